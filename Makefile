@@ -1,0 +1,75 @@
+# Two commands: `make demo` shows the main job, `make test` checks everything. Each sets up what it
+# needs in .venv; only Python 3.11 or newer and make have to be there.
+PYTHON ?= python3
+BIN := .venv/bin
+# uv takes seconds where pip takes minutes; pip steps in where uv cannot reach its index.
+define install
+	$(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
+endef
+
+.PHONY: demo test check format-check lint types floors tests smoke wheel bench format lock clean
+
+demo: .venv/.runtime
+	@$(BIN)/judgekit demo
+
+test: check tests smoke wheel
+	@echo "all checks passed"
+
+check: format-check lint types floors
+
+format-check: .venv/.dev
+	$(BIN)/ruff format --check .
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+floors: .venv/.dev
+	$(BIN)/lint-imports
+
+tests: .venv/.dev
+	$(BIN)/pytest -n 2 -m "not smoke" --cov --cov-report=term
+
+# Drives a real (tiny) local model through litellm, with one thread.
+smoke: .venv/.smoke
+	JUDGEKIT_LOCAL_THREADS=1 $(BIN)/pytest -m smoke -p no:cacheprovider
+
+# Builds the wheel, installs it with its locked dependencies into an empty environment, uses it.
+wheel: .venv/.dev
+	$(BIN)/python tests/use_wheel.py
+
+bench: .venv/.dev
+	$(BIN)/python -m benchmarks
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: .venv/.dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" .ci/lock
+
+clean:
+	rm -rf .venv dist build
+
+.venv/.uv: requirements-uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "judgekit needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
+	@touch $@
+
+.venv/.runtime: .venv/.uv requirements.lock pyproject.toml
+	$(call install,--require-hashes -r requirements.lock)
+	$(call install,--no-deps --editable .)
+	@touch $@
+
+.venv/.dev: .venv/.runtime requirements-dev.lock
+	$(call install,--require-hashes -r requirements-dev.lock)
+	@touch $@
+
+.venv/.smoke: .venv/.dev requirements-smoke.lock
+	$(call install,--no-deps --require-hashes -r requirements-smoke.lock)
+	@touch $@

@@ -1,0 +1,125 @@
+"""The work that is measured: cases, outputs, a rubric and replies, the same in every run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from judgekit.models.request import ModelReply
+from judgekit.records.case import Case
+from judgekit.records.output import Output, Usage
+from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.models.request import ModelRequest
+
+MODEL = "openai/judge"
+"""The judge as it is named to litellm; it is always a loopback server."""
+
+QUOTE = "returned within 30 days of delivery"
+_INPUT = (
+    "Customer {number} asks: I bought the trail shoes in the sale three weeks ago and they are "
+    "too small. Can I still return them, what does it cost me, and how do I get my money back?"
+)
+_REFERENCE = (
+    "Yes. Sale items can be returned within 30 days; return shipping costs 4.95 euros and is taken "
+    "off the refund, which goes to the original means of payment within 14 days."
+)
+_ANSWER = (
+    "Thank you for writing, customer {number}. Yes, you can still send the shoes back: items from "
+    f"the sale can be {QUOTE}, as long as they are unworn and in their box. Please "
+    "print the label from your account under Orders, choose the order with the trail shoes, and "
+    "drop the parcel at any pick-up point. Return shipping costs 4.95 euros, which we take off the "
+    "refund. You get the money back on the card or account you paid with, usually within 14 days "
+    "of the parcel's arrival. If you would rather exchange them for a larger size, choose Exchange "
+    "in the same place, and shipping is free both ways."
+)
+_LEVELS = {
+    5: "Every claim is right and nothing that was asked is left open.",
+    4: "Only a slip that changes nothing for the customer.",
+    3: "The core is right; a side point is wrong or missing.",
+    2: "The core is partly wrong, or most of it is missing.",
+    1: "The core is wrong or made up.",
+}
+
+
+def one_criterion() -> Rubric:
+    """A rubric with one criterion and five described levels, so that an output is one call."""
+    scale = Scale(
+        min=1,
+        max=5,
+        integer=True,
+        levels=tuple(Level(value=n, description=text) for n, text in _LEVELS.items()),
+    )
+    question = "Does the answer give the customer the right rules for a return, and all of them?"
+    criterion = Criterion(name="correctness", question=question, scale=scale)
+    return Rubric(name="returns", criteria=(criterion,))
+
+
+def answers(n: int, *, first: int = 0, apostrophe: str = "'") -> Iterator[tuple[Case, Output]]:
+    """Cases with their outputs; no two are alike.
+
+    Args:
+        n: How many.
+        first: The number of the first one.
+        apostrophe: The one in each output; a typographic one makes it more than ASCII.
+
+    Yields:
+        A case and its output, of about 170 and 750 characters.
+    """
+    for number in range(first, first + n):
+        case = Case(id=f"case-{number}", input=_INPUT.format(number=number), reference=_REFERENCE)
+        text = _ANSWER.format(number=number).replace("'", apostrophe)
+        yield case, Output(text=text, case_id=case.id, variant="a")
+
+
+def reply_text(score: float = 4, number: int = 0) -> str:
+    """A reply in the form judgekit asks for, of about 330 characters.
+
+    Args:
+        score: The raw score.
+        number: Makes the rationale its own.
+    """
+    return json.dumps(
+        {
+            "evidence": [QUOTE, "Return shipping costs 4.95 euros"],
+            "rationale": f"In answer {number} the period, the cost and the way of the refund agree "
+            "with the reference, and the offer to exchange does no harm. It is not best, because "
+            "it adds conditions that the reference does not know.",
+            "assessable": True,
+            "score": score,
+            "confidence": 0.85,
+        }
+    )
+
+
+class FillingModel:
+    """Answers every request at once, for filling a cache.
+
+    Args:
+        score: The raw score it always gives.
+    """
+
+    name = MODEL
+
+    def __init__(self, score: float) -> None:
+        self._score = score
+        self.n_asked = 0
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The next reply.
+
+        Args:
+            request: Of no influence.
+        """
+        del request
+        self.n_asked += 1
+        return ModelReply(
+            text=reply_text(self._score, self.n_asked),
+            usage=Usage(input_tokens=700, output_tokens=90),
+            model="judge-2026-01-01",
+            cost_usd=0.0004,
+            duration_ms=800.0,
+        )

@@ -1,0 +1,272 @@
+# ruff: noqa: INP001 - a folder of documents, no package
+"""Writes the tables of `assertions.md` from the registry: what assertions and scorers say.
+
+What stands above the page's marker is written by hand and stays. Run it after a change:
+`python docs/reference.py`. With `--check` nothing is written, and the exit code is 1 where the page
+is not what would be written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+from judgekit.checks.builtin import ELSEWHERE, SYNONYMS, assertion_registry, scorer_registry
+from judgekit.checks.seam import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from judgekit.checks.builtin import Synonym
+    from judgekit.checks.seam import Parameter
+    from judgekit.registry import Registry
+
+PAGE = Path(__file__).with_name("assertions.md")
+EXAMPLES = Path(__file__).with_name("assertion_examples.yaml")
+MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
+
+_GROUPS = {
+    "What stands at a path": ("output.",),
+    "Texts": (
+        "text.contains", "text.contains_all", "text.contains_any", "text.equals",
+        "text.starts_with", "text.regex", "text.word_count", "text.char_count", "text.number",
+        "text.is_refusal",
+    ),
+    "Nearness to a good text": (
+        "text.levenshtein", "text.bleu", "text.chrf", "text.rouge_l", "text.rouge_n",
+    ),
+    "Forms": (
+        "text.is_json", "text.contains_json", "text.is_xml", "text.contains_xml", "text.is_html",
+        "text.contains_html", "text.is_sql", "text.contains_sql",
+    ),
+    "Time, money and tokens": ("metric.",),
+    "What happened": ("behavior.",),
+    "The way an agent went": ("trajectory.",),
+}  # fmt: skip
+"""The sections of the page: names, or with a dot at the end all names that begin so."""
+
+_SAID_ABOVE = frozenset({"path", "timeout_s"})
+"""Parameters that mean the same everywhere and are explained once."""
+
+_NOT_IN_FILES = frozenset({"embed", "verdict"})
+"""Parameters that only Python can hand over."""
+
+_ONE_OF_MANY = 6
+"""Longer lists of words are not shown."""
+
+_TYPE_WORDS = {"string": "text", "boolean": "true or false", "array": "list"}
+
+
+def page() -> str:
+    """The whole page.
+
+    Returns:
+        Markdown.
+    """
+    found = cast("dict[str, Any]", yaml.safe_load(EXAMPLES.read_text(encoding="utf-8")))
+    examples = {each["spec"]["type"]: each["spec"] for each in found["assertions"]}
+    registry = assertion_registry()
+    by_hand = PAGE.read_text(encoding="utf-8").partition(MARKER)[0].strip()
+    parts = [by_hand, MARKER]
+    for title, wanted in _GROUPS.items():
+        names = [name for want in wanted for name in _named(want, registry)]
+        parts.append(f"## {title}\n\n{_table(names, registry, examples)}")
+    parts.append(f"## Names that are refused, and what there is instead\n\n{_elsewhere()}")
+    scorers = {each["spec"]["type"]: each["spec"] for each in found["scorers"]}
+    parts.append(f"## Scorers\n\n{_scorers_intro()}\n\n{_scorer_table(scorers)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def listed_names() -> set[str]:
+    """The assertions that stand in some section.
+
+    Returns:
+        Their names.
+    """
+    registry = assertion_registry()
+    return {n for wanted in _GROUPS.values() for want in wanted for n in _named(want, registry)}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or with `--check` compare it.
+
+    Args:
+        arguments: What follows the script's name.
+
+    Returns:
+        0; 1 where the page is stale and only compared.
+    """
+    text = page()
+    if "--check" in arguments:
+        return int(PAGE.read_text(encoding="utf-8") != text)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _named(want: str, registry: Registry) -> list[str]:
+    if not want.endswith("."):
+        return [want]
+    return [name for name in registry if name.startswith(want)]
+
+
+def _table(names: Iterable[str], registry: Registry, examples: Mapping[str, object]) -> str:
+    rows = ["| assertion | passes when | parameters | example |", "| --- | --- | --- | --- |"]
+    for name in names:
+        function = _function(registry, name)
+        also = _synonyms(name)
+        called = f"`{name}`" + (f"<br>also {also}" if also else "")
+        about = _first_words(function).removeprefix("Pass when ")
+        rows.append(_row(called, about, _parameters(function), f"`{_flow(examples[name])}`"))
+    return "\n".join(rows)
+
+
+def _scorer_table(examples: Mapping[str, object]) -> str:
+    registry = scorer_registry()
+    rows = ["| scorer | measures | parameters | example |", "| --- | --- | --- | --- |"]
+    for name in registry:
+        function = _function(registry, name)
+        about = _first_words(function).removeprefix("Score ")
+        example = f"`{_flow(examples[name])}`"
+        rows.append(_row(f"`{name}`", about, _parameters(function), example))
+    return "\n".join(rows)
+
+
+def _scorers_intro() -> str:
+    return (
+        "A scorer gives a number on [0, 1] and keeps what it measured as `raw`. Scorers stand "
+        "under `scorers:` in\na suite ([suites.md](suites.md#scorers)), or are asked from Python: "
+        "[extending.md](extending.md#a-scorer) shows how,\nand how to write one."
+    )
+
+
+def _function(registry: Registry, name: str) -> Callable[..., object]:
+    return cast("Callable[..., object]", registry.load(name))
+
+
+def _synonyms(name: str) -> str:
+    return ", ".join(
+        f"`{other}`{_difference(synonym)}"
+        for other, synonym in SYNONYMS.items()
+        if synonym.name == name
+    )
+
+
+def _difference(synonym: Synonym) -> str:
+    """What another name changes beside the name."""
+    parts = [f"`{key}: {json.dumps(value)}`" for key, value in synonym.fixed.items()]
+    parts += [f"its `{theirs}` is `{own}`" for theirs, own in synonym.renamed.items()]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _first_words(function: Callable[..., object]) -> str:
+    text = inspect.cleandoc(function.__doc__ or "").split("\n\n")[0]
+    return " ".join(text.split()).removesuffix(".")
+
+
+def _parameters(function: Callable[..., object]) -> str:
+    said = _said_of_arguments(function)
+    signature = inspect.signature(function).parameters
+    lines, shared = [], []
+    for name, parameter in declared(function).parameters.items():
+        if name in _SAID_ABOVE and not parameter.is_required:
+            default = signature[name].default
+            shared.append(f"`{name}`" + ("" if default is None else f" ({default:g} s)"))
+        elif name not in _NOT_IN_FILES:
+            lines.append(_parameter(parameter, signature[name].default, said.get(name, "")))
+    return "<br>".join([*lines, *([", ".join(shared)] if shared else [])]) or "none"
+
+
+def _parameter(parameter: Parameter, default: object, said: str) -> str:
+    kind = _kind(parameter, said)
+    if not parameter.is_required and default is not None:
+        kind = f"{kind}, else {_plain(default)}".removeprefix(", ")
+    name = f"`{parameter.name}`" + ("" if parameter.is_required else "?")
+    return f"{name}{f' ({kind})' if kind else ''}: {_for_files(said)}"
+
+
+def _plain(default: object) -> str:
+    if isinstance(default, float):
+        return f"{default:g}"
+    return default if isinstance(default, str) else json.dumps(default)
+
+
+def _for_files(said: str) -> str:
+    """The words of a docstring for people who write files."""
+    words = said[:1].lower() + said[1:]
+    words = re.sub(r"\bNone (?=takes|allows|sets|looks|counts|is )", "left out, it ", words)
+    words = words.replace(". left out", ". Left out")
+    return words.replace("`nodeId` in S1 files", "`nodeId` is read too")
+
+
+def _kind(parameter: Parameter, said: str) -> str:
+    """The type of a parameter in words; nothing where what is said of it lists the choices."""
+    try:
+        schema = parameter.adapter.json_schema()
+    except PydanticInvalidForJsonSchema:
+        return ""
+    options = schema.get("enum", ())
+    return "" if options and all(f"`{one}`" in said for one in options) else _worded(schema)
+
+
+def _worded(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        words = [_worded(one) for one in schema["anyOf"] if one.get("type") != "null"]
+        return " or ".join(word for word in words if word)
+    if "enum" in schema:
+        return _one_of(schema["enum"])
+    kind = schema.get("type", "")
+    return f"{_TYPE_WORDS.get(kind, kind)}{_ends(schema)}"
+
+
+def _one_of(options: Sequence[str]) -> str:
+    return f"one of {', '.join(options)}" if len(options) <= _ONE_OF_MANY else ""
+
+
+def _ends(schema: Mapping[str, Any]) -> str:
+    if {"minimum", "maximum"} <= schema.keys():
+        return f", {schema['minimum']:g} to {schema['maximum']:g}"
+    signs = {"exclusiveMinimum": ">", "minimum": "≥", "maximum": "≤"}
+    return "".join(f" {sign} {schema[key]:g}" for key, sign in signs.items() if key in schema)
+
+
+def _said_of_arguments(function: Callable[..., object]) -> dict[str, str]:
+    """What the docstring says of each argument."""
+    text = inspect.cleandoc(function.__doc__ or "")
+    block = re.search(r"^Args:\n((?: {4}.*\n?)+)", text, re.MULTILINE)
+    if block is None:
+        return {}
+    found = re.findall(r"^ {4}(\w+): ((?:.*)(?:\n {8}.*)*)", block[1], re.MULTILINE)
+    return {name: " ".join(words.split()).removesuffix(".") for name, words in found}
+
+
+def _elsewhere() -> str:
+    rows = ["| name | instead |", "| --- | --- |"]
+    return "\n".join(rows + [_row(f"`{name}`", what) for name, what in ELSEWHERE.items()])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _flow(spec: object) -> str:
+    """A spec as it stands in a suite, on one line."""
+    if isinstance(spec, dict):
+        return "{" + ", ".join(f"{key}: {_flow(value)}" for key, value in spec.items()) + "}"
+    if isinstance(spec, list):
+        return "[" + ", ".join(map(_flow, spec)) + "]"
+    if isinstance(spec, str) and re.fullmatch(r"[A-Za-z][\w.\-]*", spec):
+        return spec if yaml.safe_load(spec) == spec else f'"{spec}"'
+    if isinstance(spec, str) and "\\" in spec:
+        return f"'{spec}'"
+    return json.dumps(spec, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,212 @@
+"""LLM-as-judge: grade outputs against a rubric, never pay twice, defend every number.
+
+Everything here is imported when it is first used, so that `import judgekit` costs nothing.
+(PYTEST_DONT_REWRITE: pytest knows this package as a plugin, and would warn where it was imported
+before.)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgekit.checks.assertions import evaluate_assertions
+    from judgekit.datasets.discovery import discover_datasets
+    from judgekit.datasets.loading import load_dataset, load_rubric
+    from judgekit.datasets.validation import validate_dataset
+    from judgekit.errors import (
+        BudgetExceededError,
+        DatasetError,
+        FrozenCacheError,
+        InputError,
+        JudgeError,
+        JudgekitError,
+        ModelError,
+        NotEnoughDataError,
+        RefusalError,
+        ReplyFormatError,
+        RubricError,
+        SettingsError,
+        StoreError,
+        TemplateError,
+        UnknownNameError,
+    )
+    from judgekit.evaluation.asking import Choice
+    from judgekit.evaluation.evaluate import evaluate, evaluate_sync
+    from judgekit.evaluation.run import Run
+    from judgekit.evaluation.runner import Session
+    from judgekit.evaluation.summarizing import summarize
+    from judgekit.judge.judge import Judge
+    from judgekit.models.cache.memory import MemoryCache
+    from judgekit.models.cache.on_disk import DiskCache
+    from judgekit.models.pricing import ModelPrice, PriceTable
+    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.models.scripted import ScriptedModel
+    from judgekit.prompts.replies import parse_reply
+    from judgekit.records.case import Case, Dataset
+    from judgekit.records.check import AssertionResult, Score, ScoreBreakdown
+    from judgekit.records.comparison import Comparison, Preference, PreferenceFailure
+    from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
+    from judgekit.records.output import Output, TraceEvent, Usage, Variant
+    from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.records.verdict import CriterionVerdict, Verdict
+    from judgekit.store.runs import RunStore
+
+    __version__: str
+
+__all__ = [
+    "AssertionResult",
+    "BudgetExceededError",
+    "Case",
+    "CaseResult",
+    "Choice",
+    "Comparison",
+    "Criterion",
+    "CriterionVerdict",
+    "Dataset",
+    "DatasetError",
+    "DiskCache",
+    "Evidence",
+    "FrozenCacheError",
+    "InputError",
+    "Judge",
+    "JudgeError",
+    "JudgeFailure",
+    "JudgekitError",
+    "Judgment",
+    "Level",
+    "MemoryCache",
+    "ModelError",
+    "ModelPrice",
+    "ModelReply",
+    "ModelRequest",
+    "NotEnoughDataError",
+    "Output",
+    "Preference",
+    "PreferenceFailure",
+    "PriceTable",
+    "RefusalError",
+    "ReplyFormatError",
+    "Rubric",
+    "RubricError",
+    "Run",
+    "RunInfo",
+    "RunStore",
+    "Scale",
+    "Score",
+    "ScoreBreakdown",
+    "ScriptedModel",
+    "Session",
+    "SettingsError",
+    "StoreError",
+    "TemplateError",
+    "TraceEvent",
+    "UnknownNameError",
+    "Usage",
+    "Variant",
+    "Verdict",
+    "__version__",
+    "discover_datasets",
+    "evaluate",
+    "evaluate_assertions",
+    "evaluate_sync",
+    "load_dataset",
+    "load_rubric",
+    "parse_reply",
+    "summarize",
+    "validate_dataset",
+]
+
+_HOMES = {
+    "AssertionResult": "judgekit.records.check",
+    "BudgetExceededError": "judgekit.errors",
+    "Case": "judgekit.records.case",
+    "CaseResult": "judgekit.records.run",
+    "Choice": "judgekit.evaluation.asking",
+    "Comparison": "judgekit.records.comparison",
+    "Criterion": "judgekit.records.rubric",
+    "CriterionVerdict": "judgekit.records.verdict",
+    "Dataset": "judgekit.records.case",
+    "DatasetError": "judgekit.errors",
+    "DiskCache": "judgekit.models.cache.on_disk",
+    "Evidence": "judgekit.records.judgment",
+    "FrozenCacheError": "judgekit.errors",
+    "InputError": "judgekit.errors",
+    "Judge": "judgekit.judge.judge",
+    "JudgeError": "judgekit.errors",
+    "JudgeFailure": "judgekit.records.judgment",
+    "JudgekitError": "judgekit.errors",
+    "Judgment": "judgekit.records.judgment",
+    "Level": "judgekit.records.rubric",
+    "MemoryCache": "judgekit.models.cache.memory",
+    "ModelError": "judgekit.errors",
+    "ModelPrice": "judgekit.models.pricing",
+    "ModelReply": "judgekit.models.request",
+    "ModelRequest": "judgekit.models.request",
+    "NotEnoughDataError": "judgekit.errors",
+    "Output": "judgekit.records.output",
+    "Preference": "judgekit.records.comparison",
+    "PreferenceFailure": "judgekit.records.comparison",
+    "PriceTable": "judgekit.models.pricing",
+    "RefusalError": "judgekit.errors",
+    "ReplyFormatError": "judgekit.errors",
+    "Rubric": "judgekit.records.rubric",
+    "RubricError": "judgekit.errors",
+    "Run": "judgekit.evaluation.run",
+    "RunInfo": "judgekit.records.run",
+    "RunStore": "judgekit.store.runs",
+    "Scale": "judgekit.records.rubric",
+    "Score": "judgekit.records.check",
+    "ScoreBreakdown": "judgekit.records.check",
+    "ScriptedModel": "judgekit.models.scripted",
+    "Session": "judgekit.evaluation.runner",
+    "SettingsError": "judgekit.errors",
+    "StoreError": "judgekit.errors",
+    "TemplateError": "judgekit.errors",
+    "TraceEvent": "judgekit.records.output",
+    "UnknownNameError": "judgekit.errors",
+    "Usage": "judgekit.records.output",
+    "Variant": "judgekit.records.output",
+    "Verdict": "judgekit.records.verdict",
+    "discover_datasets": "judgekit.datasets.discovery",
+    "evaluate": "judgekit.evaluation.evaluate",
+    "evaluate_assertions": "judgekit.checks.assertions",
+    "evaluate_sync": "judgekit.evaluation.evaluate",
+    "load_dataset": "judgekit.datasets.loading",
+    "load_rubric": "judgekit.datasets.loading",
+    "parse_reply": "judgekit.prompts.replies",
+    "summarize": "judgekit.evaluation.summarizing",
+    "validate_dataset": "judgekit.datasets.validation",
+}
+"""The module each public name lives in; the imports above say the same to type checkers."""
+
+
+if not TYPE_CHECKING:  # hidden from type checkers, so that a misspelt name is an error to them
+
+    def __getattr__(name: str) -> object:
+        """A public name, imported from its home and kept here.
+
+        Args:
+            name: The name that was not found here yet.
+
+        Returns:
+            What it stands for.
+
+        Raises:
+            AttributeError: When it is no public name.
+        """
+        if name == "__version__":
+            value: object = import_module("importlib.metadata").version("judgekit-llm")
+        elif name in _HOMES:
+            value = getattr(import_module(_HOMES[name]), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion and `help`."""
+    return sorted(__all__)

@@ -1,0 +1,141 @@
+"""Carries out assertions on an output: one place that calls them, and one result for each."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from judgekit.checks.arguments import refuse_faults
+from judgekit.checks.findings import changed
+from judgekit.checks.groups import conclude_group
+from judgekit.checks.seam import UnmetError
+from judgekit.checks.specs import Check, read_specs
+from judgekit.errors import JudgekitError
+from judgekit.records.check import AssertionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+    from judgekit.registry import Registry
+
+_KEPT = 4096
+"""How many specs are kept as they were read."""
+
+
+def evaluate_assertions(
+    output: Output,
+    assertions: Sequence[Mapping[str, object]],
+    *,
+    case: Case | None = None,
+    registry: Registry | None = None,
+) -> list[AssertionResult]:
+    """Carry out assertions on an output.
+
+    An assertion that cannot be carried out (nothing was measured, it raised, it took too long)
+    is a result with an `error`, which neither passes nor fails, also when it is negated.
+
+    Args:
+        output: The output; it is not altered.
+        assertions: Specs: mappings with a `type` and that assertion's parameters.
+        case: The case that was answered, for assertions that look at it.
+        registry: The assertions there are; None takes the built-in and installed ones.
+
+    Returns:
+        One result for each spec, in their order.
+
+    Raises:
+        InputError: A spec is unsound: an unknown type, a parameter that is missing, misspelt or
+            of the wrong type. Lists every fault; nothing was carried out.
+
+    Example:
+        >>> from judgekit.records.output import Output
+        >>> spec = {"type": "output.contains", "path": "outputs.main.text", "value": "hello"}
+        >>> evaluate_assertions(Output(text="Say hello."), [spec])[0].passed
+        True
+    """
+    checks = _checks(assertions, registry)
+    return [_carry_out(check, output, case) for check in checks]
+
+
+def _checks(specs: Sequence[Mapping[str, object]], registry: Registry | None) -> list[Check]:
+    if not isinstance(specs, list | tuple):
+        refuse_faults(read_specs(specs, registry=registry)[1])
+    known = [_READ.find(spec, registry) for spec in specs]
+    checks = [check for check in known if check is not None]
+    if len(checks) == len(specs):
+        return checks
+    checks, faults = read_specs(specs, registry=registry)
+    refuse_faults(faults)
+    for spec, check in zip(specs, checks, strict=True):
+        _READ.keep(spec, registry, check)
+    return checks
+
+
+class _ReadSpecs:
+    """Specs as they were read: the same ones are asked of thousands of outputs.
+
+    A spec is known by its identity, and read anew when it has been changed since.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[object, object, Registry | None, Check]] = {}
+
+    def find(self, spec: object, registry: Registry | None) -> Check | None:
+        kept = self._kept.get(id(spec))
+        if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
+            return None
+        return kept[3]
+
+    def keep(self, spec: object, registry: Registry | None, check: Check) -> None:
+        if len(self._kept) >= _KEPT:
+            self._kept.clear()
+        self._kept[id(spec)] = (spec, deepcopy(spec), registry, check)
+
+
+_READ = _ReadSpecs()
+
+
+def _carry_out(check: Check, output: Output, case: Case | None) -> AssertionResult:
+    if check.members:
+        parts = [_carry_out(member, output, case) for member in check.members]
+        found = conclude_group(parts, rule=check.rule, threshold=check.threshold)
+    else:
+        found = _call(check, output, case)
+    return _stamped(found, check)
+
+
+def _call(check: Check, output: Output, case: Case | None) -> AssertionResult:
+    """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
+    try:
+        found = check.call(output, case)
+    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
+        return _broken_off(error, is_negated=check.is_negated)
+    if not isinstance(found, AssertionResult):
+        return _error(f"it returned {type(found).__name__}, not an AssertionResult")
+    return found
+
+
+def _broken_off(error: Exception, *, is_negated: bool) -> AssertionResult:
+    if isinstance(error, UnmetError) and not is_negated:
+        return AssertionResult(passed=False, message=error.message)
+    if isinstance(error, JudgekitError):
+        return _error(str(error))
+    if isinstance(error, RecursionError):
+        return _error("what it looks at is nested too deeply")
+    return _error(f"it raised {type(error).__name__}: {error}")
+
+
+def _error(message: str) -> AssertionResult:
+    return AssertionResult(passed=None, message=message, error=message)
+
+
+def _stamped(found: AssertionResult, check: Check) -> AssertionResult:
+    """The result with the spec's type and weight; turned round where the spec negates it."""
+    if not check.is_negated or found.passed is None:
+        return changed(found, type=check.type, weight=check.weight)
+    value = None if found.value is None else 1 - found.value
+    return changed(
+        found, type=check.type, weight=check.weight, passed=not found.passed, value=value
+    )

@@ -1,0 +1,86 @@
+"""What the members of a group come to: all, any or none of them, or a share of their weight."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+from judgekit.records.check import AssertionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SAME = 1e-9
+"""A sum of weights that should be 0.7 reaches 0.7."""
+
+_SHOWN = 3
+
+
+def conclude_group(
+    parts: Sequence[AssertionResult], *, rule: str, threshold: float | None = None
+) -> AssertionResult:
+    """What the results of a group's members come to.
+
+    A member that could not be checked counts as open: the group passes or fails only where it
+    would do so whichever way the open ones went, and is an error otherwise. A member of weight 0
+    is shown and does not count.
+
+    Args:
+        parts: What the members found; at least one has a weight above 0.
+        rule: `all`, `any` or `none` of them must pass.
+        threshold: For `all`: the share of the weight from which the group passes; None asks
+            for all of it.
+
+    Returns:
+        The group's result; `value` is the share of the weight that passed, None where open
+        members count.
+    """
+    counted = [part for part in parts if part.weight > 0]
+    total = fsum(part.weight for part in counted)
+    passed = fsum(part.weight for part in counted if part.passed) / total
+    is_open = fsum(part.weight for part in counted if part.passed is None) / total
+    verdict = _between(rule, passed, passed + is_open, threshold)
+    message = _message(counted, rule, threshold, passed)
+    return AssertionResult(
+        passed=verdict,
+        actual=None,
+        message=message,
+        value=None if is_open else min(passed, 1.0),
+        error=message if verdict is None else None,
+        parts=tuple(parts),
+    )
+
+
+def _between(rule: str, low: float, high: float, threshold: float | None) -> bool | None:
+    """The verdict, where the least and the most that may have passed agree."""
+    if rule == "all":
+        wanted = 1.0 if threshold is None else threshold
+        worst, best = low >= wanted - _SAME, high >= wanted - _SAME
+    elif rule == "any":
+        worst, best = low > 0, high > 0
+    else:
+        worst, best = high == 0, low == 0
+    return worst if worst == best else None
+
+
+def _message(
+    counted: Sequence[AssertionResult], rule: str, threshold: float | None, passed: float
+) -> str:
+    failed = [part for part in counted if part.passed is False]
+    undecided = [part for part in counted if part.passed is None]
+    n_passed = len(counted) - len(failed) - len(undecided)
+    said = f"{n_passed} of {len(counted)} passed"
+    if threshold is not None:
+        said += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
+    named = [part for part in counted if part.passed] if rule == "none" else failed
+    if named:
+        verb = "passed" if rule == "none" else "failed"
+        said += f"; {verb}: {_listed(named)}"
+    if undecided:
+        said += f"; could not be checked: {_listed(undecided)}"
+    return said
+
+
+def _listed(parts: Sequence[AssertionResult]) -> str:
+    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
+    return "; ".join(f"{part.type} ({part.message})" for part in parts[:_SHOWN]) + more

@@ -1,0 +1,250 @@
+"""Assertions that a text is near to another: edit distance, BLEU, chrF, ROUGE.
+
+Texts of any length cost at most their time limit: an edit distance is only followed up to the
+threshold, and what takes longer is stopped and is an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from judgekit.checks import text_scores
+from judgekit.checks.bounded import TimeoutSeconds, bounded
+from judgekit.checks.paths import PathText  # noqa: TC001 - the seam reads the hints
+from judgekit.checks.seam import UndecidedError, assertion
+from judgekit.checks.subjects import text_of
+from judgekit.records.check import AssertionResult
+from judgekit.records.record import Count, Fraction  # noqa: TC001 - the seam reads the hints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+
+_QUICK = 4_000_000
+"""Products of two lengths up to which the work is done at once, in a few milliseconds."""
+
+_TIMEOUT_S = 5.0
+
+
+@assertion("text.levenshtein")
+def levenshtein(
+    output: Output,
+    *,
+    value: str,
+    threshold: Count = 5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when at most so many characters differ.
+
+    Args:
+        output: The output.
+        value: The text to compare with.
+        threshold: The largest edit distance that passes, in characters.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; `actual` is the distance, or one more than the threshold when it is larger.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    found = near(text_scores.edit_distance, text, value, threshold, timeout_s=timeout_s)
+    passed = found <= threshold
+    said = f"{found:g}" if passed else f"more than {threshold}"
+    message = f"the edit distance is {said}, limit {threshold}"
+    return AssertionResult(passed=passed, actual=int(found), message=message)
+
+
+@assertion("text.bleu")
+def bleu(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the BLEU score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = _in_worker("bleu", text, other, timeout_s=timeout_s)
+    return _reaches("BLEU", found, threshold)
+
+
+@assertion("text.chrf")
+def chrf(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the chrF score of the text reaches the threshold.
+
+    chrF compares rows of characters, so that other forms of a word count in part; it stands in
+    for METEOR, which needs WordNet.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = _in_worker("chrf", text, other, timeout_s=timeout_s)
+    return _reaches("chrF", found, threshold)
+
+
+@assertion("text.rouge_n")
+def rouge_n(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.75,
+    n: Annotated[int, Field(ge=1, le=9)] = 1,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        n: How many words a gram has.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = near(text_scores.rouge_n, text, other, n, timeout_s=timeout_s)
+    return _reaches(f"ROUGE-{n}", found, threshold)
+
+
+@assertion("text.rouge_l")
+def rouge_l(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.75,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the F1 of the longest row of words both texts have in order is high enough.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = near(text_scores.rouge_l, text, other, timeout_s=timeout_s)
+    return _reaches("ROUGE-L", found, threshold)
+
+
+def near(
+    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
+) -> float:
+    """How near two texts are, worked out here when they are short, else in the worker process.
+
+    Args:
+        measure: A function of `judgekit.checks.text_scores`.
+        text: A text.
+        other: Another.
+        arguments: What else the measure takes.
+        timeout_s: Seconds it may take.
+
+    Returns:
+        What the measure says.
+
+    Raises:
+        UndecidedError: It took too long.
+    """
+    if len(text) * len(other) <= _QUICK:
+        return measure(text, other, *arguments)
+    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
+
+
+def reference_text(value: str | None, case: Case | None) -> str:
+    """What a text is compared with.
+
+    Args:
+        value: What the spec gives; None takes the case's reference.
+        case: The case.
+
+    Returns:
+        The text.
+
+    Raises:
+        UndecidedError: There is none.
+    """
+    if value is not None:
+        return value
+    if case is None or not isinstance(case.reference, str):
+        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
+    return case.reference
+
+
+def _in_worker(measure: str, *arguments: object, timeout_s: float) -> float:
+    found = bounded(f"{text_scores.__name__}:{measure}", *arguments, timeout_s=timeout_s)
+    return float(str(found))
+
+
+def _reaches(what: str, found: float, threshold: float) -> AssertionResult:
+    passed = found >= threshold
+    message = f"{what} is {found:.3f}, {threshold:g} wanted"
+    return AssertionResult(passed=passed, actual=found, message=message, value=found)

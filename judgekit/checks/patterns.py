@@ -1,0 +1,106 @@
+"""Regular expressions of Python's `re`, searched within a time limit."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from judgekit.checks.bounded import bounded
+from judgekit.errors import InputError
+
+PATTERN_MAX = 10_000
+"""How many characters a pattern may have."""
+
+_TASK = "judgekit.checks.searching:search"
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
+_FIXED_REPEAT = re.compile(r"\{[0-9]{1,2}\}")
+_PLAIN_MAX = 100
+_OPTIONAL_MAX = 3
+_LONG_TEXT = 100_000
+_SHORT_TEXT = 2_000
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+    """A pattern, compiled.
+
+    Args:
+        pattern: A pattern of Python's `re`.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The compiled pattern.
+
+    Raises:
+        InputError: It is no pattern, with the character where it breaks off; or it is too long.
+    """
+    if len(pattern) > PATTERN_MAX:
+        raise InputError(f"a pattern has {len(pattern)} characters, the limit is {PATTERN_MAX}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's plans for later versions
+            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(
+            f"{pattern[:80]!r} is no regular expression: {error}",
+            hint="patterns are those of Python's re module",
+        ) from error
+
+
+def _checked(pattern: str) -> str:
+    compiled(pattern)
+    return pattern
+
+
+PatternText = Annotated[str, AfterValidator(_checked)]
+"""A pattern that compiles."""
+
+
+def search(
+    pattern: str, text: str, *, ignore_case: bool = False, whole: bool = False, timeout_s: float = 1
+) -> str | None:
+    """The first part of a text that a pattern matches.
+
+    Args:
+        pattern: A pattern of Python's `re`.
+        text: The text.
+        ignore_case: Whether capitals count as small letters.
+        whole: Whether the whole text must match.
+        timeout_s: Seconds the search may take.
+
+    Returns:
+        The part that matches; None where nothing does.
+
+    Raises:
+        InputError: It is no pattern.
+        UndecidedError: The search took too long.
+    """
+    rule = compiled(pattern, ignore_case=ignore_case)
+    if _is_quick(pattern, len(text)):
+        found = rule.fullmatch(text) if whole else rule.search(text)
+        return None if found is None else found.group()
+    part = bounded(_TASK, pattern, text, ignore_case, whole, timeout_s=timeout_s)
+    return part if isinstance(part, str) else None
+
+
+@lru_cache(maxsize=1024)
+def _longest_quick_text(pattern: str) -> int:
+    """Up to how many characters a text is surely searched at once, whatever it says.
+
+    Without groups nothing is repeated that is repeated itself, so that with no open repeat the
+    work grows with the text, and with one of them with its square.
+    """
+    bare = _FIXED_REPEAT.sub("", _CLASS.sub("x", _ESCAPE.sub("x", pattern)))
+    if len(pattern) > _PLAIN_MAX or "(" in bare or "{" in bare or bare.count("?") > _OPTIONAL_MAX:
+        return 0
+    n_open = bare.count("*") + bare.count("+")
+    return _LONG_TEXT if n_open == 0 else _SHORT_TEXT if n_open == 1 else 0
+
+
+def _is_quick(pattern: str, length: int) -> bool:
+    return length <= _longest_quick_text(pattern)

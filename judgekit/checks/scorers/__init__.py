@@ -1,0 +1,1 @@
+"""The built-in scorers, one a file; each measures one thing of an output on [0, 1]."""

@@ -1,0 +1,44 @@
+"""The share of a budget that is left, as latency, cost and tokens are scored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from judgekit.checks.measures import Quantity, measured
+from judgekit.checks.seam import UndecidedError
+from judgekit.records.check import Score
+
+if TYPE_CHECKING:
+    from judgekit.records.output import Output
+
+Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""The most that is still worth something."""
+
+
+def share_left(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
+    """The share of a budget that making an output left.
+
+    Args:
+        name: The scorer's name.
+        output: The output.
+        quantity: What is limited.
+        limit: The limit, in the quantity's unit.
+
+    Returns:
+        A score that is 1 at nothing and 0 from the limit on; the amount is kept as `raw`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
+    found = measured(output, quantity)
+    if found.gap is not None:
+        raise UndecidedError(f"at least {found.value:g} {found.unit}, but {found.gap}")
+    return Score(
+        name=name,
+        value=min(max(1 - found.value / limit, 0.0), 1.0),
+        raw=found.value,
+        unit=found.unit,
+        message=f"{found.value:g} of at most {limit:g} {found.unit}",
+    )

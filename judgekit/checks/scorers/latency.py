@@ -1,0 +1,29 @@
+"""Scores how long making the output took: 1 for nothing, falling evenly to 0 at the limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.checks.scorers.budget import Limit, share_left
+from judgekit.checks.seam import scorer
+
+if TYPE_CHECKING:
+    from judgekit.records.check import Score
+    from judgekit.records.output import Output
+
+
+@scorer("latency")
+def latency(output: Output, *, max_ms: Limit = 60_000.0) -> Score:
+    """Score how long making the output took.
+
+    Args:
+        output: The output.
+        max_ms: The limit in milliseconds; from there on the score is 0.
+
+    Returns:
+        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
+    return share_left("latency", output, "latency_ms", max_ms)

@@ -1,0 +1,298 @@
+"""What has to be done to evaluate a case (S4.2): its strategy, checks, scorers and judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.checks.custom import SCRIPT_NAME
+from judgekit.checks.profiles import Profile, find_profile
+from judgekit.errors import DatasetError
+from judgekit.records.case import Strategy
+from judgekit.records.rubric import Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.records.case import Case
+    from judgekit.records.record import JsonObject
+
+SIMILARITY = "similarity"
+"""The scorer that measures `semantic_sim`."""
+
+DEFAULT_THRESHOLD = 0.7
+"""From which value a case passes where neither it nor the profile nor the rubric says."""
+
+_TYPES: dict[str, frozenset[str]] = {
+    "exact_match": frozenset({"equals", "text.equals", "output.equals"}),
+    "regex_match": frozenset({"regex", "text.regex"}),
+    "json_schema": frozenset({"is-json", "json_schema", "text.is_json"}),
+    "semantic_sim": frozenset({"similar"}),
+    "custom": frozenset({SCRIPT_NAME}),
+}
+"""The assertions of a case that say what a strategy compares with."""
+
+_NEEDS = {
+    "exact_match": "a reference, or an assertion `equals`",
+    "regex_match": "an assertion `regex`",
+    "json_schema": "an assertion `is-json` with a schema",
+    "semantic_sim": "a reference that is a text, or an assertion `similar`",
+    "llm_judge": "a rubric, its own, the suite's or the profile's",
+    "custom": "a script",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPart:
+    """One strategy that takes part."""
+
+    strategy: Strategy
+    """The strategy; never `hybrid`."""
+
+    weight: float
+    """Its share in a hybrid evaluation, 0 or more; 1 where it is the only one."""
+
+    checks: tuple[int, ...] = ()
+    """Places of its assertions in the plan's."""
+
+    scorers: tuple[int, ...] = ()
+    """Places of its scorers in the plan's."""
+
+    threshold: float | None = None
+    """The value from which it passes; None where there is only right and wrong, and for a judge
+    whose rubric says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """What has to be done to evaluate one case."""
+
+    case_id: str
+    """The case."""
+
+    strategy: Strategy | None
+    """The strategy; None where only its assertions are checked."""
+
+    parts: tuple[PlannedPart, ...]
+    """The strategies that take part: one, or those a hybrid one weighs."""
+
+    assertions: tuple[JsonObject, ...]
+    """Assertions to carry out, in the order in which `combine` wants their results."""
+
+    guards: tuple[int, ...]
+    """Places of the assertions that belong to no strategy: every one must hold besides."""
+
+    scorers: tuple[JsonObject, ...]
+    """Scorers to ask, as specs, in the order in which `combine` wants their scores."""
+
+    rubric: str | Rubric | None
+    """The rubric a judge is asked with; None where none is asked."""
+
+    threshold: float | None
+    """The value from which a hybrid evaluation passes, on [0, 1]; else that of its one part."""
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether a judge is asked."""
+        return any(part.strategy == "llm_judge" for part in self.parts)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each strategy that takes part."""
+        return {part.strategy: part.weight for part in self.parts}
+
+
+def plan_evaluation(
+    case: Case,
+    profile: Profile | str | None = None,
+    *,
+    rubric: str | Rubric | None = None,
+) -> EvaluationPlan:
+    """What has to be done to evaluate a case.
+
+    The case's own strategy comes first, then the first default of the profile that the case has
+    what is needed for; without either, a judge is asked where there is a rubric. Assertions that
+    are no part of the strategy must hold besides. No script is run and no file is opened.
+
+    Args:
+        case: The case.
+        profile: The suite's profile, or its name.
+        rubric: The suite's rubric.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: The case lacks what its strategy compares with, so that it cannot fail;
+            names the case and what is missing.
+        UnknownNameError: There is no such profile.
+    """
+    profile = find_profile(profile) if isinstance(profile, str) else profile
+    planner = _Planner(case, profile, rubric)
+    strategy = planner.strategy()
+    parts = planner.parts(strategy)
+    used = {place for part in parts for place in part.checks}
+    n = len(planner.assertions)
+    if strategy is None and not n:
+        raise _impossible(case, "it has no strategy, no assertion and no rubric")
+    return EvaluationPlan(
+        case_id=case.id,
+        strategy=strategy,
+        parts=tuple(parts),
+        assertions=tuple(planner.assertions),
+        guards=tuple(place for place in range(n) if place not in used),
+        scorers=tuple(planner.scorers),
+        rubric=planner.rubric if any(p.strategy == "llm_judge" for p in parts) else None,
+        threshold=planner.threshold(strategy) if strategy == "hybrid" else _threshold_of(parts),
+    )
+
+
+class _Planner:
+    """Works out the plan of one case, and adds the assertions that the strategies need."""
+
+    def __init__(self, case: Case, profile: Profile | None, rubric: str | Rubric | None) -> None:
+        self._case, self._profile = case, profile
+        self.assertions = list(case.assertions)
+        self.scorers: list[JsonObject] = []
+        self._stated_similarity: float | None = None
+        own = case.rubric if case.rubric is not None else rubric
+        self.rubric = own if own is not None or profile is None else profile.rubric
+
+    def strategy(self) -> Strategy | None:
+        if self._case.evaluation is not None:
+            return self._case.evaluation.strategy
+        if self._profile is None:
+            return "llm_judge" if self.rubric is not None else None
+        fitting = [name for name in self._profile.strategies if self._is_default_for(name)]
+        return (fitting or self._profile.strategies)[0]
+
+    def parts(self, strategy: Strategy | None) -> list[PlannedPart]:
+        if strategy is None:
+            return []
+        weights = self._weights() if strategy == "hybrid" else {strategy: 1.0}
+        if not weights:
+            raise _impossible(self._case, "the strategy hybrid has nothing to combine")
+        for name in weights:
+            if not self._is_possible(name):
+                raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
+        if "semantic_sim" in weights:
+            self._measure_similarity()
+        return [self._part(name, weight) for name, weight in weights.items()]
+
+    def threshold(self, strategy: Strategy | None) -> float | None:
+        """The threshold of a strategy: the case's, the rubric's, the profile's."""
+        own = self._case.evaluation
+        # A hybrid case's threshold is that of the whole, not of each part.
+        if own is not None and own.threshold is not None and strategy == own.strategy:
+            return own.threshold
+        if strategy in {"exact_match", "regex_match", "json_schema"}:
+            return None
+        if strategy == "llm_judge" and self.rubric is not None:
+            return self.rubric.pass_threshold if isinstance(self.rubric, Rubric) else None
+        set_by_profile = None if self._profile is None else self._profile.threshold
+        return DEFAULT_THRESHOLD if set_by_profile is None else set_by_profile
+
+    def _weights(self) -> dict[Strategy, float]:
+        own = {} if self._case.evaluation is None else self._case.evaluation.weights
+        known = [name for name in get_args(Strategy) if name != "hybrid"]
+        if strange := sorted(own.keys() - set(known)):
+            raise _impossible(self._case, f"no strategy to combine is called {strange[0]!r}")
+        if own:
+            return {name: own[name] for name in known if own.get(name, 0) > 0}
+        return dict.fromkeys(self._at_hand(), 1.0)
+
+    def _at_hand(self) -> list[Strategy]:
+        """The strategies a case says something for itself."""
+        found: list[Strategy] = [name for name in _with_assertions() if self._own(name)]
+        if self._case.rubric is not None:
+            found.append("llm_judge")
+        if self._script() is not None and "custom" not in found:
+            found.append("custom")
+        if not found and self.rubric is not None:
+            return ["llm_judge"]
+        return found or (["semantic_sim"] if isinstance(self._case.reference, str) else [])
+
+    def _is_default_for(self, strategy: Strategy) -> bool:
+        if strategy == "hybrid":
+            return len(self._at_hand()) > 1
+        if strategy == "exact_match" and self._case.reference is not None:
+            # An answer that only has to match a pattern or a schema has a reference to read.
+            return self._own("exact_match") != () or not self._own("json_schema")
+        return self._is_possible(strategy)
+
+    def _is_possible(self, strategy: Strategy) -> bool:
+        if strategy == "llm_judge":
+            return self.rubric is not None
+        reference = self._case.reference
+        return bool(
+            self._own(strategy)
+            or (strategy == "exact_match" and reference is not None)
+            or (strategy == "semantic_sim" and isinstance(reference, str))
+            or (strategy == "custom" and self._script() is not None)
+        )
+
+    def _part(self, strategy: Strategy, weight: float) -> PlannedPart:
+        checks, threshold = self._own(strategy), self.threshold(strategy)
+        if strategy == "llm_judge":
+            return PlannedPart(strategy, weight, threshold=threshold)
+        if strategy == "semantic_sim":
+            places = tuple(range(len(self.scorers)))
+            stated = self._stated_similarity if self._states_its_own() else None
+            threshold = threshold if stated is None else stated
+            return PlannedPart(strategy, weight, scorers=places, threshold=threshold)
+        if checks:
+            return PlannedPart(strategy, weight, checks, threshold=threshold)
+        made: JsonObject = {"type": "equals", "value": self._case.reference}
+        if strategy == "custom":
+            made = {"type": SCRIPT_NAME, "script": self._script(), "threshold": threshold}
+        self.assertions.append(made)
+        return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
+
+    def _measure_similarity(self) -> None:
+        """Ask the scorer in place of assertions `similar`, for it says how alike the texts are."""
+        similar = [self.assertions[place] for place in self._own("semantic_sim")]
+        self.assertions = [spec for spec in self.assertions if spec not in similar]
+        for spec in similar:
+            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value")})
+            stated = spec.get("threshold")
+            if isinstance(stated, int | float):
+                self._stated_similarity = float(stated)
+        if not similar:
+            self.scorers.append({"type": SIMILARITY})
+
+    def _states_its_own(self) -> bool:
+        """Whether the threshold of its similarity is not that of the case."""
+        own = self._case.evaluation
+        return own is None or own.threshold is None or own.strategy == "hybrid"
+
+    def _own(self, strategy: Strategy) -> tuple[int, ...]:
+        """Places of the case's own assertions that carry out a strategy."""
+        types = _TYPES.get(strategy, frozenset())
+        return tuple(
+            place
+            for place, spec in enumerate(self.assertions)
+            if spec.get("type") in types and (strategy != "json_schema" or _has_schema(spec))
+        )
+
+    def _script(self) -> str | None:
+        return None if self._case.evaluation is None else self._case.evaluation.script
+
+
+def _with_assertions() -> list[Strategy]:
+    return [name for name in get_args(Strategy) if name in _TYPES]
+
+
+def _has_schema(spec: JsonObject) -> bool:
+    return isinstance(spec.get("value", spec.get("schema")), dict)
+
+
+def _threshold_of(parts: Sequence[PlannedPart]) -> float | None:
+    return parts[0].threshold if parts else None
+
+
+def _impossible(case: Case, why: str) -> DatasetError:
+    return DatasetError(
+        f"{why}, so the case cannot be evaluated",
+        case_id=case.id,
+        hint="add what is missing, or name another strategy in `evaluation`",
+    )

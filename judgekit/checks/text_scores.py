@@ -1,0 +1,139 @@
+"""How near one text is to another: edit distance, shared words, BLEU and chrF.
+
+References:
+    Levenshtein (1966); Lin (2004), ROUGE, sections 2 and 3; Papineni et al. (2002), BLEU;
+    Popović (2015), chrF. BLEU and chrF are those of sacrebleu with its defaults for sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_WORD = re.compile(r"\w+")
+
+
+def edit_distance(text: str, reference: str, most: int) -> int:
+    """The least number of characters to insert, delete or replace to make one text the other.
+
+    Args:
+        text: A text.
+        reference: Another.
+        most: Above it the exact distance does not matter.
+
+    Returns:
+        The distance, or `most + 1` where it is larger than `most`.
+    """
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - a native library
+
+    return Levenshtein.distance(text, reference, score_cutoff=most)
+
+
+def word_ratio(text: str, reference: str) -> float:
+    """How alike two texts are in their words, whatever their order.
+
+    Args:
+        text: A text.
+        reference: Another.
+
+    Returns:
+        A number in [0, 1]: rapidfuzz's token sort ratio of the small letters and digits.
+    """
+    from rapidfuzz.fuzz import token_sort_ratio  # noqa: PLC0415 - a native library
+
+    one, other = (" ".join(words(part)) for part in (text, reference))
+    if not one and not other:
+        return float(text.strip() == reference.strip())
+    return token_sort_ratio(one, other) / 100
+
+
+def rouge_n(text: str, reference: str, n: int) -> float:
+    """ROUGE-N: the F1 of the n-grams of words that two texts share.
+
+    Args:
+        text: A text.
+        reference: A good text.
+        n: How many words a gram has.
+
+    Returns:
+        A number in [0, 1]; 0 where either has no n-gram.
+    """
+    ours, theirs = (_grams(words(part), n) for part in (text, reference))
+    shared = (ours & theirs).total()
+    return _f1(shared, ours.total(), theirs.total())
+
+
+def rouge_l(text: str, reference: str) -> float:
+    """ROUGE-L: the F1 of the longest row of words that both texts have in this order.
+
+    Args:
+        text: A text.
+        reference: A good text.
+
+    Returns:
+        A number in [0, 1]; 0 where either has no word.
+    """
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - a native library
+
+    ours, theirs = words(text), words(reference)
+    return _f1(LCSseq.similarity(ours, theirs), len(ours), len(theirs))
+
+
+def bleu(text: str, reference: str) -> float:
+    """BLEU of one sentence or text.
+
+    Args:
+        text: A text.
+        reference: A good text.
+
+    Returns:
+        A number in [0, 1].
+
+    Raises:
+        ImportError: sacrebleu is not installed.
+    """
+    from sacrebleu import sentence_bleu  # noqa: PLC0415 - slow to import
+
+    return _share(sentence_bleu(text, [reference]).score)
+
+
+def chrf(text: str, reference: str) -> float:
+    """The F-score of the n-grams of characters that two texts share.
+
+    Args:
+        text: A text.
+        reference: A good text.
+
+    Returns:
+        A number in [0, 1].
+
+    Raises:
+        ImportError: sacrebleu is not installed.
+    """
+    from sacrebleu import sentence_chrf  # noqa: PLC0415 - slow to import
+
+    return _share(sentence_chrf(text, [reference]).score)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: letters and digits, in small letters.
+
+    Args:
+        text: A text.
+
+    Returns:
+        The words, in order.
+    """
+    return _WORD.findall(text.casefold())
+
+
+def _grams(row: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(row[at : at + n]) for at in range(len(row) - n + 1))
+
+
+def _f1(shared: int, n_ours: int, n_theirs: int) -> float:
+    return 2 * shared / (n_ours + n_theirs) if shared else 0.0
+
+
+def _share(percent: float) -> float:
+    return min(max(percent / 100, 0.0), 1.0)

@@ -1,0 +1,1 @@
+"""The command `judgekit`: options in, rooms called, tables and files out."""

@@ -1,0 +1,77 @@
+"""The two streams: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from rich.console import Console
+
+_PLAIN_WIDTH = 110
+
+
+class ReaderGoneError(Exception):
+    """Whoever read our output has gone, for example in `judgekit grade … | head`."""
+
+
+def stdout() -> Console:
+    """Where results go; colours only on a terminal, and never with NO_COLOR."""
+    return _console(stderr=False)
+
+
+def stderr() -> Console:
+    """Where progress, notes and errors go."""
+    return _console(stderr=True)
+
+
+def print_json(value: object) -> None:
+    """Print a value as indented JSON on stdout.
+
+    Args:
+        value: JSON types only.
+
+    Raises:
+        ReaderGoneError: When nobody reads it.
+    """
+    text = json.dumps(value, ensure_ascii=not _is_unicode(sys.stdout), indent=2)
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+
+
+def note(text: str) -> None:
+    """Print a line for people on stderr.
+
+    Args:
+        text: What to say.
+    """
+    sys.stderr.write(f"{text}\n")
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console as RichConsole  # noqa: PLC0415 - a tenth of a second
+
+    class PipeConsole(RichConsole):
+        """Leaves it to the front door what becomes of a command that nobody listens to."""
+
+        def on_broken_pipe(self) -> NoReturn:
+            raise ReaderGoneError
+
+    stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and not _is_unicode(stream):
+        stream.reconfigure(errors="replace")  # a table with gaps is better than no table
+    # Into a file or a pipe, tables are not squeezed into the width of some terminal.
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else _PLAIN_WIDTH
+    return PipeConsole(stderr=stderr, width=width, soft_wrap=False, highlight=False)
+
+
+def _is_unicode(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "").startswith("utf")

@@ -1,0 +1,130 @@
+"""Which suites a path on the command line stands for, and the variant given beside it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+from judgekit.cli.setup import SUITE_FILE
+from judgekit.datasets.discovery import discover_datasets
+from judgekit.datasets.suite_settings import HttpTarget, VariantSettings
+from judgekit.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from judgekit.cli.setup import Options
+    from judgekit.datasets.suite import Suite
+
+TARGETS = {
+    "given_outputs": "--outputs",
+    "given_command": "--target-command",
+    "given_python": "--target-python",
+    "given_http": "--target-http",
+}
+"""The options that add a variant, by their parameters."""
+
+_SKILL_MARKS = ("eval/tests.json", "SKILL.md")
+
+
+def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
+    """The files, folders and zips that are run, each as a suite of its own.
+
+    A folder is its suite file, or a skill with its tests, or every dataset that is found in it.
+
+    Args:
+        path: What was named; None takes `--config`, else `judgekit.yaml`.
+        options: As click hands them over.
+
+    Returns:
+        At least one path.
+
+    Raises:
+        SettingsError: When nothing is named, or a folder holds nothing to run.
+        DatasetError: When the folder holds too many files.
+    """
+    named = path or cast("Path | None", options.get("config"))
+    if named is None and Path(SUITE_FILE).is_file():
+        named = Path(SUITE_FILE)
+    if named is None:
+        raise SettingsError(
+            f"no suite is named, and there is no {SUITE_FILE} here",
+            hint="name one: judgekit run suite.yaml; or begin one: judgekit init my-suite",
+        )
+    if not named.is_dir():
+        return (named,)
+    if (named / SUITE_FILE).is_file():
+        return (named / SUITE_FILE,)
+    if any((named / mark).is_file() for mark in _SKILL_MARKS):
+        return (named,)
+    found = tuple(discover_datasets(named))
+    if not found:
+        raise SettingsError(
+            f"{named} holds neither a {SUITE_FILE} nor a dataset",
+            hint="name a suite, a file of cases, or a skill with eval/tests.json",
+        )
+    return found
+
+
+def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
+    """The suite with the variant that the command line names, where it has none of its own.
+
+    Args:
+        suite: The suite.
+        options: As click hands them over.
+
+    Returns:
+        The suite; the same one where no variant was given.
+
+    Raises:
+        SettingsError: When two are given, or the suite has variants of its own.
+    """
+    given = {name: str(options[name]) for name in TARGETS if options.get(name)}
+    if not given:
+        return suite
+    if len(given) > 1:
+        both = " and ".join(TARGETS[name] for name in given)
+        raise SettingsError(f"{both} are given, and one variant is run", hint="give one of them")
+    ((name, value),) = given.items()
+    if suite.variants:
+        raise SettingsError(
+            f"{TARGETS[name]} is for a suite without variants, and {suite.name!r} has some",
+            hint="leave it out, or add the variant to the suite",
+        )
+    wanted = tuple(cast("Iterable[str]", options.get("variant") or ()))
+    variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
+    return suite.model_copy(update={"variants": (variant,)})
+
+
+def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:
+    if name == "given_outputs":
+        path = Path(value)
+        return VariantSettings(id=id_ or path.stem, outputs=str(path.resolve()))
+    if name == "given_command":
+        return VariantSettings(id=id_ or "command", command=_command(value, suite))
+    if name == "given_python":
+        here = str(Path.cwd())
+        if here not in sys.path:  # as for a command, a module here is meant before all others
+            sys.path.insert(0, here)
+        return VariantSettings(id=id_ or value.rpartition(":")[2], python=value)
+    return VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value))
+
+
+def _command(value: str, suite: Suite) -> tuple[str, ...]:
+    """The words of a command; a file named from here is found from the suite's folder too."""
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise SettingsError(f"--target-command cannot be read: {error}") from error
+    if not words:
+        raise SettingsError("--target-command is empty", hint="for example 'python agent.py'")
+    here = [
+        str(Path(word).resolve())
+        if Path(word).is_file() and not (suite.folder / word).is_file()
+        else word
+        for word in words
+    ]
+    return tuple(here)

@@ -1,0 +1,271 @@
+"""Options that several commands share, spelled alike everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Decorator = Callable[["F"], "F"]
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+DEFAULT_CACHE = ".judgekit/cache"
+"""Where the cache lies when nothing says otherwise."""
+
+DEFAULT_STORE = ".judgekit/judgekit.db"
+"""Where runs are kept when nothing says otherwise."""
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def judge_options(function: F) -> F:
+    """Who judges, and how it is asked."""
+    return _stack(
+        function,
+        click.option(
+            "--judge",
+            "judge_model",
+            metavar="MODEL",
+            envvar="JUDGEKIT_JUDGE",
+            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local.",
+        ),
+        click.option(
+            "--api-base",
+            metavar="URL",
+            envvar="JUDGEKIT_API_BASE",
+            help="Endpoint of an OpenAI-compatible or other server.",
+        ),
+        click.option(
+            "--mode",
+            type=click.Choice(["per_criterion", "joint"]),
+            envvar="JUDGEKIT_MODE",
+            help="One call a criterion (default), or one call for all.",
+        ),
+        click.option(
+            "--template",
+            metavar="NAME",
+            envvar="JUDGEKIT_TEMPLATE",
+            help="Prompt template, by name or .j2 file.",
+        ),
+        click.option(
+            "--templates",
+            "template_folders",
+            type=_FOLDER,
+            multiple=True,
+            help="Folder of your own templates; may be given more than once.",
+        ),
+        click.option(
+            "--repeats",
+            type=click.IntRange(1),
+            envvar="JUDGEKIT_REPEATS",
+            help="Ask each question N times.",
+        ),
+        click.option(
+            "--temperature",
+            type=click.FloatRange(0),
+            envvar="JUDGEKIT_TEMPERATURE",
+            help="Sampling temperature.",
+        ),
+        click.option(
+            "--judge-seed",
+            type=int,
+            envvar="JUDGEKIT_JUDGE_SEED",
+            help="Sampling seed, for providers that take one.",
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(1),
+            envvar="JUDGEKIT_MAX_TOKENS",
+            help="Limit of a reply, in tokens.",
+        ),
+        click.option(
+            "--logprobs/--no-logprobs",
+            default=None,
+            help="Ask for token probabilities, for weighted scores and confidence.",
+        ),
+    )
+
+
+def limit_options(function: F) -> F:
+    """How hard the provider may be asked."""
+    return _stack(
+        function,
+        click.option(
+            "-j",
+            "--max-concurrency",
+            type=click.IntRange(1),
+            envvar="JUDGEKIT_MAX_CONCURRENCY",
+            help="Calls in flight at most, for each model (default 32).",
+        ),
+        click.option(
+            "--rpm", type=click.IntRange(1), envvar="JUDGEKIT_RPM", help="Requests a minute."
+        ),
+        click.option(
+            "--tpm", type=click.IntRange(1), envvar="JUDGEKIT_TPM", help="Tokens a minute."
+        ),
+        click.option(
+            "--timeout",
+            "timeout_s",
+            type=click.FloatRange(0, min_open=True),
+            envvar="JUDGEKIT_TIMEOUT",
+            help="Deadline of one call, in seconds (default 60).",
+        ),
+        click.option(
+            "--max-retries",
+            type=click.IntRange(0),
+            envvar="JUDGEKIT_MAX_RETRIES",
+            help="Retries after a passing error (default 5).",
+        ),
+    )
+
+
+def cache_options(function: F) -> F:
+    """What is read from the cache, and where it lies."""
+    return _stack(
+        function,
+        click.option(
+            "--cache-dir",
+            type=_FOLDER,
+            envvar="JUDGEKIT_CACHE_DIR",
+            help=f"Folder of the reply cache (default {DEFAULT_CACHE}).",
+        ),
+        click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
+        click.option("--refresh", is_flag=True, help="Ask anew what the cache holds."),
+        click.option(
+            "--frozen",
+            is_flag=True,
+            envvar="JUDGEKIT_FROZEN",
+            help="Never ask: what the cache does not hold is an error (exit 6).",
+        ),
+    )
+
+
+def input_options(function: F) -> F:
+    """What is graded."""
+    return _stack(
+        function,
+        click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
+        click.option(
+            "-c",
+            "--config",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            envvar="JUDGEKIT_CONFIG",
+            help="Suite file (default judgekit.yaml, where there is one).",
+        ),
+        click.option("--rubric", metavar="FILE|NAME", help="Rubric file, or a shipped one's name."),
+        click.option(
+            "--cases",
+            type=click.Path(path_type=Path, exists=True),
+            help="Cases that the outputs answer (inputs, references).",
+        ),
+        click.option("--variant", help="Name of the variant, for outputs that name none."),
+        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
+        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs."),
+        click.option("--sample", type=click.IntRange(1), help="N outputs drawn at random."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+    )
+
+
+def choice_options(function: F) -> F:
+    """Which part of a suite is run."""
+    return _stack(
+        function,
+        click.option(
+            "-c",
+            "--config",
+            type=click.Path(path_type=Path, exists=True),
+            envvar="JUDGEKIT_CONFIG",
+            help="Suite file, where it is not the argument.",
+        ),
+        click.option("--variant", multiple=True, help="Only this variant; may be repeated."),
+        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
+        click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
+        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
+        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N cases."),
+        click.option("--sample", type=click.IntRange(1), help="N cases drawn at random."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+    )
+
+
+def target_options(function: F) -> F:
+    """What is run where the suite names no variants, as other tools' files do not."""
+    return _stack(
+        function,
+        click.option(
+            "--outputs",
+            "given_outputs",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            help="Recorded outputs to run a suite without variants with.",
+        ),
+        click.option(
+            "--target-command",
+            "given_command",
+            metavar="COMMAND",
+            help="A program to run it with: case JSON on stdin, output JSON or text on stdout.",
+        ),
+        click.option(
+            "--target-python",
+            "given_python",
+            metavar="MODULE:NAME",
+            help="A Python function to run it with, called with each case.",
+        ),
+        click.option(
+            "--target-http",
+            "given_http",
+            metavar="URL",
+            help="An endpoint to run it with: case JSON in, output JSON out.",
+        ),
+    )
+
+
+def store_option(function: F) -> F:
+    """Where runs are kept."""
+    return click.option(
+        "--store",
+        envvar="JUDGEKIT_STORE",
+        metavar="FILE|URL",
+        default=DEFAULT_STORE,
+        show_default=True,
+        help="SQLite file or database URL (postgresql://…) that runs are kept in.",
+    )(function)
+
+
+def talk_options(function: F) -> F:
+    """How much is said."""
+    return _stack(
+        function,
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option("--no-progress", is_flag=True, help="No progress display."),
+        click.option("-q", "--quiet", is_flag=True, help="Only the result."),
+        click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason."),
+    )
+
+
+def json_option(function: F) -> F:
+    """Print the result as JSON."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
+        function
+    )
+
+
+def cache_dir_option(function: F) -> F:
+    """Where the cache lies."""
+    return click.option(
+        "--cache-dir",
+        type=_FOLDER,
+        envvar="JUDGEKIT_CACHE_DIR",
+        default=DEFAULT_CACHE,
+        show_default=True,
+        help="Folder of the reply cache.",
+    )(function)
+
+
+def _stack(function: F, *decorators: Decorator[F]) -> F:
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function

@@ -1,0 +1,265 @@
+"""`judgekit run`: a suite from its cases to a stored run, resumable."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.display import progress
+from judgekit.cli.interrupts import Interrupts
+from judgekit.cli.main import (
+    EXIT_FROZEN,
+    EXIT_INCOMPLETE,
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_QUALITY,
+)
+from judgekit.cli.named_suites import suite_paths
+from judgekit.cli.options import (
+    cache_options,
+    choice_options,
+    judge_options,
+    limit_options,
+    store_option,
+    talk_options,
+    target_options,
+)
+from judgekit.cli.resuming import resume_command
+from judgekit.cli.sitting import Sat
+from judgekit.cli.suite_setup import run_setup
+from judgekit.errors import SettingsError
+from judgekit.evaluation.resuming import next_run
+from judgekit.evaluation.run import Run
+from judgekit.evaluation.runner import run_suite
+from judgekit.report import view
+from judgekit.report.run_exports import check_run_suffix, write_results
+from judgekit.report.run_terminal import Weakest, answer_lines, print_run, run_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.cli.display import Progress
+    from judgekit.cli.setup import Options
+    from judgekit.cli.suite_setup import RunSetup
+    from judgekit.evaluation.opening import OpenSuite
+    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.evaluation.runner import StopReason
+    from judgekit.records.run import CaseResult, RunInfo
+
+_STOPPED: dict[StopReason, int] = {
+    "interrupted": EXIT_INTERRUPTED,
+    "budget": EXIT_LIMIT,
+    "time": EXIT_LIMIT,
+    "fail_fast": EXIT_QUALITY,
+    "model": EXIT_INCOMPLETE,
+}
+"""The exit code for each reason to end before everything was asked."""
+
+
+@click.command()
+@click.argument("suite", required=False, type=click.Path(path_type=Path, exists=True))
+@choice_options
+@target_options
+@judge_options
+@limit_options
+@cache_options
+@store_option
+@talk_options
+@click.option(
+    "--resume",
+    metavar="[RUN]",
+    is_flag=False,
+    flag_value="latest",
+    help="Go on with a run of this suite: its id, the beginning of it, or the latest.",
+)
+@click.option("--retry-errors", is_flag=True, help="With --resume: ask again what failed.")
+@click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first answer that fails.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    envvar="JUDGEKIT_MAX_COST",
+    metavar="USD",
+    help="Never spend more than this; what is left can be resumed. Exit code 5.",
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(0, min_open=True),
+    envvar="JUDGEKIT_MAX_TIME",
+    metavar="SECONDS",
+    help="Begin nothing after this time; what is left can be resumed. Exit code 5.",
+)
+@click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and scripts.")
+@click.option("--notes", help="Whatever should be remembered with the run.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every answer to FILE: .jsonl, .csv or .parquet.",
+)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="RATE",
+    help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+def run(
+    *, suite: Path | None, output: Path | None, fail_under: float | None, **options: object
+) -> None:
+    """Run SUITE: every case by every variant, checked, judged and kept as it goes.
+
+    SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
+    eval/tests.json, any other file of cases, or a folder, of which every dataset is run in turn.
+    A suite that names no variants is run with --outputs or one of the --target options.
+
+    Everything observed is committed to the store as it arrives, and every reply that was paid
+    for to the cache: interrupt it, kill it, and go on with --resume.
+    """
+    if output is not None:
+        check_run_suffix(output)
+    paths = suite_paths(suite, options)
+    if len(paths) > 1:
+        from judgekit.cli.run_each import run_each  # noqa: PLC0415 - only for folders
+
+        _refuse_for_several(paths, options, output)
+        sys.exit(run_each(paths, options, lambda path, given: _next(path, given, fail_under)))
+    sys.exit(_one(paths[0], options, output, fail_under).code)
+
+
+def _refuse_for_several(paths: Sequence[Path], options: Options, output: Path | None) -> None:
+    given = "--output" if output is not None else "--resume" if options.get("resume") else None
+    if given is not None:
+        names = ", ".join(path.name for path in paths[:3])
+        raise SettingsError(
+            f"{given} is for one dataset, and there are {len(paths)}", hint=f"name one: {names}, …"
+        )
+
+
+def _next(path: Path, options: Options, fail_under: float | None) -> Sat:
+    """Run one of several datasets, which is what is to be named to go on with it."""
+    click.get_current_context().params["suite"] = path
+    return _one(path, options, None, fail_under)
+
+
+def _one(path: Path, options: Options, output: Path | None, fail_under: float | None) -> Sat:
+    setup = run_setup(path, options)
+    if options["dry_run"]:
+        from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
+
+        return Sat(show_suite_plan(setup, as_json=bool(options["as_json"])))
+    with closing(setup.store):
+        code = _run(setup, options, output=output, fail_under=fail_under)
+    return Sat(
+        code,
+        is_stopped=setup.session.reason is not None or code == EXIT_INTERRUPTED,
+        spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
+    )
+
+
+def _run(
+    setup: RunSetup, options: Options, *, output: Path | None, fail_under: float | None
+) -> int:
+    info = setup.info = next_run(
+        setup.opened, setup.store, setup.begun, now=setup.session.now(), notes=setup.notes
+    )
+    try:
+        ended = asyncio.run(_all(setup, options))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        streams.note(_go_on("stopped at once", info.id))
+        return EXIT_INTERRUPTED
+    held = Run(ended, setup.store)
+    summary = _shown(held, options)
+    if output is not None:
+        n = write_results(output, held.results())
+        streams.note(f"wrote {view.count(n, 'answer')} to {output}")
+    return _code(setup, summary, fail_under)
+
+
+async def _all(setup: RunSetup, options: Options) -> RunInfo:
+    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
+    info = cast("RunInfo", setup.info)
+    try:
+        with (
+            progress(streams.stderr(), setup.total(), shown=shown, verb=("running", "done")) as bar,
+            Interrupts(lambda: setup.session.end("interrupted")),
+        ):
+            setup.session.watch = lambda result: _advance(bar, result, setup.opened)
+            setup.session.note = streams.note
+            return await run_suite(
+                setup.opened, setup.store, info, setup.session, resumed=setup.begun is not None
+            )
+    finally:
+        await setup.opened.aclose()
+
+
+def _advance(bar: Progress, result: CaseResult, opened: OpenSuite) -> None:
+    usage = result.output.usage
+    is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
+    bar.advance(
+        [*result.judgments, *result.failures],
+        target_usd=(usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0,
+        is_error=result.output.error is not None,
+    )
+
+
+def _shown(held: Run, options: Options) -> RunSummary:
+    """The run's figures, printed; what it was made of is read once for all of it."""
+    if options.get("as_json"):
+        summary = held.summary()
+        streams.print_json(run_json(summary))
+        return summary
+    console = streams.stdout()
+    if options.get("verbose"):
+        summary = held.summary(watch=lambda answer: console.print(answer_lines(answer)))
+    else:
+        weakest = Weakest()
+        summary = held.summary(watch=weakest.take)
+        if not options.get("quiet"):
+            weakest.show(console)
+    print_run(console, summary)
+    return summary
+
+
+def _code(setup: RunSetup, summary: RunSummary, fail_under: float | None) -> int:
+    run, session = summary.run, setup.session
+    if session.reason is not None:
+        what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
+        streams.note(_go_on(what, run.id, retry=session.reason == "model"))
+        return _STOPPED[session.reason]
+    if session.n_missed:
+        streams.note("some replies are not in the frozen cache; nothing was asked for them")
+        streams.note(f"ask for them: {_command(run.id)}")
+        return EXIT_FROZEN
+    if run.status == "incomplete":
+        streams.note(f"ask again what failed: {_command(run.id, retry=True)}")
+        return EXIT_INCOMPLETE
+    return _quality(summary, fail_under)
+
+
+def _quality(summary: RunSummary, fail_under: float | None) -> int:
+    if fail_under is not None:
+        low = [v for v in summary.variants if v.pass_rate.value < fail_under]
+        for variant in low:
+            who, found = view.printable(variant.variant), view.rate(variant.pass_rate)
+            streams.note(f"{who}: pass rate {found} is below --fail-under {fail_under:g}")
+        if low:
+            return EXIT_QUALITY
+        if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
+            streams.note("a variant has no decided answer, so that --fail-under cannot be decided")
+            return EXIT_INCONCLUSIVE
+    return EXIT_INCONCLUSIVE if summary.run.status == "waiting" else 0
+
+
+def _go_on(what: str, run_id: str, *, retry: bool = False) -> str:
+    return f"{what}; everything is kept. Go on with: {_command(run_id, retry=retry)}"
+
+
+def _command(run_id: str, *, retry: bool = False) -> str:
+    return resume_command(click.get_current_context(), run_id, retry=retry)

@@ -1,0 +1,362 @@
+"""Options and suite file to a judge, a rubric and the answers to be graded."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, cast
+
+from judgekit.cli.options import DEFAULT_CACHE
+from judgekit.datasets.loading import load_dataset, load_rubric, load_suite
+from judgekit.datasets.outputs import iter_answers
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.judge.judge import Judge
+from judgekit.records.case import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from judgekit.datasets.suite import Suite
+    from judgekit.judge.judge import Mode
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+    from judgekit.records.record import JsonObject
+    from judgekit.records.rubric import Rubric
+
+SUITE_FILE = "judgekit.yaml"
+
+Options = dict[str, object]
+"""The options of a command, by parameter name; None where one was not given."""
+
+JUDGE_SETTINGS = (
+    "mode", "repeats", "temperature", "template", "max_tokens", "logprobs", "api_base",
+    "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "parameters",
+)  # fmt: skip
+"""The settings of a judge that options may give, by the names of `Judge`'s arguments."""
+
+
+class _JudgeArguments(TypedDict, total=False):
+    """The settings of a judge that options and suite files may give."""
+
+    mode: Mode
+    repeats: int
+    temperature: float | None
+    seed: int | None
+    template: str | None
+    max_tokens: int | None
+    logprobs: bool
+    parameters: JsonObject
+    api_base: str | None
+    max_concurrency: int
+    rpm: int | None
+    tpm: int | None
+    timeout_s: float
+    max_retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of outputs and the variant they belong to."""
+
+    path: Path
+    """The file."""
+
+    variant: str | None
+    """The variant wanted; outputs that name none belong to it."""
+
+    stem: str | None = None
+    """The variant of outputs that name none where none is wanted: one of several files."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeSetup:
+    """Everything a grading needs, resolved and checked."""
+
+    judge: Judge
+    """Who grades."""
+
+    rubric: Rubric
+    """How outputs are judged."""
+
+    sources: tuple[Source, ...]
+    """Where the outputs come from."""
+
+    cases: Dataset | None
+    """The cases they answer, where these are in a file of their own."""
+
+    filter_tags: frozenset[str]
+    """Only cases with one of these tags; empty for all."""
+
+    refresh: bool
+    """Whether replies that are owned are asked anew."""
+
+    limit: int | None
+    """Only the first so many."""
+
+    sample: int | None
+    """So many, drawn at random."""
+
+    seed: int
+    """Seed of the drawing."""
+
+    def answers(self) -> Iterator[tuple[Case, Output]]:
+        """Cases with their outputs, filtered, drawn and limited.
+
+        Yields:
+            In file order.
+
+        Raises:
+            DatasetError: When a file is unsound.
+        """
+        chosen = self._filtered()
+        if self.sample is not None:
+            chosen = _drawn(chosen, self.sample, random.Random(self.seed))
+        return itertools.islice(chosen, self.limit)
+
+    def count(self) -> int:
+        """How many there are; reads every file once, so that all of them are known to be sound.
+
+        Returns:
+            The number of outputs that `answers` yields, at least 1.
+
+        Raises:
+            DatasetError: When a file is unsound.
+            SettingsError: When the tags leave nothing to grade.
+        """
+        n = sum(1 for _ in self.answers())
+        if n == 0:
+            raise SettingsError(
+                f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
+                hint="look at `tags` in the file of cases, or leave --filter-tag out",
+            )
+        return n
+
+    def _filtered(self) -> Iterator[tuple[Case, Output]]:
+        for case, output in self._all():
+            if not self.filter_tags or self.filter_tags & set(case.tags):
+                yield case, output
+
+    def _all(self) -> Iterator[tuple[Case, Output]]:
+        seen: dict[tuple[str, str | None], Path] = {}
+        for source in self.sources:
+            for case, output in iter_answers(source.path, self.cases, variant=source.variant):
+                named = _with_variant(output, source.stem)
+                first = seen.setdefault((case.id, named.variant), source.path)
+                if first is not source.path:
+                    raise DatasetError(
+                        f"a second output of variant {named.variant!r}; the first is in {first}",
+                        path=source.path,
+                        case_id=case.id,
+                        hint="give each its own `variant`, or grade one file",
+                    )
+                yield case, named
+
+
+def grade_setup(options: Options) -> GradeSetup:
+    """Resolve the options of a grading: command line first, then the suite file, then defaults.
+
+    Args:
+        options: As click hands them over.
+
+    Returns:
+        The setup; nothing has been asked yet.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        InputError: When a file is unsound.
+    """
+    suite = _suite(options)
+    rubric = _rubric(options, suite)
+    sources = _sources(options, suite)
+    cases = _cases(options, suite)
+    return GradeSetup(
+        judge=make_judge(options, suite),
+        rubric=rubric,
+        sources=sources,
+        cases=cases,
+        filter_tags=frozenset(cast("Iterable[str]", options.get("filter_tag") or ())),
+        refresh=bool(options.get("refresh")),
+        limit=cast("int | None", options.get("limit")),
+        sample=cast("int | None", options.get("sample")),
+        seed=cast("int", options.get("seed") or 0),
+    )
+
+
+def make_judge(options: Options, suite: Suite | None) -> Judge:
+    """The judge that the options and the suite describe.
+
+    Args:
+        options: As click hands them over.
+        suite: The suite file, where there is one.
+
+    Returns:
+        The judge.
+
+    Raises:
+        SettingsError: When no judge is named, or its settings are contradictory.
+    """
+    if options.get("refresh") and options.get("frozen"):
+        raise SettingsError("--refresh and --frozen contradict each other")
+    named = cast("str | None", options.get("judge_model"))
+    settings = _suite_judge(suite, named)
+    model = named or cast("str | None", settings.get("model"))
+    settings.pop("model", None)
+    if model is None:
+        raise SettingsError(
+            "no judge is named",
+            hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
+            "litellm knows, recorded:FILE, or local",
+        )
+    if named is None and suite is not None:
+        model = _beside(suite, model)
+    if suite is not None and isinstance(own := settings.get("template"), str):
+        beside = suite.resolve(own)
+        settings["template"] = str(beside) if beside.is_file() else own
+    given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
+    if options.get("judge_seed") is not None:
+        given["seed"] = options["judge_seed"]
+    folders = cast("Iterable[Path]", options.get("template_folders") or ())
+    merged = {**settings, **given}
+    return Judge(
+        model,
+        cache=cache_folder(options),
+        frozen=bool(options.get("frozen")),
+        refresh=bool(options.get("refresh")),
+        template_folders=[*folders, *_suite_templates(suite)],
+        **cast("_JudgeArguments", merged),
+    )
+
+
+def cache_folder(options: Options) -> Path | None:
+    """The folder of the reply cache.
+
+    Args:
+        options: As click hands them over.
+
+    Returns:
+        The folder; None for no cache.
+
+    Raises:
+        SettingsError: When no cache is wanted, and a frozen one.
+    """
+    if options.get("no_cache"):
+        if options.get("frozen"):
+            raise SettingsError("--no-cache and --frozen contradict each other")
+        return None
+    return cast("Path | None", options.get("cache_dir")) or Path(DEFAULT_CACHE)
+
+
+def _suite(options: Options) -> Suite | None:
+    config = cast("Path | None", options.get("config"))
+    if config is None and Path(SUITE_FILE).is_file():
+        config = Path(SUITE_FILE)
+    return None if config is None else load_suite(config)
+
+
+def _rubric(options: Options, suite: Suite | None) -> Rubric:
+    named = cast("str | None", options.get("rubric"))
+    if named is not None:
+        return load_rubric(named)
+    if suite is not None and suite.rubric_source is not None:
+        return load_rubric(suite.rubric_source)
+    raise SettingsError(
+        "no rubric is named",
+        hint="give --rubric FILE or a shipped one's name, for example --rubric helpfulness",
+    )
+
+
+def _sources(options: Options, suite: Suite | None) -> tuple[Source, ...]:
+    paths = cast("tuple[Path, ...]", options.get("outputs") or ())
+    variant = cast("str | None", options.get("variant"))
+    if paths:
+        stems = _stems(paths) if variant is None and len(paths) > 1 else [None] * len(paths)
+        return tuple(Source(path, variant, stem) for path, stem in zip(paths, stems, strict=True))
+    found = () if suite is None else _recorded_variants(suite, variant)
+    if not found and suite is not None and variant is not None:
+        raise UnknownNameError(
+            "variant", variant, [v.id for v in suite.variants if v.outputs is not None]
+        )
+    if not found:
+        raise SettingsError(
+            "no outputs are named",
+            hint="give the files with the outputs: judgekit grade outputs.jsonl --rubric …",
+        )
+    return found
+
+
+def _stems(paths: tuple[Path, ...]) -> list[str | None]:
+    """A name for each file: its own without the suffix, with its folders where two are alike."""
+    short = [path.stem for path in paths]
+    return [*short] if len(set(short)) == len(short) else [str(p.with_suffix("")) for p in paths]
+
+
+def _recorded_variants(suite: Suite, wanted: str | None) -> tuple[Source, ...]:
+    """The suite's variants whose outputs are in files; grade makes no outputs of its own."""
+    return tuple(
+        Source(suite.resolve(variant.outputs), variant.id)
+        for variant in suite.variants
+        if variant.outputs is not None and wanted in {None, variant.id}
+    )
+
+
+def _cases(options: Options, suite: Suite | None) -> Dataset | None:
+    path = cast("Path | None", options.get("cases"))
+    if path is not None:
+        return load_dataset(path)
+    if suite is None:
+        return None
+    if suite.dataset_path is not None:
+        return load_dataset(suite.dataset_path, columns=suite.columns or None)
+    return None if suite.cases is None else Dataset(name=suite.name, cases=suite.cases)
+
+
+def _suite_judge(suite: Suite | None, named: str | None) -> dict[str, object]:
+    """The settings of the suite's judge; of the one that is named, where that is in a panel."""
+    panel = () if suite is None else suite.judge
+    if named is None and len(panel) > 1:
+        raise SettingsError(
+            "the suite names a panel of judges, and grade asks one judge",
+            hint=f"name the one to ask: --judge {panel[0].model}",
+        )
+    same = next((judge for judge in panel if judge.model == named), None)
+    judge = same or (panel[0] if len(panel) == 1 else None)
+    # What the file leaves out takes the judge's defaults; what it sets to null stays null.
+    settings = {} if judge is None else judge.model_dump(exclude_unset=True)
+    if named is not None and same is None:
+        settings.pop("api_base", None)  # another model does not live at this one's address
+    return settings
+
+
+def _with_variant(output: Output, stem: str | None) -> Output:
+    if stem is None or output.variant is not None:
+        return output
+    return output.model_copy(update={"variant": stem})
+
+
+def _suite_templates(suite: Suite | None) -> list[Path]:
+    """A `prompts/` folder beside the suite file holds the suite's own templates."""
+    if suite is None:
+        return []
+    folder = suite.resolve("prompts")
+    return [folder] if folder.is_dir() else []
+
+
+def _beside(suite: Suite, model: str) -> str:
+    """Recorded replies named in a suite lie beside it."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
+
+
+def _drawn(
+    items: Iterable[tuple[Case, Output]], size: int, rng: random.Random
+) -> Iterator[tuple[Case, Output]]:
+    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
+    kept: list[tuple[int, tuple[Case, Output]]] = []
+    for place, item in enumerate(items):
+        if place < size:
+            kept.append((place, item))
+        elif (slot := rng.randrange(place + 1)) < size:
+            kept[slot] = (place, item)
+    return iter([item for _, item in sorted(kept, key=lambda pair: pair[0])])

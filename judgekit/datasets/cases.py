@@ -1,0 +1,93 @@
+"""From one row or mapping of a file to a `Case`, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.datasets.faults import Fault, explain
+from judgekit.datasets.fields import Fields, as_texts, read_cells, rename
+from judgekit.datasets.json_text import REPAIRED
+from judgekit.records.case import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+CASE_ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "case_id": "id",
+        "prompt": "input",
+        "question": "input",
+        "expected": "reference",
+        "expected_output": "reference",
+        "reference_answer": "reference",
+        "answer": "reference",
+    }
+)
+"""Names other tools give to the fields of a case, with judgekit's own."""
+
+_JSON_COLUMNS = ("assertions", "evaluation", "metadata")
+_MIXED_COLUMNS = ("rubric",)
+_LIST_COLUMNS = ("tags",)
+_TEXTS = ("id", "name", "prompt_version")
+
+
+def read_case(
+    fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
+) -> Case | list[Fault]:
+    """The case a row or mapping describes.
+
+    Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
+    number as an id is taken as text.
+
+    Args:
+        fields: Values by name, as they stand in the file.
+        is_table: Whether they are cells, where `tags`, `assertions`, `evaluation`, `metadata`
+            and a rubric in full are text.
+        is_repaired: Whether lone surrogates were replaced; noted in `metadata`.
+
+    Returns:
+        The case, or its faults, never none.
+    """
+    found, faults = rename(fields, CASE_ALIASES)
+    if is_table:
+        found, cell_faults = read_cells(
+            found,
+            json_names=_JSON_COLUMNS,
+            list_names=_LIST_COLUMNS,
+            mixed_names=_MIXED_COLUMNS,
+        )
+        faults += cell_faults
+    found = as_texts(found, _TEXTS)
+    if faults:
+        return faults
+    try:
+        case = Case.model_validate(found)
+    except ValidationError as error:
+        faults = explain(error, Case, found, synonyms=CASE_ALIASES)
+        return [_helpful(fault) for fault in faults if not _is_other_form(fault, found)]
+    if is_repaired:
+        return case.model_copy(update={"metadata": {**case.metadata, REPAIRED: True}})
+    return case
+
+
+def _is_other_form(fault: Fault, found: Fields) -> bool:
+    """Whether a fault is that a rubric given in full is not the name of one."""
+    is_name_wanted = fault.where == ("rubric",) and "must be a text" in fault.message
+    return is_name_wanted and isinstance(found.get("rubric"), dict)
+
+
+def _helpful(fault: Fault) -> Fault:
+    """What a missing field is for; where else an unknown one can stand."""
+    if fault.where == ("id",) and "missing" in fault.message:
+        return Fault(fault.where, fault.message, "give every case an id of its own")
+    if fault.where == ("input",) and "missing" in fault.message:
+        return Fault(fault.where, fault.message, "give the case what the system is asked")
+    if "is not known" in fault.message and len(fault.where) == 1:
+        remedy = f"{fault.remedy} (fields of your own go under `metadata`)"
+        return Fault(fault.where, fault.message, remedy)
+    return fault

@@ -1,0 +1,258 @@
+"""What is wrong with a value, in plain words: pydantic's findings rewritten for a person."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.records.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import JsonValue, ValidationError
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+    from judgekit.datasets.json_text import KeyPath
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "a truth value"),
+    (str, "a text"),
+    ((int, float), "a number"),
+    ((list, tuple), "a list"),
+    (dict, "a mapping"),
+    (type(None), "null"),
+)
+_WANTED = {
+    "string_type": "must be a text",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping of fields",
+    "model_type": "must be a mapping of fields",
+    "model_attributes_type": "must be a mapping of fields",
+}
+_LIMITS = {
+    "greater_than_equal": "must be {ge} or more, not {given}",
+    "greater_than": "must be more than {gt}, not {given}",
+    "less_than_equal": "must be {le} or less, not {given}",
+    "literal_error": "must be {expected}, not {given}",
+    "too_short": "must not be empty",
+}
+_IN_FULL = "Rubric]"
+"""How pydantic's name for a rubric among other forms ends."""
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a value."""
+
+    where: KeyPath
+    """The field, from the root of the value."""
+
+    message: str
+    """What is wrong, as a sentence that begins with the field where there is one."""
+
+    remedy: str | None = None
+    """How to mend it."""
+
+    def __str__(self) -> str:
+        """What and how, on one line."""
+        return self.message if self.remedy is None else f"{self.message}; {self.remedy}"
+
+
+def explain(
+    error: ValidationError,
+    model: type[Record],
+    value: JsonValue,
+    *,
+    synonyms: Mapping[str, str] | None = None,
+) -> list[Fault]:
+    """What pydantic found, in plain words, each fault once.
+
+    Args:
+        error: What pydantic raised.
+        model: The record that was wanted.
+        value: What was given, to name fields by their place in it.
+        synonyms: Names people give to fields, with the fields' own.
+
+    Returns:
+        Faults in the order found.
+    """
+    faults: dict[tuple[KeyPath, str], Fault] = {}
+    for detail in error.errors(include_url=False):
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # its items are unsound, which is said of each of them
+        where = _place(detail, value)
+        known = field_names(model, where[:-1])
+        fault = _fault(detail, where, known, synonyms or {})
+        faults.setdefault((fault.where, fault.message), fault)
+    return list(faults.values())
+
+
+def dotted(where: KeyPath) -> str:
+    """A path as people write it.
+
+    Args:
+        where: Keys and list positions.
+
+    Returns:
+        For example `criteria[0].scale.min`; empty for the root.
+    """
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+    return text.removeprefix(".")
+
+
+def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
+    """What a misspelt name may have meant.
+
+    Args:
+        name: The name that nothing answers to.
+        known: The names there are.
+        synonyms: Names people use, with the one meant.
+
+    Returns:
+        `did you mean …?`, or the names there are where none is near.
+    """
+    names = sorted(known)
+    other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
+    folded = {_fold(candidate): candidate for candidate in (*other, *names)}
+    meant = other.get(name)
+    near = [] if meant is None else [meant]
+    near += [folded[key] for key in difflib.get_close_matches(_fold(name), folded, n=3)]
+    unique = list(dict.fromkeys(f"`{candidate}`" for candidate in near))
+    if unique:
+        return f"did you mean {' or '.join(unique)}?"
+    return f"known: {', '.join(names[:30])}" if names else "no names are known here"
+
+
+def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
+    """The fields that may stand at a place in a record.
+
+    Args:
+        model: The record.
+        where: The path of a mapping in it.
+
+    Returns:
+        Their names; empty where any name may stand.
+    """
+    here: type[Record] | None = model
+    for part in where:
+        if here is None:
+            return ()
+        if isinstance(part, str):
+            field = _by_name(here).get(part)
+            here = None if field is None else _record_in(field.annotation)
+    return tuple(_by_name(here)) if here is not None else ()
+
+
+def kind_of(value: object) -> str:
+    """A value's kind in plain words.
+
+    Args:
+        value: A JSON value.
+
+    Returns:
+        `a text`, `a number`, `a list`, `a mapping`, `a truth value` or `null`.
+    """
+    return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
+
+
+def _place(detail: ErrorDetails, value: JsonValue) -> KeyPath:
+    """The part of pydantic's location that stands in the value itself."""
+    where: list[str | int] = []
+    here = value
+    for part in detail["loc"]:
+        if isinstance(here, dict) and isinstance(part, int):
+            continue  # a single mapping was given where a list of them may stand
+        if isinstance(here, list) and part == "levels":
+            continue  # a scale was given as the bare list of its levels
+        if isinstance(here, dict) and str(part).endswith(_IN_FULL) and part not in here:
+            continue  # a rubric was given in full, where its name may stand too
+        is_there, here = _step(here, part)
+        if not is_there and (detail["type"] != "missing" or part != detail["loc"][-1]):
+            break
+        where.append(part)
+    return tuple(where)
+
+
+def _step(here: JsonValue, part: str | int) -> tuple[bool, JsonValue]:
+    if isinstance(here, dict) and isinstance(part, str) and part in here:
+        return True, here[part]
+    if isinstance(here, list | tuple) and isinstance(part, int) and part < len(here):
+        return True, here[part]
+    return False, None
+
+
+def _fault(
+    detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
+) -> Fault:
+    field = f"`{dotted(where)}`" if where else "the whole"
+    if detail["type"] == "missing":
+        return Fault(where, f"the field {field} is missing")
+    if detail["type"] == "extra_forbidden":
+        others = [name for name in known if name != where[-1]]
+        remedy = suggestion(str(where[-1]), others, synonyms)
+        return Fault(where, f"the field {field} is not known", remedy)
+    if detail["type"] == "value_error":
+        message = detail["msg"].removeprefix("Value error, ")
+        return Fault(where, f"{field}: {message}" if where else message)
+    return Fault(where, f"{field} {_demand(detail)}", _remedy(detail))
+
+
+def _demand(detail: ErrorDetails) -> str:
+    """What the value must be, and what it is."""
+    given, kind = detail["input"], detail["type"]
+    if kind in _LIMITS:
+        return _LIMITS[kind].format(given=_shown(given), **detail.get("ctx", {}))
+    if kind in {"string_pattern_mismatch", "string_too_short"}:
+        blank = isinstance(given, str) and not given.strip()
+        return "must not be blank" if blank else f"is not of the right form: {_shown(given)}"
+    if kind in _WANTED:
+        return f"{_WANTED[kind]}, not {_shown(given)}"
+    return f"is not sound: {detail['msg']}"
+
+
+def _remedy(detail: ErrorDetails) -> str | None:
+    given = detail["input"]
+    if detail["type"] == "string_type" and isinstance(given, int | float):
+        return f'put it in quotes: "{str(given)[:_SHOWN]}"'
+    if detail["type"] in {"tuple_type", "list_type"} and isinstance(given, str):
+        return "write it as a list"
+    return None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        text = repr(value) if not isinstance(value, int) or value < 10**_SHOWN else "a huge number"
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return kind_of(value)
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def _by_name(model: type[Record]) -> dict[str, FieldInfo]:
+    """The fields of a record by the names they have in files."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _record_in(annotation: object) -> type[Record] | None:
+    """The first record named in an annotation such as `tuple[Level, ...] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return annotation
+    inner = (_record_in(argument) for argument in get_args(annotation))
+    return next((record for record in inner if record is not None), None)

@@ -1,0 +1,130 @@
+"""From the columns people use to the fields of a record: aliases, table cells, ids."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.faults import Fault
+from judgekit.datasets.json_text import parse_json
+from judgekit.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import JsonValue
+
+Fields = dict[str, "JsonValue"]
+"""Values by name."""
+
+_METADATA_PREFIX = "metadata."
+
+
+def rename(
+    fields: Mapping[str, JsonValue], aliases: Mapping[str, str]
+) -> tuple[Fields, list[Fault]]:
+    """The fields under judgekit's names.
+
+    A field that already has its own name keeps it, and an alias beside it stays as it is.
+
+    Args:
+        fields: Values by the file's names.
+        aliases: The file's names with judgekit's.
+
+    Returns:
+        The renamed fields, and a fault for two names that mean the same field.
+    """
+    found: Fields = {}
+    taken: dict[str, str] = {}
+    faults = []
+    for name, value in fields.items():
+        meant = aliases.get(name, name)
+        if meant != name and meant in fields:
+            meant = name
+        if meant in taken:
+            message = f"`{taken[meant]}` and `{name}` both mean `{meant}`"
+            faults.append(Fault((name,), message, f"keep one of them, as `{meant}`"))
+            continue
+        taken[meant] = name
+        found[meant] = value
+    return found, faults
+
+
+def read_cells(
+    fields: Mapping[str, JsonValue],
+    *,
+    json_names: Iterable[str],
+    list_names: Iterable[str],
+    mixed_names: Iterable[str] = (),
+) -> tuple[Fields, list[Fault]]:
+    """The fields of a table's row, with what their cells stand for.
+
+    An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`.
+
+    Args:
+        fields: Cells by column, renamed.
+        json_names: Columns whose text cells hold JSON.
+        list_names: Columns whose text cells hold a JSON list, or names separated by `;` or `,`.
+        mixed_names: Columns whose text cells hold a JSON object, or a plain text.
+
+    Returns:
+        The fields, and a fault for every cell that is not JSON.
+    """
+    found: Fields = {}
+    extra: Fields = {}
+    faults = []
+    for name, cell in fields.items():
+        if cell == "":
+            continue
+        try:
+            is_json = name in json_names or (name in mixed_names and _is_object(cell))
+            value = _cell(cell, is_json=is_json, is_list=name in list_names)
+        except DatasetError as error:
+            remedy = "write its cells as JSON, or give the column another name"
+            faults.append(Fault((name,), f"the column `{name}` holds JSON: {error}", remedy))
+            continue
+        if name.startswith(_METADATA_PREFIX):
+            extra[name.removeprefix(_METADATA_PREFIX)] = value
+        else:
+            found[name] = value
+    if extra:
+        given = found.get("metadata", {})
+        found["metadata"] = {**given, **extra} if isinstance(given, dict) else given
+    return found, faults
+
+
+def as_texts(fields: Fields, names: Iterable[str]) -> Fields:
+    """The fields with whole numbers turned to text where a text is meant, as in ids.
+
+    Args:
+        fields: Values by name.
+        names: Fields that are texts.
+
+    Returns:
+        New fields.
+    """
+    changed: Fields = {
+        name: str(fields[name])
+        for name in names
+        if isinstance(fields.get(name), int) and not isinstance(fields[name], bool)
+    }
+    return {**fields, **changed} if changed else fields
+
+
+def _is_object(cell: JsonValue) -> bool:
+    return isinstance(cell, str) and cell.lstrip().startswith("{")
+
+
+def _cell(cell: JsonValue, *, is_json: bool, is_list: bool) -> JsonValue:
+    if not isinstance(cell, str):
+        return cell
+    if is_list and not cell.lstrip().startswith("["):
+        return [name.strip() for name in re.split(r"[;,]", cell) if name.strip()]
+    if is_json or is_list:
+        # The row says file and line; the error here says what is wrong with the cell alone.
+        try:
+            return parse_json(cell, path=Path())[0]
+        except DatasetError as error:
+            raise DatasetError(error.message.partition(": ")[2]) from None
+    return cell

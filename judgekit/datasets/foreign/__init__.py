@@ -1,0 +1,1 @@
+"""Files of other tools as judgekit's records, one module for each shape."""

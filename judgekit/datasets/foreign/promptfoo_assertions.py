@@ -1,0 +1,329 @@
+"""Maps promptfoo's assertions to judgekit's by name, rubrics to criteria; refuses code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.faults import kind_of, suggestion
+from judgekit.datasets.foreign.attachments import AttachmentError
+from judgekit.datasets.foreign.promptfoo_values import alternatives, meant_value
+from judgekit.datasets.thresholds import threshold_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets.foreign.attachments import Shelf
+    from judgekit.datasets.foreign.reading import Reading
+    from judgekit.datasets.json_text import KeyPath
+    from judgekit.records.record import JsonObject
+
+PLAIN = frozenset(
+    {
+        "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
+        "icontains-any", "starts-with", "regex", "is-json", "contains-json",
+        "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
+        "levenshtein", "rouge-n", "bleu", "similar", "latency", "cost", "word-count",
+        "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
+        "is-valid-openai-function-call", "is-valid-function-call",
+    }
+)  # fmt: skip
+"""Assertions that need no model; they keep their names."""
+
+GRADED: Mapping[str, str] = {
+    "llm-rubric": "{value}",
+    "agent-rubric": "{value}",
+    "g-eval": "{value}",
+    "model-graded-closedqa": "Does the output meet this: {value}",
+    "factuality": "Does the output agree with these facts: {value}",
+    "model-graded-factuality": "Does the output agree with these facts: {value}",
+    "answer-relevance": "Does the output answer what was asked?",
+    "context-faithfulness": "Is every statement of the output supported by the context?",
+}
+"""Assertions that ask a model, with the question of the criterion they become."""
+
+SIMILAR = "similar"
+"""The assertion that measures similarity; `similar:cosine` and the like are the same."""
+
+DEFAULT_SIMILARITY = 0.75
+"""How similar an output must be where the assertion does not say."""
+
+CODE = frozenset({"javascript", "python", "ruby", "webhook"})
+"""Assertions that run code, or send the output away."""
+
+_SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric"})
+_NOT = "not-"
+_ONE_REFERENCE = frozenset({"bleu", "rouge-n"})
+_CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
+_VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_FILE = "file://"
+_UNIT = {"min": 0, "max": 1}
+
+
+@dataclass(slots=True)
+class Checks:
+    """What the assertions of one test come to."""
+
+    assertions: list[JsonValue] = field(default_factory=list)
+    """Those that need no model."""
+
+    criteria: list[JsonValue] = field(default_factory=list)
+    """The others, as the fields of a `Criterion`."""
+
+    reference: str | None = None
+    """The first good answer one of them names."""
+
+    similar: list[tuple[KeyPath, float]] = field(default_factory=list)
+    """Those of the assertions that measure similarity: where they stand, and their thresholds."""
+
+
+class AssertionReader:
+    """Reads the assertions of a configuration's tests."""
+
+    def __init__(self, reading: Reading, shelf: Shelf, templates: JsonObject) -> None:
+        self._reading = reading
+        self._shelf = shelf
+        self._templates = templates
+
+    def read(
+        self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
+    ) -> Checks:
+        """The assertions of a test.
+
+        Args:
+            items: Each with its place.
+            variables: The test's, for `{{name}}` in values.
+            is_scored: Whether the test passes by its mean score, rather than by each assertion.
+
+        Returns:
+            What could be read; what could not is noted.
+        """
+        checks = Checks()
+        for at, item in items:
+            self._take(item, at, variables, checks, is_scored=is_scored)
+        return checks
+
+    def _take(
+        self,
+        item: JsonValue,
+        at: KeyPath,
+        variables: JsonObject,
+        checks: Checks,
+        *,
+        is_scored: bool,
+    ) -> None:
+        found = self._resolved(item, at)
+        if found is None:
+            return
+        name = found.get("type")
+        if not isinstance(name, str):
+            self._reading.add(at, "an assertion needs a `type`", "for example `contains`")
+            return
+        if name == "assert-set":
+            self._take_set(found, at, variables, checks, is_scored=is_scored)
+            return
+        plain = name.removeprefix(_NOT)
+        if self._is_code(plain, found, at):
+            return
+        value = self._value(found.get("value"), (*at, "value"), variables)
+        if plain in GRADED:
+            self._grade(name, found, value, at, checks, is_scored=is_scored)
+        elif plain.partition(":")[0] == SIMILAR:
+            self._compare(name, found, value, at, checks)
+        elif plain in PLAIN:
+            self._check(name, found, value, at, checks)
+        else:
+            message = f"the assertion {name[:60]!r} has no counterpart here"
+            near = suggestion(plain[:60], (*PLAIN, *GRADED))
+            self._reading.add((*at, "type"), message, near)
+
+    def _resolved(self, item: JsonValue, at: KeyPath) -> JsonObject | None:
+        """The assertion itself, or the template it refers to."""
+        if not isinstance(item, dict):
+            self._reading.add(at, f"an assertion is a mapping of fields, not {kind_of(item)}")
+            return None
+        reference = item.get("$ref")
+        if reference is None:
+            return item
+        name = str(reference).removeprefix("#/assertionTemplates/")
+        template = self._templates.get(name)
+        if isinstance(template, dict) and "$ref" not in template:
+            return template
+        message = f"no assertion template is called {name[:60]!r}"
+        self._reading.add((*at, "$ref"), message, suggestion(name[:60], self._templates))
+        return None
+
+    def _is_code(self, plain: str, found: JsonObject, at: KeyPath) -> bool:
+        value = found.get("value")
+        is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
+        if plain in CODE or is_file:
+            message = f"the assertion `{plain}` holds code, which is never run from a file of data"
+            remedy = (
+                "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or "
+                "name a script of your own with `--allow-scripts`"
+            )
+            self._reading.add((*at, "value") if "value" in found else at, message, remedy)
+            return True
+        if "transform" in found:
+            message = "`transform` is code, which is never run from a file of data"
+            self._reading.add((*at, "transform"), message, "check the output as it is")
+            return True
+        return False
+
+    def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
+        if isinstance(value, list):
+            return [self._value(item, (*at, n), variables) for n, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {name: self._value(v, (*at, name), variables) for name, v in value.items()}
+        if not isinstance(value, str):
+            return value
+        if value.startswith(_FILE):
+            value = self._file(value, at)
+        return self._filled(value, at, variables)
+
+    def _file(self, value: str, at: KeyPath) -> str:
+        try:
+            text = self._shelf.take(value.removeprefix(_FILE)).get("text")
+        except AttachmentError as error:
+            self._reading.add(at, str(error), error.remedy)
+            return value
+        if not isinstance(text, str):
+            self._reading.add(at, f"the file {value!r} is no text")
+            return value
+        return text
+
+    def _filled(self, text: str, at: KeyPath, variables: JsonObject) -> str:
+        def fill(match: re.Match[str]) -> str:
+            found: JsonValue = variables
+            for part in match.group(1).split("."):
+                found = found.get(part) if isinstance(found, dict) else None
+            return match.group() if found is None or isinstance(found, dict | list) else str(found)
+
+        filled = _VARIABLE.sub(fill, text)
+        if "{{" in filled or "{%" in filled:
+            message = "holds a template expression, which is not worked out"
+            self._reading.warn(at, message, "write the value out; only {{name}} is filled in")
+        return filled
+
+    def _check(
+        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: Checks
+    ) -> None:
+        plain = name.removeprefix(_NOT)
+        value = meant_value(plain, value)
+        spec: JsonObject = {"type": name}
+        if value is not None:
+            spec["value"] = value
+        spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key) is not None}
+        if isinstance(found.get("metric"), str):
+            spec["description"] = found["metric"]
+        self._warn_of_settings(found, at)
+        if name == "equals" and isinstance(value, str):
+            checks.reference = checks.reference or value
+        if plain in _ONE_REFERENCE and isinstance(value, list):
+            message = f"`{plain}` is asked of each reference on its own; one must be reached"
+            self._reading.warn((*at, "value"), message)
+            spec = alternatives(plain, spec)
+        checks.assertions.append(spec)
+
+    def _compare(
+        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: Checks
+    ) -> None:
+        """A similarity is measured by a strategy, which has one text to compare with."""
+        threshold = found.get("threshold", DEFAULT_SIMILARITY)
+        if fault := threshold_fault(("threshold",), threshold, ()):
+            self._reading.add((*at, "threshold"), fault.message, fault.remedy)
+        elif name.startswith(_NOT) or not isinstance(value, str):
+            message = f"`{name}` is read only with one text that the output should be like"
+            self._reading.add(
+                at, message, "write one `similar` for each text, in a test of its own"
+            )
+        elif not isinstance(threshold, int | float) or threshold < 0:
+            self._reading.add((*at, "threshold"), "`threshold` must be a number from 0 to 1")
+        else:
+            checks.similar.append((at, threshold))
+            checks.reference = checks.reference or value
+            spec: JsonObject = {"type": SIMILAR, "value": value, "threshold": threshold}
+            checks.assertions.append(spec)
+
+    def _grade(
+        self,
+        name: str,
+        found: JsonObject,
+        value: JsonValue,
+        at: KeyPath,
+        checks: Checks,
+        *,
+        is_scored: bool,
+    ) -> None:
+        if name.startswith(_NOT):
+            message = f"`{name}` cannot be asked as a criterion"
+            self._reading.add((*at, "type"), message, "ask for what the output should be")
+            return
+        text = "\n".join(f"- {item}" for item in value) if isinstance(value, list) else value
+        if not (isinstance(text, str) and text.strip()) and "{value}" in GRADED[name]:
+            message = f"`{name}` needs a `value`, which is what is asked"
+            self._reading.add(at, message)
+            return
+        if "factuality" in name and isinstance(text, str):
+            checks.reference = checks.reference or text
+        threshold = found.get("threshold")
+        if fault := threshold_fault(("threshold",), threshold, ()):
+            self._reading.add((*at, "threshold"), fault.message, fault.remedy)
+            return
+        criterion: JsonObject = {
+            "name": _unused(str(found.get("metric") or name), checks.criteria),
+            "question": GRADED[name].replace("{value}", str(text)),
+            "scale": "binary" if threshold is None else {**_UNIT},
+            "required": not is_scored,
+        }
+        if threshold is not None or not is_scored:
+            criterion["pass_value"] = 1.0 if threshold is None else threshold
+        if found.get("weight") is not None:
+            criterion["weight"] = found["weight"]
+        self._warn_of_settings(found, at)
+        checks.criteria.append(criterion)
+
+    def _take_set(
+        self,
+        found: JsonObject,
+        at: KeyPath,
+        variables: JsonObject,
+        checks: Checks,
+        *,
+        is_scored: bool,
+    ) -> None:
+        """A set without a threshold is its members; one with a threshold is a group of checks."""
+        inner = Checks()
+        is_group = found.get("threshold") is not None
+        for place, item in self._reading.objects(found.get("assert"), (*at, "assert")):
+            self._take(item, place, variables, inner, is_scored=is_scored or is_group)
+        if not is_group:
+            checks.assertions += inner.assertions
+            checks.criteria += inner.criteria
+            checks.similar += inner.similar
+        elif inner.criteria or inner.similar:
+            message = "a set with a `threshold` may hold only checks that are right or wrong"
+            self._reading.add(at, message, "leave the threshold out, or part the set")
+        elif inner.assertions:
+            spec: JsonObject = {"type": "all", "assertions": inner.assertions}
+            spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key)}
+            checks.assertions.append(spec)
+        checks.reference = checks.reference or inner.reference
+
+    def _warn_of_settings(self, found: JsonObject, at: KeyPath) -> None:
+        for name in found.keys() - _SETTINGS:
+            message = f"`{name}` of the assertion is not used here"
+            remedy = "judges are set in the suite" if name == "provider" else None
+            self._reading.warn((*at, name), message, remedy)
+
+
+def _unused(name: str, criteria: list[JsonValue]) -> str:
+    taken = {item.get("name") for item in criteria if isinstance(item, dict)}
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found

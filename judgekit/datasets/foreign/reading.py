@@ -1,0 +1,210 @@
+"""Gathers what another tool's file comes to: its cases, and all that is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from judgekit.datasets.cases import read_case
+from judgekit.datasets.faults import Fault, explain, kind_of, suggestion
+from judgekit.datasets.foreign.shape import CamelRecord, SnakeRecord, unknown_fields
+from judgekit.datasets.problems import problem_from_fault
+from judgekit.errors import DatasetError
+from judgekit.records.case import Case, Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets.documents import Document
+    from judgekit.datasets.json_text import KeyPath
+    from judgekit.datasets.problems import Problem
+    from judgekit.records.record import JsonObject, Record
+
+AnyRecord = TypeVar("AnyRecord", bound="Record")
+
+
+@dataclass(slots=True)
+class Reading:
+    """A file of another tool while it is read, and after."""
+
+    document: Document
+    """The file."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """What is wrong with it, errors and warnings, in the order found."""
+
+    cases: list[Case] = field(default_factory=list)
+    """The sound cases."""
+
+    places: dict[str, KeyPath] = field(default_factory=dict)
+    """The place of each case by its id."""
+
+    header: JsonObject = field(default_factory=dict)
+    """What it says of the dataset: name, version, description."""
+
+    def add(
+        self,
+        where: KeyPath,
+        message: str,
+        remedy: str | None = None,
+        *,
+        case_id: str | None = None,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
+        """Note one thing that is wrong.
+
+        Args:
+            where: Its place from the root of the file.
+            message: What is wrong.
+            remedy: How to mend it.
+            case_id: The case it concerns.
+            severity: A warning keeps nothing from being used.
+        """
+        line = self.document.line_of(*where)
+        fault = Fault(where, message, remedy)
+        problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
+        self.problems.append(problem.model_copy(update={"severity": severity}))
+
+    def warn(
+        self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
+    ) -> None:
+        """Note one thing that should be mended, though the file can be used.
+
+        Args:
+            where: Its place from the root of the file.
+            message: What is wrong.
+            remedy: How to mend it.
+            case_id: The case it concerns.
+        """
+        self.add(where, message, remedy, case_id=case_id, severity="warning")
+
+    def record(
+        self,
+        model: type[AnyRecord],
+        value: JsonValue,
+        at: KeyPath = (),
+        *,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> AnyRecord | None:
+        """A part of the file as a record.
+
+        Args:
+            model: What it should be.
+            value: What it is.
+            at: Its place.
+            synonyms: Names people give to fields, with the fields' own.
+
+        Returns:
+            The record; None where it is unsound, and everything that is wrong is noted. A field
+            that is not known but nearly so is noted as a warning.
+        """
+        case_id = _id_of(value)
+        try:
+            record = model.model_validate(value)
+        except ValidationError as error:
+            for fault in explain(error, model, value, synonyms=synonyms):
+                self.add((*at, *fault.where), fault.message, fault.remedy, case_id=case_id)
+            return None
+        if isinstance(record, CamelRecord | SnakeRecord):
+            for where, known in unknown_fields(record):
+                near = suggestion(str(where[-1]), known, synonyms)
+                # Other tools' files may hold more than is read here; a misspelt name is told.
+                if near.startswith("did you mean"):
+                    self.warn((*at, *where), f"the field `{where[-1]}` is not known", near)
+        return record
+
+    def objects(self, value: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
+        """The items of a list of objects; what is none is noted.
+
+        Args:
+            value: What should be a list of objects.
+            at: Its place.
+
+        Yields:
+            Each with its place.
+        """
+        if not isinstance(value, list):
+            name = f"`{at[-1]}`" if at else "the whole"
+            self.add(at, f"{name} must be a list, not {kind_of(value)}")
+            return
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield (*at, index), item
+            else:
+                self.add((*at, index), f"must be a mapping of fields, not {kind_of(item)}")
+
+    def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
+        """Take a case.
+
+        Args:
+            fields: The fields of a `Case`; those that are None are left out.
+            at: Its place.
+
+        Returns:
+            The case; None where it is unsound or its id is taken, which is noted.
+        """
+        given = {name: value for name, value in fields.items() if value is not None}
+        case = read_case({"input": None, **given})
+        if isinstance(case, list):
+            for fault in case:
+                self.add(at, fault.message, fault.remedy, case_id=_id_of(given))
+            return None
+        if case.id in self.places:
+            first = self.document.line_of(*self.places[case.id])
+            message = f"a duplicate id; first in line {first}"
+            remedy = "rename one; ids name results and stored judgments"
+            self.add(at, message, remedy, case_id=case.id)
+            return None
+        self.places[case.id] = at
+        self.cases.append(case)
+        return case
+
+    @property
+    def errors(self) -> list[Problem]:
+        """What keeps the file from being used, by line."""
+        errors = [problem for problem in self.problems if problem.severity == "error"]
+        return sorted(errors, key=lambda problem: problem.line or 0)
+
+    def dataset(self) -> Dataset:
+        """The cases as a dataset; without a name of its own it is called as the file.
+
+        Returns:
+            The dataset.
+
+        Raises:
+            DatasetError: When there is an error; the first is told, and how many more there are.
+        """
+        self.refuse_errors()
+        name = str(self.header.get("name") or "").strip() or self.document.path.stem
+        version = str(self.header.get("version", "1"))
+        described = self.header.get("description")
+        description = described if isinstance(described, str) else None
+        return Dataset(name=name, version=version, description=description, cases=tuple(self.cases))
+
+    def refuse_errors(self) -> None:
+        """Raise the first error, if there is one.
+
+        Raises:
+            DatasetError: When there is an error; says how many more there are.
+        """
+        errors = self.errors
+        if not errors:
+            return
+        first, n_more = errors[0], len(errors) - 1
+        more = f" (and {n_more} more; `judgekit validate` lists them)" if n_more else ""
+        raise DatasetError(
+            f"{first.message}{more}",
+            path=first.path,
+            line=first.line,
+            case_id=first.case_id,
+            hint=first.remedy,
+        )
+
+
+def _id_of(value: object) -> str | None:
+    given = value.get("id") if isinstance(value, dict) else None
+    return str(given)[:80] if isinstance(given, str) and given.strip() else None

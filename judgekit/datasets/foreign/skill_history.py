@@ -1,0 +1,115 @@
+"""Reads a skill's `history.json` (S3): its versions, their average scores, the current one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AwareDatetime, Field
+
+from judgekit.datasets.documents import read_document
+from judgekit.datasets.foreign.reading import Reading
+from judgekit.datasets.foreign.shape import SnakeRecord
+from judgekit.records.record import Count, Finite  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.datasets.documents import Document
+
+_WORST, _BEST = 1.0, 5.0
+
+
+class SkillVersion(SnakeRecord):
+    """One version of a skill."""
+
+    version: Count
+    """Its number, from 0."""
+
+    timestamp: AwareDatetime
+    """When it was made."""
+
+    description: str = ""
+    """What it stands for."""
+
+    git_hash: str | None = None
+    """The commit, where there was one."""
+
+    path: str | None = None
+    """The folder with its files, relative to the workspace."""
+
+    average_score: Finite | None = None
+    """Mean score over all cases, 1 to 5; None where nothing was graded."""
+
+    @property
+    def value(self) -> float | None:
+        """The average score on [0, 1]; None where nothing was graded."""
+        if self.average_score is None:
+            return None
+        return (self.average_score - _WORST) / (_BEST - _WORST)
+
+
+class SkillHistory(SnakeRecord):
+    """The versions of a skill."""
+
+    versions: Annotated[tuple[SkillVersion, ...], Field(min_length=1)]
+    """Every version, in the file's order."""
+
+    current_version: Count
+    """The number of the version being worked on."""
+
+    @property
+    def current(self) -> SkillVersion:
+        """The version being worked on."""
+        return next(v for v in self.versions if v.version == self.current_version)
+
+
+def read_history(path: Path | str) -> SkillHistory:
+    """The history of a skill.
+
+    Args:
+        path: A `history.json`.
+
+    Returns:
+        The history, as it stands in the file.
+
+    Raises:
+        DatasetError: When it cannot be read or is unsound.
+    """
+    history, reading = _read(read_document(path))
+    reading.refuse_errors()
+    if history is None:  # pragma: no cover - then there was an error
+        raise AssertionError
+    return history
+
+
+def check_history(document: Document) -> Reading:
+    """What is wrong with a `history.json`.
+
+    Args:
+        document: The file.
+
+    Returns:
+        A reading without cases.
+    """
+    return _read(document)[1]
+
+
+def _read(document: Document) -> tuple[SkillHistory | None, Reading]:
+    reading = Reading(document)
+    history = reading.record(SkillHistory, document.value)
+    if history is None:
+        return None, reading
+    numbers = [version.version for version in history.versions]
+    for index, version in enumerate(history.versions):
+        place = ("versions", index)
+        if version.version in numbers[:index]:
+            reading.add((*place, "version"), f"the version {version.version} stands twice")
+        score = version.average_score
+        if score is not None and not _WORST <= score <= _BEST:
+            message = f"`average_score` is {score:g}, but scores are from 1 to 5"
+            reading.add((*place, "average_score"), message)
+    if history.current_version not in numbers:
+        known = ", ".join(map(str, numbers[:20]))
+        message = f"no version has the number {history.current_version}"
+        reading.add(("current_version",), message, f"known: {known}")
+    return history, reading

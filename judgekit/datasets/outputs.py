@@ -1,0 +1,329 @@
+"""Streams recorded outputs from a file and joins each with the case it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.datasets.faults import Fault, explain, suggestion
+from judgekit.datasets.fields import Fields, as_texts, read_cells, rename
+from judgekit.datasets.json_text import REPAIRED
+from judgekit.datasets.output_rows import iter_output_rows
+from judgekit.datasets.texts import as_path
+from judgekit.datasets.traces import fill_from_trace
+from judgekit.errors import DatasetError
+from judgekit.records.case import Case, Dataset
+from judgekit.records.output import Output, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets.rows import Row
+
+OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "id": "case_id",
+        "output": "text",
+        "response": "text",
+        "answer": "text",
+        "completion": "text",
+        "prompt": "input",
+        "question": "input",
+        "expected": "reference",
+        "expected_output": "reference",
+        "reference_answer": "reference",
+    }
+)
+"""Names other tools give to the columns of an outputs file, with judgekit's own.
+
+An alias whose own name is a column too is an unknown column and goes into the metadata. A
+`text` under an alias that is a list, mapping or number is taken as `data`.
+"""
+
+USAGE_ALIASES: Mapping[str, str] = MappingProxyType(
+    {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+)
+"""Names providers give to the fields of `usage`."""
+
+CASE_COLUMNS = ("input", "reference", "context")
+"""Columns that describe the case; with `input` an outputs file needs no separate cases."""
+
+_ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
+_JSON_COLUMNS = ("data", "usage", "trace", "metadata")
+_TEXTS = ("case_id", "variant", "run_id")
+_OUTPUT_FIELDS = frozenset(Output.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One row of an outputs file."""
+
+    line: int
+    """The line it begins in."""
+
+    output: Output
+    """What was produced; `case_id` is set."""
+
+    case_fields: Fields
+    """The columns that describe its case, by `CASE_COLUMNS`."""
+
+
+def iter_outputs(path: Path | str, *, variant: str | None = None) -> Iterator[Output]:
+    """The outputs of a file, in file order, one in memory at a time.
+
+    Args:
+        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
+        variant: The variant wanted: rows that name none belong to it, rows that name another
+            are left out. None takes all as they are.
+
+    Yields:
+        Outputs with `case_id` set; columns that are no field of an output are in `metadata`.
+
+    Raises:
+        DatasetError: At the first unsound row or second output of one case and variant, and
+            when there are none.
+    """
+    for answer in _iter_wanted(as_path(path), variant):
+        yield answer.output
+
+
+def iter_answers(
+    path: Path | str, cases: Dataset | None = None, *, variant: str | None = None
+) -> Iterator[tuple[Case, Output]]:
+    """The outputs of a file, each with the case it answers.
+
+    Args:
+        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
+        cases: The cases, joined by id; None takes each case from the row's own `input`,
+            `reference` and `context`.
+        variant: As for `iter_outputs`.
+
+    Yields:
+        Case and output, in the file's order.
+
+    Raises:
+        DatasetError: As for `iter_outputs`; for an output whose case is not known; and where no
+            cases are given, for a row without `input`.
+    """
+    path = as_path(path)
+    by_id = None if cases is None else {case.id: case for case in cases.cases}
+    for answer in _iter_wanted(path, variant):
+        if by_id is None:
+            yield _own_case(answer, path), answer.output
+        else:
+            yield known_case(answer, by_id, path), answer.output
+
+
+def read_output(
+    fields: Mapping[str, JsonValue],
+    *,
+    is_table: bool = False,
+    is_repaired: bool = False,
+    folder: Path | None = None,
+) -> tuple[Output, Fields] | list[Fault]:
+    """The output a row describes, and the columns of its case.
+
+    Args:
+        fields: Values by name, as they stand in the file.
+        is_table: Whether they are cells, where `data`, `usage`, `trace` and `metadata` are JSON
+            text, and an empty `text` beside no other content is an empty answer.
+        is_repaired: Whether lone surrogates were replaced; noted in `metadata`.
+        folder: The file's folder, which the path of a trace may not leave; None allows no paths.
+
+    Returns:
+        The output with its case's columns, or its faults, never none.
+    """
+    found, faults = rename(_from_artifact(fields), OUTPUT_ALIASES)
+    if is_table:
+        had_text = "text" in found
+        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
+        faults += cell_faults
+        if had_text and not found.keys() & {"text", "data", "error", "trace"}:
+            found["text"] = ""
+    elif "text" not in fields and not isinstance(found.get("text"), str | None):
+        found = _as_data(found)
+    if "trace" in found and (fault := fill_from_trace(found, folder)) is not None:
+        return [*faults, fault]
+    found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
+    if odd is not None:
+        faults.append(odd)
+    if is_repaired and isinstance(found.get("metadata"), dict):
+        found["metadata"] = {**_mapping(found["metadata"]), REPAIRED: True}
+    if faults:
+        return faults
+    return _validated(found, case_fields)
+
+
+def known_case(answer: Answer, by_id: Mapping[str, Case], path: Path) -> Case:
+    """The case an output answers.
+
+    Args:
+        answer: The output.
+        by_id: The cases there are.
+        path: The outputs file, for the message.
+
+    Returns:
+        The case.
+
+    Raises:
+        DatasetError: When there is none of that id; lists near ids.
+    """
+    case_id = answer.output.case_id or ""
+    if case_id not in by_id:
+        message = f"no case has the id {case_id!r}"
+        hint = suggestion(case_id, by_id)
+        raise DatasetError(message, path=path, line=answer.line, hint=hint)
+    return by_id[case_id]
+
+
+def read_answer(row: Row, *, folder: Path | None = None) -> Answer | list[Fault]:
+    """A row as an answer.
+
+    Args:
+        row: A row of an outputs file.
+        folder: The file's folder, where rows may name files with traces; None allows none.
+
+    Returns:
+        The answer, or its faults.
+    """
+    read = read_output(
+        row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
+    )
+    return read if isinstance(read, list) else Answer(row.line, *read)
+
+
+def _iter_wanted(path: Path, variant: str | None) -> Iterator[Answer]:
+    lines: dict[tuple[str | None, str | None], int] = {}
+    others: set[str] = set()
+    for answer in _iter_answers(path):
+        named = answer.output.variant
+        if variant is not None and named not in {None, variant}:
+            others.add(str(named))
+            continue
+        key = (answer.output.case_id, named or variant)
+        if key in lines:
+            raise second_output(answer, lines[key], path)
+        lines[key] = answer.line
+        if named is None and variant is not None:
+            output = answer.output.model_copy(update={"variant": variant})
+            yield Answer(answer.line, output, answer.case_fields)
+        else:
+            yield answer
+    if not lines:
+        hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
+        what = "holds no outputs" if variant is None else f"holds no outputs of {variant!r}"
+        raise DatasetError(what, path=path, hint=hint)
+
+
+def second_output(answer: Answer, first_line: int, path: Path) -> DatasetError:
+    """The error of a second output for one case and variant.
+
+    Args:
+        answer: The second one.
+        first_line: The line of the first.
+        path: The file.
+
+    Returns:
+        The error, which names both lines.
+    """
+    variant = answer.output.variant
+    of_variant = "" if variant is None else f" from variant {variant!r}"
+    return DatasetError(
+        f"a second output{of_variant} for the same case; the first is in line {first_line}",
+        path=path,
+        line=answer.line,
+        case_id=answer.output.case_id,
+        hint="give each its own `variant`, or keep one",
+    )
+
+
+def _iter_answers(path: Path) -> Iterator[Answer]:
+    for row in iter_output_rows(path):
+        answer = read_answer(row, folder=path.parent)
+        if isinstance(answer, list):
+            fault = answer[0]
+            raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+        yield answer
+
+
+def _own_case(answer: Answer, path: Path) -> Case:
+    if answer.case_fields.get("input") is None:
+        raise DatasetError(
+            "this row does not say what was asked",
+            path=path,
+            line=answer.line,
+            case_id=answer.output.case_id,
+            hint="name the file with the cases (--cases), or add an `input` column",
+        )
+    return Case.model_validate({"id": answer.output.case_id, **answer.case_fields})
+
+
+def _sorted_out(fields: Fields) -> tuple[Fields, Fields, Fault | None]:
+    """Fields of the output, of its case, and unknown ones put into the metadata."""
+    known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
+    case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
+    unknown = {
+        name: value
+        for name, value in fields.items()
+        if name not in known and name not in case_fields
+    }
+    if isinstance(known.get("usage"), dict):
+        known["usage"], unread = _usage(_mapping(known["usage"]))
+        if unread:
+            unknown["usage"] = unread
+    given = known.get("metadata")
+    if given is None:
+        given = {}
+    if not isinstance(given, dict):
+        return known, case_fields, None
+    if twice := sorted(given.keys() & unknown.keys()):
+        message = f"`{twice[0]}` is a column and an entry of `metadata` too"
+        return known, case_fields, Fault((twice[0],), message, "rename one of them")
+    known["metadata"] = {**given, **unknown}
+    return known, case_fields, None
+
+
+def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """A workflow's artifact (snapshot and runtime events) with the names of an output's fields."""
+    if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
+        return fields
+    return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
+
+
+def _as_data(fields: Fields) -> Fields:
+    """The `text` that is none as the `data`; beside other data it stays and is found unsound."""
+    if "data" in fields:
+        return fields
+    return {("data" if name == "text" else name): value for name, value in fields.items()}
+
+
+def _usage(given: Fields) -> tuple[Fields, Fields]:
+    """Usage in judgekit's names, and what of it has no field; a total is the sum of its parts."""
+    renamed, faults = rename(given, USAGE_ALIASES)
+    if faults:
+        return given, {}
+    known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
+    unread = {name: value for name, value in renamed.items() if name not in known}
+    return known, {name: value for name, value in unread.items() if name != "total_tokens"}
+
+
+def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[Fault]:
+    faults = []
+    if not str(found.get("case_id") or "").strip():
+        remedy = "add a `case_id` (or `id`) that names the case it answers"
+        faults.append(Fault(("case_id",), "the field `case_id` is missing", remedy))
+    try:
+        output = Output.model_validate(found)
+    except ValidationError as error:
+        return faults + explain(error, Output, found, synonyms=OUTPUT_ALIASES)
+    return faults or (output, case_fields)
+
+
+def _mapping(value: JsonValue) -> Fields:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,274 @@
+"""The suite file: which cases, which rubric, which judges, which variants, which gate."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+
+from judgekit.datasets.suite_settings import (
+    Gate,
+    HttpTarget,
+    JudgeSettings,
+    PanelSettings,
+    PriceSettings,
+    ProfileName,
+    RunSettings,
+    SuiteGroup,
+    VariantSettings,
+)
+from judgekit.datasets.texts import as_path
+from judgekit.records.case import Case
+from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_SMALLEST_PANEL = 2
+
+
+def _named_model(value: object) -> object:
+    return {"model": value} if isinstance(value, str) else value
+
+
+def _panel(value: object) -> object:
+    """One judge may stand without the list, and a judge may be its model's name alone."""
+    if isinstance(value, str | dict):
+        return [_named_model(value)]
+    return [_named_model(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
+def _scorers(value: object) -> object:
+    """A scorer may be its name alone."""
+    if not isinstance(value, list | tuple):
+        return value
+    return [{"type": item} if isinstance(item, str) else item for item in value]
+
+
+class Suite(Record):
+    """A suite file, as it stands; paths in it are relative to its folder."""
+
+    name: Name
+    """Name of the suite."""
+
+    dataset: Name | None = None
+    """A file of cases; or give them inline as `cases`."""
+
+    cases: Annotated[tuple[Case, ...], Field(min_length=1)] | None = None
+    """The cases themselves."""
+
+    columns: dict[Name, Name] = Field(default_factory=dict)
+    """The dataset's names of columns with the fields of a case they are (`question: input`); all
+    others go into the metadata."""
+
+    profile: ProfileName | None = None
+    """The kind of skill: how a case is evaluated that does not say so itself."""
+
+    rubric: Name | None = None
+    """A rubric file, or the name of a shipped rubric."""
+
+    judge: Annotated[tuple[JudgeSettings, ...], BeforeValidator(_panel)] = ()
+    """One judge, or a list of them: a panel."""
+
+    panel: PanelSettings | None = None
+    """How several judges come to one value; null takes their mean."""
+
+    variants: tuple[VariantSettings, ...] = ()
+    """The versions to grade."""
+
+    assertions: tuple[JsonObject, ...] = ()
+    """Deterministic checks of every output, each with a `type`."""
+
+    scorers: Annotated[tuple[JsonObject, ...], BeforeValidator(_scorers)] = ()
+    """Measures of every output, each its name or a mapping with its `type` and parameters; with a
+    `name` where two are of one type, and a `weight` in the overall score."""
+
+    gate: Gate | None = None
+    """What a run must reach."""
+
+    settings: RunSettings = RunSettings()
+    """How it is run."""
+
+    suites: tuple[SuiteGroup, ...] = ()
+    """Groups of cases, where some belong together."""
+
+    prices: dict[Name, PriceSettings] = Field(default_factory=dict)
+    """What models charge, by name, where the built-in table does not know it or is wrong."""
+
+    tags: tuple[str, ...] = ()
+    """Groups of runs."""
+
+    description: str | None = None
+    """What the suite is for."""
+
+    version: Count | Finite | str = 1
+    """The version its owner gives it."""
+
+    _folder: Path = PrivateAttr(default=Path())
+
+    @property
+    def folder(self) -> Path:
+        """The folder its paths are relative to: the suite file's own."""
+        return self._folder
+
+    @property
+    def dataset_path(self) -> Path | None:
+        """The file of cases; None where they are inline."""
+        return None if self.dataset is None else self.resolve(self.dataset)
+
+    @property
+    def rubric_source(self) -> Path | str | None:
+        """What `load_rubric` takes: the rubric's file, or a shipped rubric's name."""
+        if self.rubric is None or not names_a_file(self.rubric):
+            return self.rubric
+        return self.resolve(self.rubric)
+
+    def resolve(self, path: str) -> Path:
+        """A path of the suite as one that can be opened.
+
+        Args:
+            path: As it stands in the file, relative to the file's folder, or absolute.
+
+        Returns:
+            The path.
+        """
+        return self._folder / as_path(path)
+
+    def in_folder(self, folder: Path) -> Suite:
+        """The same suite with its paths relative to a folder.
+
+        Args:
+            folder: The folder.
+
+        Returns:
+            A new suite.
+        """
+        suite = self.model_copy()
+        suite._folder = folder  # noqa: SLF001 - its own, on the copy made above
+        return suite
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if (self.dataset is None) == (self.cases is None):
+            raise ValueError("a suite needs `dataset` or `cases`, one of the two")
+        ids = [variant.id for variant in self.variants]
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
+            raise ValueError(f"two variants are called {', '.join(twice)}")
+        untyped = [
+            n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)
+        ]
+        if untyped:
+            raise ValueError(f"assertion {untyped[0]} needs a `type`, such as `output.contains`")
+        if self.columns and self.dataset is None:
+            raise ValueError("`columns` are those of a `dataset`")
+        groups = [group.name for group in self.suites]
+        if twice := sorted({name for name in groups if groups.count(name) > 1}):
+            raise ValueError(f"two suites are called {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _measures_what_it_names(self) -> Self:
+        for place, scorer in enumerate(self.scorers, 1):
+            if not isinstance(scorer.get("type"), str):
+                raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
+            if not _is_weight(scorer.get("weight", 1)):
+                raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
+        names = [scorer_name(scorer) for scorer in self.scorers]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two scorers are called {', '.join(twice)}: give one a `name`")
+        return self
+
+    @model_validator(mode="after")
+    def _judges_can_judge(self) -> Self:
+        if any(judge.kind != "heuristic" for judge in self.judge) and not self._may_have_rubric():
+            raise ValueError("a judge needs a `rubric`")
+        if any(judge.kind == "heuristic" for judge in self.judge) and not self.assertions:
+            raise ValueError("the judge `heuristic` needs `assertions`")
+        combine = "mean" if self.panel is None else self.panel.combine
+        if self.panel is not None and len(self.judge) < _SMALLEST_PANEL:
+            raise ValueError("a `panel` needs two judges or more")
+        if combine != "weighted" and any(judge.weight != 1 for judge in self.judge):
+            raise ValueError("the `weight` of a judge needs `panel: {combine: weighted}`")
+        if combine == "weighted" and not any(judge.weight > 0 for judge in self.judge):
+            raise ValueError("at least one judge needs a `weight` above 0")
+        return self
+
+    def _may_have_rubric(self) -> bool:
+        """Whether an answer can be judged; cases in a file say it when they are read."""
+        if self.cases is None or self.rubric is not None or self.profile is not None:
+            return True
+        return any(case.rubric is not None for case in self.cases)
+
+
+def scorer_name(scorer: JsonObject) -> str:
+    """What a scorer's scores are called.
+
+    Args:
+        scorer: A scorer as it stands in a suite.
+
+    Returns:
+        The name it is given, else its type.
+    """
+    return str(scorer.get("name") or scorer.get("type"))
+
+
+def names_a_file(name: str) -> bool:
+    """Whether a rubric is given as a file rather than by a shipped rubric's name.
+
+    Args:
+        name: What was given.
+
+    Returns:
+        True for names with a folder in them or with the ending of a YAML or JSON file.
+    """
+    return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
+
+
+def suite_schema() -> JsonObject:
+    """The JSON Schema of a suite file, for editors.
+
+    Returns:
+        A draft 2020-12 schema with a description for every field.
+    """
+    schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
+    records = (
+        JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings, SuiteGroup,
+        PriceSettings, Case,
+    )  # fmt: skip
+    definitions = schema["$defs"]
+    for record in records:
+        _describe(definitions[record.__name__], record)
+    _describe(schema, Suite)
+    _allow_short_forms(schema)
+    return schema
+
+
+def _allow_short_forms(schema: dict[str, Any]) -> None:
+    """What may stand in a file though the record holds the long form."""
+    one: dict[str, Any] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/JudgeSettings"}]}
+    many: dict[str, Any] = {"type": "array", "items": one}
+    scorers = schema["properties"]["scorers"]
+    scorers["items"] = {"anyOf": [{"type": "string"}, scorers["items"]]}
+    judge = schema["properties"]["judge"]
+    del judge["items"], judge["type"]
+    judge["anyOf"] = [*one["anyOf"], many]
+    variant = schema["$defs"]["VariantSettings"]["properties"]["http"]
+    variant["anyOf"].insert(0, {"type": "string"})
+
+
+def _describe(schema: dict[str, Any], record: type[Record]) -> None:
+    """Take the descriptions of the fields from the strings that stand under them."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0].body  # type: ignore[attr-defined]  # a class
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            name, words = ast.unparse(field.target), ast.literal_eval(text.value)
+            if name in record.model_fields:
+                schema["properties"][name]["description"] = inspect.cleandoc(words)

@@ -1,0 +1,322 @@
+"""Reads what happened while an output was made, whoever recorded it, into the events of a trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.datasets.faults import Fault, explain
+from judgekit.datasets.json_text import parse_json
+from judgekit.datasets.texts import as_path, read_text
+from judgekit.datasets.trace_messages import Event, final_text, is_message, read_messages
+from judgekit.datasets.trace_spans import find_spans, read_spans
+from judgekit.datasets.trace_timeline import span_duration_ms, span_events, span_usage
+from judgekit.errors import DatasetError
+from judgekit.records.output import TraceEvent, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets.fields import Fields
+
+_COMPLETE = "agent:complete"
+_NAME_FIELDS = ("nodeId", "node_id", "toolName", "tool_name", "agentName", "agentId", "agent_id")
+_TIME_FIELDS = ("timestamp", "time", "ts")
+_USAGE_FIELDS: dict[str, tuple[str, ...]] = {
+    "input_tokens": ("inputTokens", "input_tokens", "promptTokens", "prompt_tokens", "input"),
+    "output_tokens": (
+        "outputTokens",
+        "output_tokens",
+        "completionTokens",
+        "completion_tokens",
+        "output",
+    ),
+    "cached_input_tokens": (
+        "cachedInputTokens",
+        "cached_input_tokens",
+        "cacheReadInputTokens",
+        "cache_read_input_tokens",
+    ),
+    "reasoning_tokens": ("reasoningTokens", "reasoning_tokens"),
+}
+_COST_FIELDS = ("totalCostUsd", "total_cost_usd", "costUsd", "cost_usd")
+_DURATION_FIELDS = ("durationMs", "duration_ms")
+_SOMETHING = re.compile(r"\S")
+_WHAT = "a list of events or messages, OpenTelemetry spans, or the path of a file with one of them"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRead:
+    """What a recorded trace says."""
+
+    events: tuple[TraceEvent, ...]
+    """What happened, oldest first."""
+
+    usage: Usage | None = None
+    """Tokens and money of all model calls; None where nothing is said of them."""
+
+    duration_ms: float | None = None
+    """How long it took, in milliseconds; None where it is not said."""
+
+    text: str | None = None
+    """The last thing the assistant said; None where its words were not recorded."""
+
+
+def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
+    """The trace in a file.
+
+    Args:
+        path: A JSON or JSONL file, or JSON values one after the other as console exporters write
+            them: OpenTelemetry spans (an OTLP export or an SDK's dump), runtime events, or chat
+            messages.
+        trace_id: The trace wanted, where spans of several are in the file.
+
+    Returns:
+        What it says.
+
+    Raises:
+        DatasetError: When it cannot be read, holds nothing of the kind, or spans of several
+            traces where none is named.
+    """
+    path = as_path(path)
+    values = list(_values(read_text(path), path))
+    value = values[0] if len(values) == 1 else values
+    try:
+        return normalise_trace(value, trace_id=trace_id)
+    except DatasetError as error:
+        raise DatasetError(error.message, path=path, hint=error.hint) from error
+
+
+def normalise_trace(
+    value: JsonValue, *, folder: Path | None = None, trace_id: str | None = None
+) -> TraceRead:
+    """A trace in any of the shapes it may have in an outputs file.
+
+    Args:
+        value: A list of events or chat messages, OpenTelemetry spans, an object that holds such a
+            list as `events`, `messages` or `spans`, or the path of a file that holds any of them,
+            as a text or as `{"path": …, "trace_id": …}`.
+        folder: The folder a path is relative to and may not leave; None allows no paths.
+        trace_id: The trace wanted, where there are spans of several.
+
+    Returns:
+        What it says.
+
+    Raises:
+        DatasetError: When it is nothing of the kind, or unsound.
+    """
+    if isinstance(value, dict) and isinstance(value.get("path"), str):
+        named = value.get("trace_id")
+        trace_id = named if isinstance(named, str) else trace_id
+        value = value["path"]
+    if isinstance(value, str):
+        return read_trace(_inside(value, folder), trace_id=trace_id)
+    if (spans := find_spans(value)) is not None:
+        return events_from_spans(spans, trace_id=trace_id)
+    if isinstance(value, dict):
+        held = [value[name] for name in ("events", "trace", "messages") if name in value]
+        value = held[0] if held else [value]
+    if not isinstance(value, list):
+        raise DatasetError(f"a trace is {_WHAT}")
+    if value and all(is_message(item) for item in value):
+        return events_from_messages(value)
+    return events_from_runtime(value)
+
+
+def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None) -> TraceRead:
+    """What OpenTelemetry spans say, by the semantic conventions for generative AI.
+
+    Args:
+        spans: Spans of an OTLP JSON export, or as the Python SDK's console exporter writes them.
+        trace_id: The trace wanted, where there are spans of several.
+
+    Returns:
+        The events, oldest first; the usage of the model calls, each counted once.
+
+    Raises:
+        DatasetError: For something that is no span, and for spans of several traces where none
+            is named.
+    """
+    found = read_spans(spans)
+    ids = sorted({span.trace_id for span in found if span.trace_id is not None})
+    if trace_id is not None:
+        wanted = trace_id.removeprefix("0x")
+        found = [s for s in found if (s.trace_id or "").removeprefix("0x") == wanted]
+        if not found:
+            raise DatasetError(f"no span is of the trace {trace_id!r}", hint=_listed(ids))
+    elif len(ids) > 1:
+        raise DatasetError(f"holds spans of {len(ids)} traces", hint=f"name one: {_listed(ids)}")
+    events = span_events(found)
+    usage, duration_ms = span_usage(found), span_duration_ms(found)
+    return TraceRead(_validated(events), usage, duration_ms, final_text(events))
+
+
+def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
+    """What runtime events (`agent:complete`, `recording:linked`, node events) say.
+
+    Fields stay as they came; an event that names its node, tool or agent in a field of its own
+    gets it as `name` too. Where every event has a time, they are put in its order.
+
+    Args:
+        events: Objects with a `type`.
+
+    Returns:
+        The events; usage and duration are the sums over `agent:complete`.
+
+    Raises:
+        DatasetError: For an event without a type; names its place.
+    """
+    found = [_named(event, number) for number, event in enumerate(events, start=1)]
+    times = [_first_number(event, _TIME_FIELDS) for event in found]
+    if None not in times:
+        order = sorted(range(len(found)), key=lambda index: times[index] or 0.0)
+        found = [found[index] for index in order]
+    complete = [event for event in found if event["type"] == _COMPLETE]
+    spans = [_first_number(event, _DURATION_FIELDS) for event in complete]
+    duration_ms = sum(s for s in spans if s is not None) if spans and None not in spans else None
+    return TraceRead(_validated(found), _runtime_usage(complete), duration_ms, final_text(found))
+
+
+def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
+    """What a list of chat messages says.
+
+    Args:
+        messages: Messages with a `role`, as OpenAI, Anthropic or OpenTelemetry write them.
+
+    Returns:
+        The events, in the messages' order; nothing is said of usage and duration.
+    """
+    events = read_messages(list(messages), role="user")
+    return TraceRead(_validated(events), text=final_text(events))
+
+
+def fill_from_trace(fields: Fields, folder: Path | None) -> Fault | None:
+    """Put the events of a trace, and what it says beside them, into the fields of an output.
+
+    Usage, duration and text that are given are kept.
+
+    Args:
+        fields: Values by the names of an output's fields; changed in place.
+        folder: The folder of the outputs file, which a path may not leave; None allows no paths.
+
+    Returns:
+        What is wrong with the trace, or None.
+    """
+    value = fields.get("trace")
+    if value is None or _is_native(value):
+        return None
+    try:
+        read = normalise_trace(value, folder=folder)
+    except DatasetError as error:
+        return Fault(("trace",), f"`trace`: {error.message}", error.hint)
+    fields["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in read.events]
+    if fields.get("usage") is None and read.usage is not None:
+        fields["usage"] = read.usage.model_dump(exclude_unset=True, exclude_none=True)
+    if fields.get("duration_ms") is None and read.duration_ms is not None:
+        fields["duration_ms"] = read.duration_ms
+    if read.text is not None and not fields.keys() & {"text", "data", "error"}:
+        fields["text"] = read.text
+    return None
+
+
+def _is_native(value: JsonValue) -> bool:
+    """Whether it is a list in which nothing need be read: judgekit's own events, or no events."""
+    if not isinstance(value, list):
+        return False
+    events = [item for item in value if isinstance(item, dict)]
+    return not any(map(_is_to_be_read, events)) and find_spans(value) is None
+
+
+def _is_to_be_read(event: Event) -> bool:
+    is_nameless = event.get("name") is None and any(field in event for field in _NAME_FIELDS)
+    return is_nameless or event.get("type") == _COMPLETE or is_message(event)
+
+
+def _inside(name: str, folder: Path | None) -> Path:
+    if folder is None:
+        raise DatasetError("a trace cannot be a path here", hint="give its events")
+    root = folder.resolve()
+    path = (root / name).resolve()
+    if not path.is_relative_to(root):
+        raise DatasetError(
+            f"the trace {name!r} is outside of {root}", hint="put it beside the outputs file"
+        )
+    return path
+
+
+def _values(text: str, path: Path) -> Iterator[JsonValue]:
+    """The JSON values of a text: one, one a line, or one after the other over several lines."""
+    end, line, decoder = 0, 1, json.JSONDecoder()
+    while (found := _SOMETHING.search(text, end)) is not None:
+        start = found.start()
+        line += text.count("\n", end, start)
+        try:
+            _, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = len(text)  # the strict reader says what is wrong
+        yield parse_json(text[start:end], path=path, first_line=line)[0]
+        line += text.count("\n", start, end)
+
+
+def _listed(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:5])
+    return f"{shown}, …" if len(ids) > len(ids[:5]) else shown
+
+
+def _named(event: JsonValue, number: int) -> Event:
+    if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+        raise DatasetError(f"event {number} has no `type`", hint=f"a trace is {_WHAT}")
+    if event.get("name") is None:
+        names = [event[field] for field in _NAME_FIELDS if isinstance(event.get(field), str)]
+        if names:
+            return {"type": event["type"], "name": names[0]} | {
+                k: v for k, v in event.items() if k not in {"type", "name"}
+            }
+    return event
+
+
+def _runtime_usage(complete: Sequence[Event]) -> Usage | None:
+    said = [event for event in complete if _says_usage(event)]
+    if not said:
+        return None
+    usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in said]
+    costs = [_first_number(event, _COST_FIELDS) for event in said]
+    known = [cost for cost in costs if cost is not None]
+    totals = {
+        name: int(sum(_first_number(usage, fields) or 0 for usage in usages))
+        for name, fields in _USAGE_FIELDS.items()
+        if any(_first_number(usage, fields) is not None for usage in usages)
+    }
+    return Usage(**totals, cost_usd=sum(known) if len(known) == len(costs) else None)
+
+
+def _says_usage(event: Event) -> bool:
+    return isinstance(event.get("usage"), dict) or _first_number(event, _COST_FIELDS) is not None
+
+
+def _first_number(held: JsonValue, names: Sequence[str]) -> float | None:
+    if not isinstance(held, dict):
+        return None
+    for name in names:
+        found = held.get(name)
+        if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+            return found
+    return None
+
+
+def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, ...]:
+    found = []
+    for number, event in enumerate(events, start=1):
+        try:
+            found.append(TraceEvent.model_validate(event))
+        except ValidationError as error:
+            what = "; ".join(str(fault) for fault in explain(error, TraceEvent, dict(event)))
+            raise DatasetError(f"event {number}: {what}") from error
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Where the parts meet: grades many outputs, sums up, and plans before anything is paid."""

@@ -1,0 +1,109 @@
+"""A run as users hold it: what it set out to do, what was observed, what that comes to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from judgekit.evaluation.concluding import conclude_result
+from judgekit.evaluation.run_summary import RunTally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.records.run import CaseResult, RunInfo, RunStatus
+    from judgekit.store.runs import RunStore
+
+
+class Run:
+    """A run in a store; its observations are read when they are asked for.
+
+    Args:
+        info: What it set out to do and how it ended.
+        store: Where its observations are.
+        owns_store: Whether closing the run closes the store.
+    """
+
+    def __init__(self, info: RunInfo, store: RunStore, *, owns_store: bool = False) -> None:
+        self.info = info
+        self.store = store
+        self._owns_store = owns_store
+
+    @property
+    def id(self) -> str:
+        """Name of the run."""
+        return self.info.id
+
+    @property
+    def status(self) -> RunStatus:
+        """How it ended."""
+        return self.info.status
+
+    def results(
+        self, *, variant: str | None = None, case_id: str | None = None, tag: str | None = None
+    ) -> Iterator[CaseResult]:
+        """What was observed, one answer at a time.
+
+        Args:
+            variant: Only this variant.
+            case_id: Only this case.
+            tag: Only cases with this tag.
+
+        Yields:
+            Answers in the order of the cases.
+        """
+        yield from self.store.results(self.id, variant=variant, case_id=case_id, tag=tag)
+
+    def concluded(
+        self, *, variant: str | None = None, case_id: str | None = None, tag: str | None = None
+    ) -> Iterator[Concluded]:
+        """Answers with what they come to: verdict, value, whether they pass.
+
+        Args:
+            variant: Only this variant.
+            case_id: Only this case.
+            tag: Only cases with this tag.
+
+        Yields:
+            Answers in the order of the cases.
+        """
+        for result in self.results(variant=variant, case_id=case_id, tag=tag):
+            yield conclude_result(result, self.info)
+
+    def summary(
+        self, *, level: float = 0.95, watch: Callable[[Concluded], None] | None = None
+    ) -> RunSummary:
+        """What the run comes to, worked out now.
+
+        Args:
+            level: Confidence level of all intervals, in (0, 1).
+            watch: Told of each answer on the way, in the order of the cases.
+
+        Returns:
+            Figures per variant, criterion, tag and stratum, and the variants' differences.
+        """
+        tally = RunTally(self.info)
+        for concluded in self.concluded():
+            tally.take(concluded)
+            if watch is not None:
+                watch(concluded)
+        n_waiting = sum(1 for _ in self.store.queue(self.id))
+        return tally.summary(n_waiting=n_waiting, level=level)
+
+    def close(self) -> None:
+        """Close the store, where the run opened it."""
+        if self._owns_store:
+            self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,163 @@
+"""One canonical text for a JSON value, and a short name for it that follows its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from json.encoder import encode_basestring_ascii
+from typing import NoReturn, cast
+
+# `json.dumps` makes an encoder for each call that sets an option.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+)
+
+
+def canonical_json(value: object) -> str:
+    """The one JSON text of a value: keys sorted, no spaces, ASCII, no NaN.
+
+    Two values have the same text exactly when they are the same JSON value; `1` and `1.0`
+    differ, and so do `true` and `1`.
+
+    Args:
+        value: JSON types only (dict with str keys, list or tuple, str, int, float, bool, None).
+
+    Returns:
+        ASCII text.
+
+    Raises:
+        ValueError: For NaN and infinities.
+        TypeError: For anything that is not JSON.
+
+    Example:
+        >>> canonical_json({"b": 1, "a": [True, None]})
+        '{"a":[true,null],"b":1}'
+    """
+    return _ENCODER.encode(value)
+
+
+def canonical_object(parts: dict[str, object]) -> str:
+    """`canonical_json` of an object, quicker where a part is `Frozen` and knows its text.
+
+    Args:
+        parts: The object; its keys are texts.
+
+    Returns:
+        The same text as `canonical_json(parts)`.
+
+    Raises:
+        ValueError: For NaN and infinities.
+        TypeError: For anything that is not JSON.
+    """
+    if not all(type(name) is str for name in parts):
+        return canonical_json(parts)
+    members = [f"{encode_basestring_ascii(name)}:{_text(parts[name])}" for name in sorted(parts)]
+    return f"{{{','.join(members)}}}"
+
+
+class Frozen(dict[str, object]):
+    """A JSON object that cannot be changed and knows its canonical text.
+
+    It is a dict to whoever reads it. The objects and lists inside it cannot be changed either.
+
+    Args:
+        value: A JSON object; it is copied.
+
+    Raises:
+        ValueError: For NaN and infinities.
+        TypeError: For anything that is not JSON.
+    """
+
+    __slots__ = ("canonical",)
+
+    def __init__(self, value: dict[str, object]) -> None:
+        super().__init__({name: _frozen(item) for name, item in value.items()})
+        self.canonical = canonical_json(self)
+
+    def __deepcopy__(self, memo: object) -> Frozen:
+        return self
+
+    def __copy__(self) -> Frozen:
+        return self
+
+    def _refuse(self, *_args: object, **_named: object) -> NoReturn:
+        raise TypeError("this object is part of a cache key and cannot be changed; copy it")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+
+def thawed(value: object) -> object:
+    """A copy in plain dicts and lists, for whoever likes to change what it is handed.
+
+    Args:
+        value: A JSON value, frozen or not.
+
+    Returns:
+        The same value, all its own.
+    """
+    if isinstance(value, dict):
+        return {name: thawed(item) for name, item in value.items()}
+    return [thawed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class _FrozenList(list[object]):
+    """A list inside a `Frozen` object."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_args: object, **_named: object) -> NoReturn:
+        raise TypeError("this list is part of a cache key and cannot be changed; copy it")
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = remove = pop = clear = sort = reverse = _refuse
+
+
+def fingerprint(value: object) -> str:
+    """SHA-256 of the canonical JSON of a value, as 64 lower-case hex digits.
+
+    Args:
+        value: As for `canonical_json`.
+
+    Returns:
+        64 hex digits.
+
+    Raises:
+        ValueError: For NaN and infinities.
+        TypeError: For anything that is not JSON.
+    """
+    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+def text_fingerprint(text: str) -> str:
+    """SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits.
+
+    Lone surrogates, which UTF-8 refuses, are encoded as they stand, so that any `str` has one.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        64 hex digits.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(value: object) -> str:
+    """Canonical JSON; of texts, and of lists and dicts of them, without setting up an encoder."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring_ascii(cast("str", value))
+    if kind is Frozen:
+        return cast("Frozen", value).canonical
+    if kind is dict:
+        return canonical_object(cast("dict[str, object]", value))
+    if kind is list:
+        return f"[{','.join([_text(item) for item in cast('list[object]', value)])}]"
+    return "null" if value is None else canonical_json(value)
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, dict):
+        return Frozen(value)
+    return _FrozenList(map(_frozen, value)) if isinstance(value, list | tuple) else value

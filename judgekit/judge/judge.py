@@ -1,0 +1,386 @@
+"""The judge a user holds: a model, a template and the settings of asking."""
+
+from __future__ import annotations
+
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from judgekit.errors import SettingsError
+from judgekit.judge.pairwise import Comparer
+from judgekit.judge.pointwise import Grader
+from judgekit.judge.portal import Portal
+from judgekit.models.connecting import Connection, connect
+from judgekit.prompts.pair_rendering import PairTemplate
+from judgekit.prompts.rendering import PromptTemplate
+from judgekit.prompts.templates import is_pair_template
+from judgekit.verdicts import conclude
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
+    from types import TracebackType
+
+    from judgekit.models.budget import Budget
+    from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.pricing import PriceTable
+    from judgekit.models.request import Model, ModelRequest
+    from judgekit.records.case import Case
+    from judgekit.records.comparison import Comparison
+    from judgekit.records.judgment import JudgeFailure, Judgment
+    from judgekit.records.output import Output
+    from judgekit.records.record import JsonObject
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.verdict import Verdict
+
+Mode = Literal["per_criterion", "joint"]
+
+_TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
+_PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
+_UNSEEN = "no_reference"
+_TOP_LOGPROBS = 10
+
+
+class Judge:
+    """Grades outputs against rubrics, and compares two outputs blind.
+
+    Args:
+        model: Provider and model as litellm names them (`openai/gpt-4.1-mini`,
+            `anthropic/claude-…`), `recorded:PATH`, `local`, or any object with `name` and
+            `async complete(request)`.
+        api_base: The endpoint, where it is not the provider's own.
+        cache: Folder of the reply cache, a cache object, or None for no cache.
+        mode: `per_criterion` asks one call a criterion; `joint` asks all at once. Both give the
+            same records.
+        repeats: How often each question is asked, at least 1.
+        temperature: Sampling temperature; None leaves it to the provider.
+        seed: Sampling seed, for providers that take one.
+        template: Name or path of a template; None takes the mode's own. A template says itself
+            whether it asks one criterion or all, and whether it grades or compares; for the other
+            the mode's own serves.
+        template_folders: Folders of own templates and partials; they come before the shipped.
+        max_tokens: Limit of a reply, in tokens; None leaves it to the provider.
+        logprobs: Ask for token probabilities, for `expected_raw` and `logprob_confidence`.
+        parameters: Further parameters of every request (`top_p`, `reasoning_effort`, …).
+        max_concurrency: Calls in flight at most.
+        rpm: Requests a minute at most.
+        tpm: Tokens a minute at most.
+        timeout_s: Deadline of one call, in seconds.
+        max_retries: Retries after a passing error of the provider.
+        max_reasks: How often an unreadable reply is asked again.
+        frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
+        refresh: Ask anew even what the cache holds, once each.
+        transport: `auto` talks to OpenAI-compatible endpoints directly and to all else through
+            litellm; `litellm` and `direct` force one.
+        prices: Own prices, where litellm's table does not know the model.
+        budget: What may be spent, shared by all the judges and targets it is given to; None for
+            no limit.
+        scrub: In comparisons, take out of an output what names its maker.
+        draw_labels: In comparisons, give the places drawn labels beside `first` and `second`.
+
+    Raises:
+        SettingsError: When a setting is out of its range, or the budget is to limit a model whose
+            price nobody knows.
+        UnknownNameError: When there is no such template.
+        TemplateError: When the template is unsound.
+    """
+
+    def __init__(
+        self,
+        model: str | Model,
+        *,
+        api_base: str | None = None,
+        cache: str | Path | ReplyCache | None = ".judgekit/cache",
+        mode: Mode = "per_criterion",
+        repeats: int = 1,
+        temperature: float | None = 0.0,
+        seed: int | None = None,
+        template: str | Path | None = None,
+        template_folders: Sequence[Path | str] = (),
+        max_tokens: int | None = None,
+        logprobs: bool = False,
+        parameters: Mapping[str, object] | None = None,
+        max_concurrency: int = 32,
+        rpm: int | None = None,
+        tpm: int | None = None,
+        timeout_s: float = 60,
+        max_retries: int = 5,
+        max_reasks: int = 2,
+        frozen: bool = False,
+        refresh: bool = False,
+        transport: Literal["auto", "litellm", "direct"] = "auto",
+        prices: PriceTable | None = None,
+        budget: Budget | None = None,
+        scrub: bool = True,
+        draw_labels: bool = False,
+    ) -> None:
+        _check(mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature)
+        self._connection: Connection = connect(
+            model,
+            api_base=api_base,
+            cache=cache,
+            max_concurrency=max_concurrency,
+            rpm=rpm,
+            tpm=tpm,
+            timeout_s=timeout_s,
+            max_retries=max_retries,
+            frozen=frozen,
+            refresh=refresh,
+            transport=transport,
+            prices=prices,
+            budget=budget,
+        )
+        folders = [Path(folder) for folder in template_folders]
+        own = None if template is None else str(template)
+        compares = own is not None and is_pair_template(own, folders)
+        self._grader = Grader(
+            model=self._connection.model,
+            model_name=self._connection.name,
+            template=PromptTemplate(_TEMPLATES[mode] if compares or not own else own, folders),
+            parameters=_parameters(
+                parameters,
+                temperature=temperature,
+                seed=seed,
+                max_tokens=max_tokens,
+                logprobs=True if logprobs else None,
+                top_logprobs=_TOP_LOGPROBS if logprobs else None,
+            ),
+            api_base=api_base,
+            repeats=repeats,
+            max_reasks=max_reasks,
+            flags=self._connection.flags,
+            shelf=self._connection.shelf,
+        )
+        self._scrubs, self._draws_labels, self._seed = scrub, draw_labels, seed or 0
+        blind = own if own is not None and compares else _PAIR_TEMPLATES[mode]
+        if self._grader.template.name.endswith(_UNSEEN):
+            blind += f"_{_UNSEEN}"
+        self._pair_template = blind, folders
+        if compares:
+            _ = self.comparer  # a template that is unsound is found out now
+        self._portal = Portal()
+        self._finalizer = weakref.finalize(self, _close, self._portal, self._connection)
+
+    @property
+    def id(self) -> str:
+        """Model and template, as every judgment names them."""
+        return self._grader.id
+
+    @property
+    def connection(self) -> Connection:
+        """The model with its limits, prices and cache."""
+        return self._connection
+
+    @property
+    def template(self) -> PromptTemplate:
+        """The template it asks with."""
+        return self._grader.template
+
+    @cached_property
+    def comparer(self) -> Comparer:
+        """What compares two outputs: its questions, its answers as they come, its template."""
+        return Comparer(
+            model=self._grader.model,
+            model_name=self._grader.model_name,
+            template=PairTemplate(*self._pair_template),
+            parameters=self._grader.parameters,
+            api_base=self._grader.api_base,
+            repeats=self._grader.repeats,
+            max_reasks=self._grader.max_reasks,
+            flags=self._grader.flags,
+            scrubs=self._scrubs,
+            draws_labels=self._draws_labels,
+            seed=self._seed,
+        )
+
+    async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
+        """Grade one output.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced; an output with an error is not judged.
+            rubric: How it is judged.
+
+        Returns:
+            The verdict, with one judgment or failure for each criterion and repeat.
+
+        Raises:
+            TemplateError: When the template does not fit the output or the rubric.
+            StoreError: When the cache cannot keep what was paid for.
+        """
+        if output.error is not None:
+            return conclude(rubric, (), case_id=case.id, variant=output.variant, error=output.error)
+        judgments, failures = await self._grader.grade(case, output, rubric)
+        return conclude(rubric, judgments, failures, case_id=case.id, variant=output.variant)
+
+    def observe(
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        known: Collection[tuple[str, int]] = (),
+    ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
+        """Grade one output and tell each answer as it comes, so that it can be kept at once.
+
+        What is in flight is called off when the iteration ends early; `aclose` it, or iterate in
+        `contextlib.aclosing`, to have that done before going on.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced; of one with an error nothing is asked.
+            rubric: How it is judged.
+            known: Criterion and repeat of what was said before. A question is not asked when all
+                it asks for is known; a joint one of which a part is not known is asked whole.
+
+        Yields:
+            What one question came to, a judgment or failure for each of its criteria.
+
+        Raises:
+            TemplateError: When the template does not fit the output or the rubric.
+            StoreError: When the cache cannot keep what was paid for.
+        """
+        return self._grader.observe(case, output, rubric, known=known)
+
+    def grade_sync(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
+        """`grade`, for callers that are not asynchronous; works inside a running loop too.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced.
+            rubric: How it is judged.
+
+        Returns:
+            The verdict.
+
+        Raises:
+            TemplateError: When the template does not fit the output or the rubric.
+            StoreError: When the cache cannot keep what was paid for.
+        """
+        return self._portal.run(self.grade(case, output, rubric))
+
+    async def compare(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other; where either is an error nothing is judged.
+            rubric: How they are compared.
+            names: Names that would give one of them away (models, files), beside the variants';
+                they are taken out where an output says them.
+
+        Returns:
+            The winner on the whole and for each criterion, with all that was said in either order.
+
+        Raises:
+            TemplateError: When the template does not fit the rubric.
+            StoreError: When the cache cannot keep what was paid for.
+        """
+        return await self.comparer.compare(case, output_a, output_b, rubric, names=names)
+
+    def compare_sync(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """`compare`, for callers that are not asynchronous; works inside a running loop too.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other.
+            rubric: How they are compared.
+            names: Names that would give one of them away, beside the variants'.
+
+        Returns:
+            The comparison.
+
+        Raises:
+            TemplateError: When the template does not fit the rubric.
+            StoreError: When the cache cannot keep what was paid for.
+        """
+        return self._portal.run(self.compare(case, output_a, output_b, rubric, names=names))
+
+    def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
+        """What would be sent to grade one output, without sending it.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced.
+            rubric: How it is judged.
+
+        Returns:
+            One request for each question and repeat.
+
+        Raises:
+            TemplateError: When the template does not fit the output or the rubric.
+        """
+        if output.error is not None:
+            return []
+        return [q.request for q in self._grader.questions(case, output, rubric)]
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; the next call opens new ones."""
+        await self._connection.aclose()
+
+    def close(self) -> None:
+        """Close the connections of `grade_sync` and the cache, where the judge opened it."""
+        _close(self._portal, self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+        self.close()
+
+
+def _check(*, mode: str, repeats: int, max_reasks: int, temperature: float | None) -> None:
+    if mode not in _TEMPLATES:
+        raise SettingsError(f"mode is {mode!r}", hint="use per_criterion or joint")
+    if repeats < 1:
+        raise SettingsError(f"repeats is {repeats}; it must be 1 or more")
+    if max_reasks < 0:
+        raise SettingsError(f"max_reasks is {max_reasks}; it must be 0 or more")
+    if temperature is not None and not temperature >= 0:
+        raise SettingsError(f"temperature is {temperature}; it must be 0 or more, or None")
+
+
+def _parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:
+    """The parameters that are set; an own parameter overrides a setting of the same name."""
+    merged = {**known, **(more or {})}
+    return {name: value for name, value in merged.items() if value is not None}  # type: ignore[misc]  # ModelRequest validates that they are JSON
+
+
+def _close(portal: Portal, connection: Connection) -> None:
+    portal.close(last=connection.aclose)
+    connection.close()

@@ -1,0 +1,96 @@
+"""From what a suite says of a judge to the judge: its recordings, templates and cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from judgekit.judge.judge import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from judgekit.datasets.suite import Suite
+    from judgekit.datasets.suite_settings import JudgeSettings
+    from judgekit.models.budget import Budget
+    from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.pricing import PriceTable
+
+
+def open_judge(
+    settings: JudgeSettings,
+    suite: Suite | None,
+    *,
+    cache: Path | ReplyCache | None,
+    template_folders: Sequence[Path] = (),
+    given: Mapping[str, object] | None = None,
+    frozen: bool = False,
+    refresh: bool = False,
+    prices: PriceTable | None = None,
+    budget: Budget | None = None,
+) -> Judge:
+    """A judge as a suite describes it.
+
+    Args:
+        settings: The judge's settings.
+        suite: The suite they stand in, for paths beside it; None for a judge of no suite.
+        cache: Where its replies are kept.
+        template_folders: Folders of templates that come before the suite's own.
+        given: Settings that override the suite's, by the names of `Judge`'s arguments.
+        frozen: Whether a reply that is not owned is an error.
+        refresh: Whether owned replies are asked anew.
+        prices: What models charge.
+        budget: The money that may be spent.
+
+    Returns:
+        The judge; nothing was asked yet.
+
+    Raises:
+        SettingsError: When settings contradict each other.
+        UnknownNameError: When there is no such template.
+        TemplateError: When the template is unsound.
+        DatasetError: When a file of recorded replies is unsound.
+    """
+    arguments = settings.arguments()
+    template = arguments.get("template")
+    if suite is not None and isinstance(template, str):
+        beside = suite.resolve(template)
+        arguments["template"] = str(beside) if beside.is_file() else template
+    folders = [*template_folders, *(own_templates(suite) if suite is not None else ())]
+    return Judge(
+        settings.model if suite is None else beside_suite(suite, settings.model),
+        cache=cache,
+        template_folders=folders,
+        frozen=frozen,
+        refresh=refresh,
+        prices=prices,
+        budget=budget,
+        **cast("dict[str, object]", {**arguments, **(given or {})}),  # type: ignore[arg-type]  # checked by JudgeSettings
+    )
+
+
+def own_templates(suite: Suite) -> list[Path]:
+    """The suite's own templates: a `prompts/` folder beside its file.
+
+    Args:
+        suite: A suite.
+
+    Returns:
+        The folder, where it is there.
+    """
+    folder = suite.resolve("prompts")
+    return [folder] if folder.is_dir() else []
+
+
+def beside_suite(suite: Suite, model: str) -> str:
+    """A model's name; recorded replies named in a suite lie beside it.
+
+    Args:
+        suite: The suite the name stands in.
+        model: The name.
+
+    Returns:
+        The name, with a path that can be opened.
+    """
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model

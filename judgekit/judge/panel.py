@@ -1,0 +1,231 @@
+"""Several judges for one output: side by side, or the next one only where the last is unsure."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from judgekit.errors import SettingsError
+from judgekit.judge.confidence import with_repeat_confidence
+from judgekit.records.judgment import JudgeFailure, Judgment
+from judgekit.records.run import Panel
+from judgekit.verdicts import conclude
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Collection, Sequence
+
+    from judgekit.judge.judge import Judge
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.verdict import Verdict
+
+    Said = Judgment | JudgeFailure
+
+
+class JudgePanel:
+    """Grades outputs with several judges.
+
+    With `cascade` they are asked in order, each only for the criteria of which the one before was
+    less sure than the panel's `escalate_below`, did not say how sure it is, or failed in any
+    repeat. A judge that asks one criterion at a time is then sent the same requests as ever, so
+    that the cache serves both; one that asks all at once is asked those criteria alone.
+
+    Args:
+        judges: Who grades, in order; no two may have the same identity.
+        panel: How they are combined; where it names no judges, these are filled in.
+
+    Raises:
+        SettingsError: When the panel cannot work as described.
+    """
+
+    def __init__(self, judges: Sequence[Judge], panel: Panel | None = None) -> None:
+        ids = [judge.id for judge in judges]
+        given = panel or Panel()
+        _check(ids, given)
+        self.panel = given if given.judges else given.model_copy(update={"judges": tuple(ids)})
+        self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
+
+    @property
+    def id(self) -> str:
+        """The rule and the judges."""
+        return f"{self.panel.combine} of {', '.join(judge.id for judge in self.judges)}"
+
+    async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
+        """Grade one output.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced; an output with an error is not judged.
+            rubric: How it is judged.
+
+        Returns:
+            The verdict, with a judgment or failure for all that was asked, judge by judge.
+
+        Raises:
+            TemplateError: When a template does not fit the output or the rubric.
+            StoreError: When a cache cannot keep what was paid for.
+        """
+        said: list[Said] = []
+        async with aclosing(self.observe(case, output, rubric)) as answers:
+            async for found in answers:
+                said += found
+        judgments, failures = self._in_order(said, rubric)
+        return conclude(
+            rubric,
+            judgments,
+            failures,
+            panel=self.panel,
+            case_id=case.id,
+            variant=output.variant,
+            error=output.error,
+        )
+
+    async def observe(
+        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said] = ()
+    ) -> AsyncGenerator[tuple[Said, ...], None]:
+        """Grade one output and tell each answer as it comes, so that it can be kept at once.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced; of one with an error nothing is asked.
+            rubric: How it is judged.
+            said: What the judges said, or failed to say, in an earlier run; it is not asked
+                again. Leave failures out to have them asked again.
+
+        Yields:
+            What one question came to, a judgment or failure for each of its criteria, in the
+            order of the answers; without `repeat_confidence`.
+
+        Raises:
+            TemplateError: When a template does not fit the output or the rubric.
+            StoreError: When a cache cannot keep what was paid for.
+        """
+        if output.error is not None:
+            return
+        if self.panel.combine == "cascade":
+            answers = self._one_by_one(case, output, rubric, said)
+        else:
+            answers = _merged(
+                [j.observe(case, output, rubric, known=_known(said, j.id)) for j in self.judges]
+            )
+        async with aclosing(answers):
+            async for found in answers:
+                yield found
+
+    async def aclose(self) -> None:
+        """Close the judges' connections of the running event loop; the next call opens new ones."""
+        for judge in self.judges:
+            await judge.aclose()
+
+    def close(self) -> None:
+        """Close the judges' caches, where they opened them."""
+        for judge in self.judges:
+            judge.close()
+
+    async def _one_by_one(
+        self, case: Case, output: Output, rubric: Rubric, said: Sequence[Said]
+    ) -> AsyncGenerator[tuple[Said, ...], None]:
+        heard, left = [*said], rubric
+        for judge in self.judges:
+            answers = judge.observe(case, output, left, known=_known(said, judge.id))
+            async with aclosing(answers):
+                async for found in answers:
+                    heard += found
+                    yield found
+            unsure = {c.name for c in left.criteria if not self._is_sure(judge.id, c.name, heard)}
+            if not unsure:
+                return
+            left = narrowed(rubric, unsure)
+
+    def _is_sure(self, judge: str, criterion: str, heard: Sequence[Said]) -> bool:
+        """Whether a judge answered a criterion in every repeat, and is sure enough of it."""
+        own = [found for found in heard if (found.judge, found.criterion) == (judge, criterion)]
+        judgments = [found for found in own if isinstance(found, Judgment)]
+        sure = [found.confidence for found in with_repeat_confidence(judgments)]
+        limit = self.panel.escalate_below or 0.0
+        return len(judgments) == len(own) > 0 and all(
+            confidence is not None and confidence >= limit for confidence in sure
+        )
+
+    def _in_order(
+        self, said: Sequence[Said], rubric: Rubric
+    ) -> tuple[list[Judgment], list[JudgeFailure]]:
+        """Judge by judge, each repeat by repeat and in the rubric's order."""
+        places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
+        judgments: list[Judgment] = []
+        failures: list[JudgeFailure] = []
+        for judge in self.judges:
+            own = [found for found in said if found.judge == judge.id]
+            own.sort(key=lambda found: (found.repeat, places[found.criterion]))
+            judgments += with_repeat_confidence([f for f in own if isinstance(f, Judgment)])
+            failures += [found for found in own if isinstance(found, JudgeFailure)]
+        return judgments, failures
+
+
+def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
+    """The rubric with some of its criteria, each as it was.
+
+    Args:
+        rubric: A rubric.
+        names: Names of the criteria to keep, at least one.
+
+    Returns:
+        The rubric itself where all of them are kept.
+    """
+    criteria = tuple(criterion for criterion in rubric.criteria if criterion.name in names)
+    if len(criteria) == len(rubric.criteria):
+        return rubric
+    copy = rubric.model_copy(update={"criteria": criteria})
+    copy.__dict__.pop("fingerprint", None)  # worked out for the whole rubric
+    return copy
+
+
+def _check(ids: Sequence[str], panel: Panel) -> None:
+    if not ids:
+        raise SettingsError("a panel needs a judge")
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise SettingsError(
+            f"two judges of the panel are {twice[0]}, so that their votes cannot be told apart",
+            hint="give one another model or template, or ask one judge with repeats",
+        )
+    if strange := [name for name in ids if panel.judges and name not in panel.judges]:
+        raise SettingsError(f"the panel does not name the judge {strange[0]}")
+    if panel.combine == "cascade" and panel.escalate_below is None:
+        raise SettingsError(
+            "a cascade needs escalate_below", hint="the confidence below which the next is asked"
+        )
+
+
+def _known(said: Sequence[Said], judge: str) -> set[tuple[str, int]]:
+    return {(found.criterion, found.repeat) for found in said if found.judge == judge}
+
+
+async def _merged(
+    streams: Sequence[AsyncGenerator[tuple[Said, ...], None]],
+) -> AsyncGenerator[tuple[Said, ...], None]:
+    """What several streams tell, as it comes; the first error ends all of them."""
+    told: asyncio.Queue[tuple[Said, ...] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def pour(stream: AsyncGenerator[tuple[Said, ...], None]) -> None:
+        async with aclosing(stream):
+            async for found in stream:
+                told.put_nowait(found)
+
+    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(told.put_nowait)
+    try:
+        n_open = len(tasks)
+        while n_open:
+            found = await told.get()
+            if isinstance(found, asyncio.Task):
+                n_open -= 1
+                await found  # raises what ended it
+            else:
+                yield found
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,151 @@
+"""Runs coroutines for callers that are not asynchronous, also inside a running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from judgekit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+
+_LONGEST_WAIT_S = 5
+_LONGEST_DEAF_S = 0.5
+
+
+class Portal:
+    """One event loop in a thread of its own, begun when it is first needed.
+
+    Connections, limits and calls in flight live in that loop, so that many small synchronous
+    calls share them. A notebook's own running loop is never touched.
+    """
+
+    def __init__(self) -> None:
+        self._opened: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
+        self._forgotten: weakref.finalize[..., Portal] | None = None
+        self._lock = threading.Lock()
+
+    def run(self, coroutine: Coroutine[object, object, T]) -> T:
+        """Run a coroutine to its end and return what it returns.
+
+        An interrupt (Ctrl-C) cancels the coroutine before it is passed on.
+
+        Args:
+            coroutine: What to run.
+
+        Returns:
+            Its result.
+
+        Raises:
+            InputError: When it is called from inside the portal's own loop, which would wait for
+                itself for ever.
+            BaseException: Whatever the coroutine raises.
+        """
+        loop, thread = self._running()
+        if thread is threading.current_thread():
+            coroutine.close()
+            raise InputError(
+                "a synchronous call was made from inside the judge's own event loop",
+                hint="await the asynchronous one there: `await judge.grade(...)`",
+            )
+        tasks: set[asyncio.Task[T]] = set()
+        try:
+            return _result(asyncio.run_coroutine_threadsafe(_noted(coroutine, tasks), loop))
+        except BaseException:
+            # An interrupt may come before there is a future to cancel; in two steps this comes
+            # after the coroutine's first. A loop that is closed has nothing left to cancel.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(loop.call_soon, _cancel, tasks)
+            raise
+
+    def close(self, last: Callable[[], Coroutine[object, object, object]] | None = None) -> None:
+        """Stop the loop and its thread, and cancel what still runs in it.
+
+        A later `run` begins a new one. From inside the loop, where a garbage collection may call
+        it, it does not wait for the end.
+
+        Args:
+            last: What to run in the loop before it ends; not called where there is no loop.
+        """
+        with self._lock:
+            opened, self._opened = self._opened, None
+            if self._forgotten is not None:
+                self._forgotten.detach()
+        if opened is not None:
+            _stop(*opened, last)
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a loop."""
+        return self._opened is not None
+
+    def _running(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+        with self._lock:
+            if self._opened is None or not self._opened[1].is_alive():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(
+                    target=_serve, args=(loop,), name="judgekit-portal", daemon=True
+                )
+                thread.start()
+                self._opened = loop, thread
+                self._forgotten = weakref.finalize(self, _stop, loop, thread)
+                # At exit the owner closes it, who may still need the loop for that.
+                self._forgotten.atexit = False
+            return self._opened
+
+
+async def _noted(coroutine: Coroutine[object, object, T], tasks: set[asyncio.Task[T]]) -> T:
+    tasks.add(cast("asyncio.Task[T]", asyncio.current_task()))
+    return await coroutine
+
+
+def _result(future: Future[T]) -> T:
+    """The result, once it is there; an interrupt that comes just before a wait is seen after it."""
+    while not future.done():
+        with suppress(TimeoutError):
+            return future.result(_LONGEST_DEAF_S)
+    return future.result()
+
+
+def _cancel(tasks: set[asyncio.Task[T]]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+def _stop(
+    loop: asyncio.AbstractEventLoop,
+    thread: threading.Thread,
+    last: Callable[[], Coroutine[object, object, object]] | None = None,
+) -> None:
+    """Stop a loop from any thread, its own included."""
+    if not thread.is_alive():  # after a fork, the thread is the parent's
+        return
+    if thread is threading.current_thread():
+        loop.call_soon(loop.stop)
+        return
+    try:
+        if last is not None:
+            asyncio.run_coroutine_threadsafe(last(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_LONGEST_WAIT_S)

@@ -1,0 +1,1 @@
+"""Keeps every reply that was paid for, under exactly what was asked."""

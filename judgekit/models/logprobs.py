@@ -1,0 +1,186 @@
+"""Reads from a reply's log-probabilities how likely each score of a scale was."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.models.request import ModelReply, TokenLogprob
+
+_SCORE = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])')
+_LEAD = re.compile(r'[\s":]+')
+_DIGITS = re.compile(r"[-\d.]+")
+_SAME = 1e-9
+_ALONE = 0.99
+"""A token less likely than this had others beside it, even where none is listed."""
+_MOST_UNCLEAR = 0.01
+"""More than this share of the scores' probability on tokens that may begin several scores, and
+nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDistribution:
+    """How likely each score of a scale was, where the reply gives its score."""
+
+    expected_raw: float
+    """The probability-weighted raw score."""
+
+    confidence: float
+    """The probability of the score that was given, among the scores of the scale; in [0, 1]."""
+
+    mass: float
+    """How much probability fell on scores of the scale at all, in [0, 1]; what lies below the
+    likeliest tokens the provider lists is not seen."""
+
+    probabilities: tuple[tuple[float, float], ...]
+    """Each score of the scale, worst first, and its probability among them; they sum to 1."""
+
+
+def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistribution | None:
+    """The probability of each allowed score where the reply's JSON gives its score.
+
+    Read at the last `"score"` of the reply, token by token as far as the scores differ: the
+    tokens `5`, ` 5`, `"5` and `5,` all stand for 5, and a score written in several tokens has the
+    product of their probabilities. A token that may begin several scores and was not followed up
+    (`1` on a scale to 10) is left out; where such tokens hold more than 1 % of the probability of
+    the scores, there is no answer. The probabilities are those the provider reports: some report
+    them as they were before a schema was enforced, which the mass shows.
+
+    Args:
+        reply: A reply with log-probabilities, to a question about one criterion.
+        points: The scores there are; at least one.
+
+    Returns:
+        The distribution, or None where it cannot be told: no log-probabilities, no score in the
+        text, tokens that are not the text, or a score that is none of the points.
+
+    References:
+        Liu et al. (2023), G-Eval, section 2.3: the score weighted by token probabilities.
+    """
+    tokens = reply.logprobs or ()
+    text = "".join(token.token for token in tokens)
+    found = _last_score(text)
+    if found is None or reply.text is None or _number_in(reply.text) != found.group(1):
+        return None
+    given = _point(found.group(1), points)
+    if given is None:
+        return None
+    seen = _Seen(tuple(sorted(set(points))))
+    seen.walk(_from(tokens, found.start(1)), found.group(1))
+    return seen.distribution(given)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Probability found so far: on each score, and on tokens that may begin several."""
+
+    points: tuple[float, ...]
+    on: dict[float, float] = field(default_factory=dict)
+    unclear: float = 0.0
+
+    def walk(self, tokens: Sequence[TokenLogprob], number: str) -> None:
+        """Follow the tokens of the given number; at each, weigh the ones that were not taken."""
+        path, written = 1.0, ""
+        for token in tokens:
+            taken, probability = token.token, _probability(token.logprob)
+            others = {t: _probability(logprob) for t, logprob in token.top if t != taken}
+            if not others and probability < _ALONE:
+                break
+            for other, its_probability in others.items():
+                self._weigh(*_read(written, other), path * its_probability)
+            path *= probability
+            written, ended = _read(written, taken)
+            if not written:
+                break
+            if ended or len(self._that_begin(written)) == 1:
+                self._weigh(number, True, path)
+                return
+        self.unclear = math.inf
+
+    def distribution(self, given: float) -> ScoreDistribution | None:
+        """What was seen, renormalised over the scores."""
+        mass = math.fsum(self.on.values())
+        if mass <= 0 or self.unclear > _MOST_UNCLEAR * mass:
+            return None
+        shares = tuple((point, self.on.get(point, 0.0) / mass) for point in self.points)
+        return ScoreDistribution(
+            expected_raw=math.fsum(point * share for point, share in shares),
+            confidence=min(1.0, self.on.get(given, 0.0) / mass),
+            mass=min(1.0, mass + self.unclear),
+            probabilities=shares,
+        )
+
+    def _weigh(self, number: str, ended: bool, probability: float) -> None:  # noqa: FBT001
+        if not number.strip("-."):
+            return
+        if ended:
+            point = _point(number, self.points)
+            begun = [] if point is None else [point]
+        else:
+            begun = self._that_begin(number)
+        if len(begun) == 1:
+            self.on[begun[0]] = self.on.get(begun[0], 0.0) + probability
+        elif begun:
+            self.unclear += probability
+
+    def _that_begin(self, number: str) -> list[float]:
+        """The scores that can be written so that they begin with these digits."""
+        return [
+            point for point in self.points if any(w.startswith(number) for w in _writings(point))
+        ]
+
+
+def _last_score(text: str) -> re.Match[str] | None:
+    found = list(_SCORE.finditer(text))
+    return found[-1] if found else None
+
+
+def _number_in(text: str) -> str | None:
+    found = _last_score(text)
+    return None if found is None else found.group(1)
+
+
+def _from(tokens: Sequence[TokenLogprob], start: int) -> Sequence[TokenLogprob]:
+    """The tokens from the one that holds the character at `start`."""
+    ends = accumulate(len(token.token) for token in tokens)
+    return tokens[next(index for index, end in enumerate(ends) if end > start) :]
+
+
+def _read(written: str, surface: str) -> tuple[str, bool]:
+    """The number as it stands after a token, and whether the token ends it."""
+    lead = _LEAD.match(surface)
+    digits = surface[lead.end() :] if lead else surface
+    if written and digits != surface:
+        return written, True
+    match = _DIGITS.match(digits)
+    number = match.group() if match else ""
+    return written + number, not number or number != digits
+
+
+def _probability(logprob: float) -> float:
+    return math.exp(min(0.0, logprob))
+
+
+def _point(number: str, points: Sequence[float]) -> float | None:
+    try:
+        value = float(number)
+    except ValueError:
+        return None
+    return next((point for point in points if abs(point - value) <= _SAME), None)
+
+
+def _writings(point: float) -> tuple[str, ...]:
+    """How a score is written: `5`, `5.0` and `5.00`; `0.5`, `.5` and `0.50`."""
+    plain = f"{point:g}"
+    long = plain if "." in plain else f"{plain}."
+    return (
+        plain,
+        f"{long}00",
+        long.replace("0.", ".", 1) if long.lstrip("-").startswith("0.") else plain,
+    )

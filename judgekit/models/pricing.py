@@ -1,0 +1,379 @@
+"""Works out what tokens cost, from litellm's bundled price table, without importing litellm."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, cast
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judgekit.datasets.suite_settings import PriceSettings
+    from judgekit.records.output import Usage
+
+_FILE = "model_prices_and_context_window_backup.json"
+_FREE = ("local", "local/", "recorded:")
+_FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
+"""Providers that run on the user's own machine, so that a listed price of 0 is one."""
+_GENERIC_PROVIDERS = frozenset(
+    {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
+)
+"""Providers whose names are also used for other people's endpoints."""
+_ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """What a model charges, in US dollars per token."""
+
+    input_usd: float
+    """A token sent."""
+
+    output_usd: float
+    """A token received."""
+
+    cached_input_usd: float | None = None
+    """A token sent that the provider had in its prompt cache; None means `input_usd`."""
+
+    reasoning_usd: float | None = None
+    """A token of hidden reasoning; None means `output_usd`."""
+
+    cache_write_usd: float | None = None
+    """A token sent that the provider puts into its prompt cache; None means `input_usd`. It is
+    no part of `cost`, since replies do not say how many there were, but bounds what a call costs.
+    """
+
+    @classmethod
+    def per_million(
+        cls,
+        *,
+        input_usd: float,
+        output_usd: float,
+        cached_input_usd: float | None = None,
+        reasoning_usd: float | None = None,
+    ) -> Self:
+        """A price as price lists give it.
+
+        Args:
+            input_usd: US dollars for a million tokens sent.
+            output_usd: US dollars for a million tokens received.
+            cached_input_usd: The same for tokens in the provider's prompt cache.
+            reasoning_usd: The same for hidden reasoning.
+
+        Returns:
+            The price per token.
+        """
+        million = 1_000_000
+        return cls(
+            input_usd / million,
+            output_usd / million,
+            None if cached_input_usd is None else cached_input_usd / million,
+            None if reasoning_usd is None else reasoning_usd / million,
+        )
+
+    def cost(self, usage: Usage) -> float:
+        """What the tokens of one call cost.
+
+        Args:
+            usage: Its tokens; cached ones are part of the input, reasoning of the output.
+
+        Returns:
+            US dollars.
+        """
+        cached = min(usage.cached_input_tokens, usage.input_tokens)
+        reasoning = min(usage.reasoning_tokens, usage.output_tokens)
+        return math.fsum(
+            (
+                (usage.input_tokens - cached) * self.input_usd,
+                cached * _or(self.cached_input_usd, self.input_usd),
+                (usage.output_tokens - reasoning) * self.output_usd,
+                reasoning * _or(self.reasoning_usd, self.output_usd),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRange:
+    """The least and the most one call can cost, in US dollars."""
+
+    low: float
+    """Every token sent is in the provider's prompt cache, and next to nothing comes back."""
+
+    high: float
+    """Nothing is in the prompt cache, and the reply is as long as it may be."""
+
+
+class PriceTable:
+    """Prices of models: the user's own first, then those bundled with litellm.
+
+    A price is that of a direct, unhurried call: no batch discount, no priority surcharge, no
+    off-peak hours. Long prompts are charged by their own price where the table has one. A listed
+    price of 0 counts as unknown, except where the model runs on the user's own machine.
+
+    Args:
+        overrides: The user's own prices, by the model's name as it is given to judgekit; they
+            hold at any endpoint.
+        path: A price table in litellm's format; None means the one inside litellm.
+    """
+
+    def __init__(
+        self, overrides: Mapping[str, ModelPrice] | None = None, *, path: Path | None = None
+    ) -> None:
+        self._overrides = dict(overrides or {})
+        self._path = path
+
+    def price_of(
+        self, model: str, usage: Usage | None, *, api_base: str | None = None
+    ) -> float | None:
+        """What one call cost.
+
+        Args:
+            model: The model's name, with or without its provider: `openai/gpt-4.1-mini`.
+            usage: Its tokens; None where the provider gave none.
+            api_base: The endpoint, where it is not the provider's own. At another endpoint a
+                name such as `openai/gpt-4o` says nothing of the price.
+
+        Returns:
+            US dollars: 0.0 for models on this machine and for recorded replies, None where the
+            price or the tokens are not known, which is not zero.
+        """
+        if _is_free(model) and model not in self._overrides:
+            return 0.0
+        if usage is None:
+            return None
+        price = self.price(model, input_tokens=usage.input_tokens, api_base=api_base)
+        return None if price is None else price.cost(usage)
+
+    def price(
+        self, model: str, *, input_tokens: int = 0, api_base: str | None = None
+    ) -> ModelPrice | None:
+        """What a model charges for a call of that size.
+
+        Args:
+            model: As for `price_of`.
+            input_tokens: Tokens sent; some models charge more for long prompts.
+            api_base: As for `price_of`.
+
+        Returns:
+            Its price, or None where it is not known.
+        """
+        if model in self._overrides:
+            return self._overrides[model]
+        if _is_free(model):
+            return ModelPrice(0.0, 0.0)
+        entry = self._entry(model, api_base)
+        price = None if entry is None else _price_in(entry, input_tokens)
+        if price is None or (price.output_usd == price.input_usd == 0.0 and not _runs_here(model)):
+            return None
+        return price
+
+    def price_range(
+        self, model: str, input_tokens: int, max_output_tokens: int, *, api_base: str | None = None
+    ) -> PriceRange | None:
+        """The least and the most one call can cost.
+
+        Args:
+            model: As for `price_of`.
+            input_tokens: Tokens that will be sent.
+            max_output_tokens: The most tokens that may come back, hidden reasoning included.
+            api_base: As for `price_of`.
+
+        Returns:
+            US dollars, or None where the price is not known.
+        """
+        price = self.price(model, input_tokens=input_tokens, api_base=api_base)
+        if price is None:
+            return None
+        cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
+        output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
+        return PriceRange(
+            low=input_tokens * cached,
+            high=input_tokens * price.input_usd + max_output_tokens * output,
+        )
+
+    def context_window(self, model: str, *, api_base: str | None = None) -> int | None:
+        """How many tokens a model takes.
+
+        Args:
+            model: As for `price_of`.
+            api_base: As for `price_of`.
+
+        Returns:
+            Tokens, or None where it is not known.
+        """
+        entry = self._entry(model, api_base)
+        found = {} if entry is None else entry
+        window = found.get("max_input_tokens", found.get("max_tokens"))
+        return int(window) if isinstance(window, int | float) else None
+
+    def max_output_tokens(self, model: str) -> int | None:
+        """How many tokens a model can answer with, by its name, wherever it is asked.
+
+        Args:
+            model: As for `price_of`.
+
+        Returns:
+            Tokens, hidden reasoning included, or None where it is not known.
+        """
+        most = (self._entry(model, None) or {}).get("max_output_tokens")
+        return int(most) if isinstance(most, int | float) and most >= 1 else None
+
+    def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:
+        table = _table(self._path)
+        name, found = _resolve(model, table)
+        if found is None or (api_base is not None and not _is_own_endpoint(name, found, api_base)):
+            return None
+        return found
+
+
+def own_prices(settings: Mapping[str, PriceSettings]) -> dict[str, ModelPrice]:
+    """The prices of a suite file, as `PriceTable` takes them.
+
+    Args:
+        settings: Prices per million tokens, by the model's name.
+
+    Returns:
+        Prices per token, by the same name.
+    """
+    return {
+        name: ModelPrice.per_million(
+            input_usd=price.input_usd,
+            output_usd=price.output_usd,
+            cached_input_usd=price.cached_input_usd,
+        )
+        for name, price in settings.items()
+    }
+
+
+def price_of(model: str, usage: Usage | None, *, api_base: str | None = None) -> float | None:
+    """What one call cost, by the bundled prices; see `PriceTable.price_of`."""
+    return PriceTable().price_of(model, usage, api_base=api_base)
+
+
+def price_range(
+    model: str, input_tokens: int, max_output_tokens: int, *, api_base: str | None = None
+) -> PriceRange | None:
+    """The least and the most one call can cost; see `PriceTable.price_range`."""
+    return PriceTable().price_range(model, input_tokens, max_output_tokens, api_base=api_base)
+
+
+def context_window(model: str, *, api_base: str | None = None) -> int | None:
+    """How many tokens a model takes, or None where unknown; see `PriceTable.context_window`."""
+    return PriceTable().context_window(model, api_base=api_base)
+
+
+@lru_cache(maxsize=4)
+def _table(path: Path | None) -> dict[str, dict[str, object]]:
+    """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
+    if path is None:
+        spec = find_spec("litellm")
+        places = None if spec is None else spec.submodule_search_locations
+        path = Path(places[0], _FILE) if places else None
+    if path is None or not path.is_file():
+        return {}
+    return cast("dict[str, dict[str, object]]", json.loads(path.read_text(encoding="utf-8")))
+
+
+def _resolve(
+    model: str, table: Mapping[str, dict[str, object]]
+) -> tuple[str, dict[str, object] | None]:
+    """The entry of a model, looked up as litellm does: whole name, then without its provider.
+
+    Without its provider a name counts only where the entry is that provider's: an Azure
+    deployment or a reseller has prices of its own.
+    """
+    name = _without_tuning_ids(model)
+    if name in table and name != "sample_spec":
+        return name, table[name]
+    provider, slash, bare = name.partition("/")
+    entry = table.get(bare) if slash else None
+    if entry is None or not _is_by(str(entry.get("litellm_provider", "")), provider):
+        return name, None
+    return name, entry
+
+
+def _without_tuning_ids(model: str) -> str:
+    """`ft:gpt-4o:org::id` is priced as `ft:gpt-4o`."""
+    provider, slash, bare = model.rpartition("/")
+    if not bare.startswith("ft:"):
+        return model
+    return provider + slash + ":".join(bare.split(":")[:2])
+
+
+def _is_by(entry_provider: str, provider: str) -> bool:
+    """Whether an entry is a provider's: `vertex_ai-language-models` is by `vertex_ai`."""
+    return entry_provider == provider or entry_provider.startswith((f"{provider}-", f"{provider}_"))
+
+
+def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
+    """Whether a price still holds at a given endpoint.
+
+    Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
+    also what every compatible server is called by.
+    """
+    provider = name.partition("/")[0] if "/" in name else ""
+    if provider not in _GENERIC_PROVIDERS:
+        return True
+    if not provider and entry.get("litellm_provider") != "openai":
+        return True
+    return urlsplit(api_base).hostname == "api.openai.com"
+
+
+def _price_in(entry: Mapping[str, object], input_tokens: int) -> ModelPrice | None:
+    tier = _tier(entry, input_tokens)
+    above = "" if tier is not None else _above(entry, input_tokens)
+    source = entry if tier is None else {**entry, **tier}
+
+    def rate(name: str) -> float | None:
+        value = source.get(f"{name}{above}", source.get(name))
+        return float(value) if isinstance(value, int | float) else None
+
+    sent, received = rate("input_cost_per_token"), rate("output_cost_per_token")
+    if sent is None or received is None:
+        return None
+    # A tier that names no price for cached tokens charges them in full.
+    stale = tier is not None and "cache_read_input_token_cost" not in tier
+    cached = None if stale else rate("cache_read_input_token_cost")
+    return ModelPrice(
+        sent,
+        received,
+        cached,
+        rate("output_cost_per_reasoning_token"),
+        rate("cache_creation_input_token_cost") or None,
+    )
+
+
+def _above(entry: Mapping[str, object], input_tokens: int) -> str:
+    """The suffix of the prices for long prompts, where this prompt is one."""
+    limits = [int(match[1]) for key in entry if (match := _ABOVE.match(key))]
+    crossed = [limit for limit in limits if input_tokens > limit * 1000]
+    return f"_above_{max(crossed)}k_tokens" if crossed else ""
+
+
+def _tier(entry: Mapping[str, object], input_tokens: int) -> dict[str, object] | None:
+    """The tier that charges every token of a call of that size, where prices go by tiers."""
+    tiers = cast("list[dict[str, object]]", entry.get("tiered_pricing") or [])
+    ranges = [(cast("list[float]", tier["range"]), tier) for tier in tiers if "range" in tier]
+    if not ranges:
+        return None
+    ranges.sort(key=lambda pair: pair[0][0])
+    return next((tier for (_, end), tier in ranges if input_tokens <= end), ranges[-1][1])
+
+
+def _is_free(model: str) -> bool:
+    return model == _FREE[0] or model.startswith(_FREE[1:])
+
+
+def _runs_here(model: str) -> bool:
+    return model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -1,0 +1,279 @@
+"""Decides what an error of a provider means, and what its `ModelError` says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import ModelError
+from judgekit.models.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal[
+    "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
+    "connection", "protocol", "content_filter", "context_window", "empty", "internal",
+]  # fmt: skip
+"""The kinds of `ModelError` that come from a provider."""
+
+RETRYABLE: frozenset[str] = frozenset(
+    {"rate_limited", "overloaded", "timeout", "connection", "protocol", "empty"}
+)
+"""The kinds after which asking again may help."""
+
+LONGEST_DETAIL = 300
+"""How many characters of what a provider said are shown."""
+
+_STATUS_KINDS: dict[int, Kind] = {
+    401: "auth", 402: "quota", 403: "auth", 404: "not_found", 408: "timeout", 409: "overloaded",
+    425: "overloaded", 429: "rate_limited", 504: "timeout",
+}  # fmt: skip
+_FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 400, 500
+
+QUOTA = re.compile(r"insufficient_quota|insufficient[ _]?(credit|balance|fund)|billing_hard_limit")
+"""What tells a used-up quota from a rate limit, in lower-case words."""
+
+_CONTEXT = re.compile(
+    r"context_length_exceeded|context (length|window|size)|maximum (context|prompt)|"
+    r"prompt is too long|too many tokens|input (is )?too long|exceeds? the (available )?context"
+)
+_FILTERED = re.compile(
+    r"content_filter|content[ _]policy|content management policy|safety (system|filter)|"
+    r"flagged (as|for)|responsible ?ai"
+)
+_WORDS: dict[str, str] = {
+    "auth": "refused the key",
+    "not_found": "does not know the model or the address",
+    "bad_request": "refused the request",
+    "rate_limited": "asks for fewer requests",
+    "quota": "says that the quota or the credit is used up",
+    "overloaded": "failed or is overloaded",
+    "timeout": "gave no answer in time",
+    "connection": "could not be reached, or broke the connection",
+    "protocol": "sent something that is no reply",
+    "content_filter": "filtered the request",
+    "context_window": "says that the request is longer than the model can take",
+    "empty": "sent a reply without an answer",
+    "internal": "could not be asked",
+}
+_HINTS: dict[str, str] = {
+    "not_found": "check the model name and the api_base",
+    "rate_limited": "lower max_concurrency, or set rpm and tpm to your limits",
+    "quota": "add credit or raise the limit at the provider, then run again; "
+    "what was paid for is in the cache",
+    "timeout": "raise timeout_s, or ask for shorter replies",
+    "connection": "check that the server runs and that api_base is its address",
+    "protocol": "check that api_base is an OpenAI-compatible endpoint, and no proxy is in between",
+    "content_filter": "read the case: the provider does not let it be judged",
+    "context_window": "shorten the case, or use a model with a larger context window",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong, before anyone decided whether it is final."""
+
+    provider: str
+    """The provider or endpoint, in words."""
+
+    kind: Kind
+    """What it amounts to."""
+
+    status: int | None = None
+    """HTTP status, where there was one."""
+
+    text: str = ""
+    """What the provider said; secrets are still in it."""
+
+    parameter: str | None = None
+    """The parameter the provider blames."""
+
+    retry_after_s: float | None = None
+    """Seconds the provider asked to be left alone."""
+
+    request_id: str | None = None
+    """The provider's id of the request."""
+
+    hint: str | None = None
+    """What to do about it; the kind's own words when None."""
+
+    cause: BaseException | None = None
+    """What was raised, where something was."""
+
+    def to_error(self, *, retryable: bool | None = None) -> ModelError:
+        """The error to raise: shortened, without secrets, its cause a redacted stand-in.
+
+        Args:
+            retryable: Whether asking again may help; decided by the kind when None.
+
+        Returns:
+            A `ModelError` whose `__cause__` names the foreign exception; the exception itself
+            is not kept, since its text and its request may hold the key.
+        """
+        where = "" if self.status is None else f" (HTTP {self.status})"
+        detail = _shortened(redact(self.text))
+        error = ModelError(
+            f"{self.provider} {_WORDS[self.kind]}{where}" + (f": {detail}" if detail else ""),
+            kind=self.kind,
+            provider=self.provider,
+            status=self.status,
+            retryable=self.kind in RETRYABLE if retryable is None else retryable,
+            retry_after_s=self.retry_after_s,
+            request_id=self.request_id,
+            hint=self.hint or _HINTS.get(self.kind),
+        )
+        if self.cause is not None:
+            name = type(self.cause).__qualname__
+            error.__cause__ = ForeignError(f"{name}: {_shortened(redact(str(self.cause)))}")
+        return error
+
+
+class ForeignError(Exception):
+    """Stands for an exception of another library, without the secrets it may hold."""
+
+
+def fault_of_response(
+    provider: str, status: int, body: str, headers: Mapping[str, str], *, hint: str | None = None
+) -> Fault:
+    """Read an HTTP error.
+
+    Args:
+        provider: The provider or endpoint, in words.
+        status: Its HTTP status.
+        body: The body, in whatever shape.
+        headers: The headers; looked up in lower case.
+        hint: What to do about a refused key.
+
+    Returns:
+        The fault it amounts to.
+    """
+    message, code, parameter = _error_fields(body)
+    fields = {name.lower(): value for name, value in headers.items()}
+    kind = kind_of_status(status, f"{code or ''} {message}".lower())
+    return Fault(
+        provider=provider,
+        kind=kind,
+        status=status,
+        text=message,
+        parameter=parameter,
+        retry_after_s=retry_after_s(fields),
+        request_id=fields.get("x-request-id") or fields.get("request-id"),
+        hint=hint if kind == "auth" else None,
+    )
+
+
+def fault_in_body(provider: str, body: Mapping[str, object]) -> Fault | None:
+    """Read an error that came with status 200, as some gateways send it.
+
+    Args:
+        provider: The provider or endpoint, in words.
+        body: The body of the reply.
+
+    Returns:
+        The fault, or None where the body holds no error.
+    """
+    error = body.get("error")
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    known = isinstance(code, int) and code >= _FIRST_CLIENT_ERROR
+    message, name, parameter = _error_fields(json.dumps({"error": error}))
+    kind: Kind = "bad_request"
+    if known:
+        kind = kind_of_status(int(str(code)), f"{name or ''} {message}".lower())
+    status = int(str(code)) if known else 422
+    return Fault(provider, kind, status=status, text=message, parameter=parameter)
+
+
+def kind_of_status(status: int, words: str) -> Kind:
+    """What an HTTP status means, by what was said with it.
+
+    Args:
+        status: The status, not 200.
+        words: The code and the message, in lower case.
+
+    Returns:
+        The kind.
+    """
+    if QUOTA.search(words):
+        return "quota"
+    if status in _STATUS_KINDS:
+        return _STATUS_KINDS[status]
+    if status >= _FIRST_SERVER_ERROR:
+        return "overloaded"
+    if status < _FIRST_CLIENT_ERROR:
+        return "not_found"  # a redirect: the address is another one
+    if _CONTEXT.search(words):
+        return "context_window"
+    return "content_filter" if _FILTERED.search(words) else "bad_request"
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long a provider asked to be left alone.
+
+    Args:
+        headers: With lower-case names. A date counts from the `Date` header, so that a wrong
+            clock on either side does no harm.
+
+    Returns:
+        Seconds, 0 or more; None where nothing readable was said.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return max(0.0, seconds)
+    until = _date(value)
+    if until is None:
+        return None
+    now = _date(headers.get("date")) or datetime.fromtimestamp(time.time(), tz=UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
+
+
+def _error_fields(body: str) -> tuple[str, str | None, str | None]:
+    """Message, code and blamed parameter of an error body in any of the usual shapes."""
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError):
+        return body, None, None
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else body
+    if not isinstance(error, dict):
+        return error if isinstance(error, str) else body, None, None
+    message = error.get("message") or error.get("detail")
+    code = error.get("code") or error.get("type")
+    parameter = error.get("param")
+    return (
+        message if isinstance(message, str) else body,
+        None if code is None else str(code),
+        parameter if isinstance(parameter, str) else None,
+    )
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _date(value: str | None) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(value or "")
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,0 +1,329 @@
+"""Answers requests from a file of recorded replies, and records replies into such a file."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.errors import DatasetError, ModelError, SettingsError
+from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
+from judgekit.records.output import Usage
+from judgekit.records.record import Count, Name, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = "recorded:"
+"""What the name of a recorded model begins with."""
+
+_Key = tuple[str | None, str | None, str | None, str | None, int, int]
+_FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
+
+
+class RecordedReply(Record):
+    """One line of a file of recorded replies: what was asked about, and what was said."""
+
+    case_id: Name
+    """The case."""
+
+    variant: str | None = None
+    """The variant whose output is judged; without it the reply serves every variant."""
+
+    criterion: str | None = None
+    """The criterion; without it the reply serves every criterion."""
+
+    order: str | None = None
+    """`ab` or `ba` in a comparison."""
+
+    repeat: Count = 0
+    """Which time the question was asked, from 0."""
+
+    attempt: Count = 0
+    """0 for the first asking; higher for the answer to being asked again."""
+
+    text: str | None
+    """What the model said."""
+
+    finish_reason: str | None = "stop"
+    """Why it ended."""
+
+    model: str | None = None
+    """The model that answered."""
+
+    usage: Usage | None = None
+    """Its tokens."""
+
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    """Its log-probabilities."""
+
+    @property
+    def key(self) -> _Key:
+        """What the reply is looked up by."""
+        return (
+            self.case_id, self.variant, self.criterion, self.order, self.repeat, self.attempt,
+        )  # fmt: skip
+
+
+class RecordedModel:
+    """Answers from a JSONL file, plain or gzipped, by what a request is about.
+
+    A reply is looked up by case, variant, criterion, order, repeat and attempt, in this order:
+
+    1. a row that has all of them;
+    2. a row without a variant;
+    3. a row without a criterion: one reply that speaks of every criterion;
+    4. a row without either.
+
+    Case, order, repeat and attempt are never guessed: a row without `repeat` answers repeat 0
+    only, and a request that asks again needs a row with its `attempt`.
+
+    Args:
+        path: The file, one `RecordedReply` a line; blank lines are passed over.
+
+    Raises:
+        DatasetError: When the file cannot be read, a line is no recorded reply, or two lines
+            answer the same request; says which lines.
+    """
+
+    cacheable = False
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(str(path).removeprefix(PREFIX))
+        self._lines: dict[_Key, int] = {}
+        self._replies: dict[_Key, ModelReply] = {}
+        for line, row in _rows(self.path):
+            if row.key in self._lines:
+                raise DatasetError(
+                    f"answers the same request as line {self._lines[row.key]}: {_words(row.key)}",
+                    path=self.path,
+                    line=line,
+                    case_id=row.case_id,
+                    hint="keep one of the two, or give them different repeats",
+                )
+            self._lines[row.key] = line
+            self._replies[row.key] = _reply(row)
+
+    @property
+    def name(self) -> str:
+        """`recorded:` and the file's path."""
+        return f"{PREFIX}{self.path}"
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request from the file.
+
+        Args:
+            request: What is asked; only its subject matters.
+
+        Returns:
+            The recorded reply.
+
+        Raises:
+            ModelError: When no row answers it; names the nearest row there is.
+        """
+        reply = self.find(request.subject)
+        if reply is None:
+            raise self._miss(request.subject)
+        return reply
+
+    def find(self, subject: Subject) -> ModelReply | None:
+        """The recorded reply for a subject.
+
+        Args:
+            subject: What is asked about.
+
+        Returns:
+            The reply; None when no row answers it.
+        """
+        for key in _keys(subject):
+            reply = self._replies.get(key)
+            if reply is not None:
+                return reply
+        return None
+
+    def _miss(self, subject: Subject) -> ModelError:
+        wanted = _keys(subject)[0]
+        near = self._nearest(wanted)
+        if near is None:
+            close = difflib.get_close_matches(
+                wanted[0] or "", sorted({key[0] or "" for key in self._lines}), n=3
+            )
+            hint = f"did you mean {' or '.join(close)}?" if close else "the file has no such case"
+        else:
+            differing = [
+                f"{field} is {_word(there)} instead of {_word(asked)}"
+                for field, there, asked in zip(_FIELDS, near, wanted, strict=True)
+                if there != asked
+            ]
+            hint = f"the nearest row is line {self._lines[near]}, where {', '.join(differing)}"
+        return ModelError(
+            f"{self.path} holds no reply for {_words(wanted)}",
+            kind="bad_request",
+            provider="recorded",
+            hint=hint,
+        )
+
+    def _nearest(self, wanted: _Key) -> _Key | None:
+        """The row of the same case with the fewest differing fields."""
+
+        def distance(key: _Key) -> int:
+            return sum(there != asked for there, asked in zip(key, wanted, strict=True))
+
+        same_case = [key for key in self._lines if key[0] == wanted[0]]
+        return min(same_case, key=distance, default=None)
+
+
+class RecordingModel:
+    """Passes requests on to a model and appends each reply to a file of recorded replies.
+
+    The first reply to a request is the one that is kept: a later one to the same case, variant,
+    criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
+
+    Args:
+        model: The model that answers.
+        path: The file to append to, gzipped where its name ends in `.gz`; a file that is there
+            is continued.
+
+    Raises:
+        DatasetError: When the file is there and is no file of recorded replies.
+    """
+
+    def __init__(self, model: Model, path: Path | str) -> None:
+        self._model = model
+        self.path = Path(path)
+        there = _rows(self.path) if self.path.exists() else iter(())
+        self._keys = {row.key for _, row in there}
+        self.n_skipped = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the model that answers."""
+        return self._model.name
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the replies of the model that answers may be kept in a cache."""
+        return bool(getattr(self._model, "cacheable", True))
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request and write the reply down.
+
+        Args:
+            request: What is asked; its subject must name a case.
+
+        Returns:
+            The model's reply, as it came.
+
+        Raises:
+            SettingsError: When the subject names no case, so that the reply could not be found
+                again; the model is not asked.
+            ModelError: As the model raises it; errors are not written down.
+        """
+        subject = request.subject
+        if not subject.case_id:
+            raise SettingsError(
+                f"a reply can be recorded in {self.path} only for a case with an id",
+                hint="give the case an id",
+            )
+        reply = await self._model.complete(request)
+        self._append(_keys(subject)[0], reply)
+        return reply
+
+    def _append(self, key: _Key, reply: ModelReply) -> None:
+        if key in self._keys:
+            self.n_skipped += 1
+            return
+        asked = {k: v for k, v in zip(_FIELDS, key, strict=True) if v not in (None, 0)}
+        said = reply.model_dump(
+            mode="json", include={"finish_reason", "model", "usage", "logprobs"}, exclude_none=True
+        )
+        row = {**asked, "text": reply.text, "finish_reason": reply.finish_reason, **said}
+        line = json.dumps(row, ensure_ascii=True) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.suffix == ".gz":
+            with gzip.open(self.path, "at", encoding="utf-8") as packed:
+                packed.write(line)
+        else:
+            with self.path.open("a", encoding="utf-8") as plain:
+                plain.write(line)
+        self._keys.add(key)
+
+
+def _keys(subject: Subject) -> list[_Key]:
+    """The keys that answer a subject, the closest first."""
+    asked = (subject.order, subject.repeat, subject.attempt)
+    case, variant, criterion = subject.case_id, subject.variant, subject.criterion
+    return [
+        (case, variant, criterion, *asked),
+        (case, None, criterion, *asked),
+        (case, variant, None, *asked),
+        (case, None, None, *asked),
+    ]
+
+
+def _rows(path: Path) -> Iterator[tuple[int, RecordedReply]]:
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, RecordedReply.model_validate_json(line)
+        except ValidationError as error:
+            raise DatasetError(
+                f"no recorded reply: {_first_problem(error)}",
+                path=path,
+                line=number,
+                hint=f"a line is a JSON object with {', '.join(RecordedReply.model_fields)}; "
+                "case_id and text are needed",
+            ) from error
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DatasetError(
+            f"cannot be read: {error}",
+            path=path,
+            hint="recorded replies are a .jsonl or .jsonl.gz file in UTF-8",
+        ) from error
+    return text.split("\n")
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+
+
+def _reply(row: RecordedReply) -> ModelReply:
+    return ModelReply(
+        text=row.text,
+        finish_reason=row.finish_reason,
+        usage=row.usage,
+        model=row.model,
+        logprobs=row.logprobs,
+        cost_usd=0.0,  # nothing is paid to read a file
+    )
+
+
+def _words(key: _Key) -> str:
+    """`case 'refund', variant 'v1', repeat 0`; fields that are None are left out."""
+    named = [
+        f"{field.removesuffix('_id')} {_word(value)}"
+        for field, value in zip(_FIELDS, key, strict=True)
+        if value is not None and (field != "attempt" or value)
+    ]
+    return ", ".join(named) if key[0] is not None else f"no case, {', '.join(named)}"
+
+
+def _word(value: str | int | None) -> str:
+    return "none" if value is None else repr(value)

@@ -1,0 +1,1 @@
+"""The rules by which rubrics and templates are found to mislead judges."""

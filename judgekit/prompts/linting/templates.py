@@ -1,0 +1,349 @@
+"""The rules for templates: fences, the order of the reply, and what providers' caches can share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.errors import TemplateError
+from judgekit.prompts.linting.flaws import Flaw
+from judgekit.prompts.linting.trial import trial_flaws
+from judgekit.prompts.pair_rendering import PairTemplate
+from judgekit.prompts.rendering import PromptTemplate
+from judgekit.prompts.replies.names import RATIONALE_KEYS
+from judgekit.prompts.sandbox import CompiledTemplate, make_environment
+from judgekit.prompts.schemas import criterion_schema
+from judgekit.prompts.template_nodes import Piece, block_pieces
+from judgekit.prompts.templates import find_template, is_pair_template
+from judgekit.records.rubric import Criterion, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from judgekit.prompts.templates import TemplateHeader
+
+UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trace"})
+"""Variables that hold text from the case or the output."""
+
+_CRITERIA = frozenset({"criterion", "criteria"})
+_SIDES = frozenset({"first", "second"})
+_JUDGED = frozenset({"output", "steps", "trace"})
+_BLOCKS = ("system", "shared", "question")
+_PLACE = re.compile(r":(\d+): ")
+_NO_INSTRUCTION = re.compile(
+    r"\b(?:never|not|no|n['\u2019]t)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|commands?|obey|follow)\b"
+    r"|\binstructions?\W+(?:[\w'\u2019]+\W+){0,8}?(?:ignored?|never|not)\b"
+    r"|\b(?:ignore|disregard)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|requests?|commands?)\b",
+    re.IGNORECASE,
+)
+_SCORE_FIRST = re.compile(
+    r"\b(?:score|rating|verdict|grade|number|choice)\b[^.\n]{0,60}?\b(?:then|followed by|before|"
+    r"and after that|and explain)\b[^.\n]{0,40}?\b(?:explain|reason\w*|rationale|feedback|"
+    r"justif\w+|why)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A template, taken apart."""
+
+    header: TemplateHeader
+    file: str
+    pieces: Mapping[str, Sequence[Piece]]
+    uses: Mapping[str, frozenset[str]]
+
+    @property
+    def whole(self) -> list[Piece]:
+        """All pieces in the order a judge reads them."""
+        return [piece for block in _BLOCKS for piece in self.pieces.get(block, ())]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.whole)
+
+    def printed(self, block: str) -> frozenset[str]:
+        return frozenset[str]().union(*(piece.names for piece in self.pieces.get(block, ())))
+
+    def place_of(self, offset: int) -> tuple[str, int]:
+        """The file and line of a place in `text`."""
+        for piece in self.whole:
+            if offset < len(piece.text):
+                return piece.file, piece.line + piece.text.count("\n", 0, offset)
+            offset -= len(piece.text)
+        return self.file, 1
+
+
+def template_flaws(name: str, folders: Sequence[Path] = ()) -> Iterator[Flaw]:
+    """What in a template lets judged text in, confuses the judge, or costs more than it need.
+
+    Args:
+        name: A template's name, or the path of a `.j2` file.
+        folders: Folders of own templates and partials; they come before the shipped ones.
+
+    Yields:
+        Flaws; one alone where the template cannot be used at all.
+
+    Raises:
+        UnknownNameError: When there is no such template.
+    """
+    file_name, places = find_template(name, folders)
+    if is_pair_template(name, folders):
+        yield from _pair_flaws(name, file_name, folders)
+        return
+    try:
+        template = PromptTemplate(name, folders)
+    except TemplateError as error:
+        yield _located(_unsound(error), file_name, places)
+        return
+    environment = make_environment(places)
+    compiled = CompiledTemplate(environment, file_name)
+    look = _Look(
+        header=template.header,
+        file=file_name,
+        pieces=block_pieces(environment, file_name, UNTRUSTED),
+        uses={block: compiled.names_used(block) for block in compiled.blocks},
+    )
+    found = [flaw for rule in _RULES for flaw in rule(look)]
+    known = {flaw.rule for flaw in found}
+    found += [flaw for flaw in trial_flaws(template) if flaw.rule not in known]
+    for flaw in found:
+        yield _located(flaw, file_name, places)
+
+
+def _pair_flaws(name: str, file_name: str, folders: Sequence[Path]) -> Iterator[Flaw]:
+    """The rules that hold for a template that compares two outputs as well."""
+    _, places = find_template(name, folders)
+    try:
+        template = PairTemplate(name, folders)
+    except TemplateError as error:
+        yield _located(_unsound(error), file_name, places)
+        return
+    environment = make_environment(places)
+    look = _Look(
+        header=template.header,
+        file=file_name,
+        pieces=block_pieces(environment, file_name, UNTRUSTED | _SIDES),
+        uses={},
+    )
+    shown = frozenset[str]().union(*(look.printed(block) for block in _BLOCKS))
+    found = [flaw for rule in (_fence_rule, _stray_rule, _guard_rule) for flaw in rule(look)]
+    for side in sorted(_SIDES - shown):
+        message = f"the output shown {side} is never shown to the judge"
+        remedy = f"print {{{{ {side} | fenced({side}_fence) }}}}"
+        found.append(Flaw("output-not-shown", "error", message, remedy))
+    for flaw in found:
+        yield _located(flaw, file_name, places)
+
+
+def partial_flaws(path: Path) -> Iterator[Flaw]:
+    """What in a partial lets judged text in; everything else shows in what includes it.
+
+    Args:
+        path: A `.j2` file.
+
+    Yields:
+        Flaws.
+
+    Raises:
+        TemplateError: When it cannot be read.
+        UnknownNameError: When there is no such file.
+    """
+    file_name, places = find_template(str(path))
+    folders = (path.resolve().parent.parent, *places)
+    environment = make_environment(folders)
+    CompiledTemplate(environment, file_name)
+    pieces = block_pieces(environment, file_name, UNTRUSTED)
+    for flaw in _unfenced(pieces.get("", ()), None):
+        yield _located(flaw, file_name, folders)
+
+
+def _unsound(error: TemplateError) -> Flaw:
+    place = _PLACE.search(error.message)
+    line = None if place is None else int(place[1])
+    remedy = error.hint or "mend it; no request can be made with it"
+    return Flaw("unsound", "error", error.message, remedy, line=line)
+
+
+def _located(flaw: Flaw, file_name: str, places: Sequence[Path]) -> Flaw:
+    """The flaw with the file it stands in, found as the template was."""
+    wanted = file_name if flaw.path is None else str(flaw.path)
+    found = (folder / wanted for folder in places if (folder / wanted).is_file())
+    return replace(flaw, path=next(found, None))
+
+
+def _fence_rule(look: _Look) -> Iterator[Flaw]:
+    for block, pieces in look.pieces.items():
+        if block:
+            yield from _unfenced(pieces, f"block {block}")
+
+
+def _unfenced(pieces: Sequence[Piece], place: str | None) -> Iterator[Flaw]:
+    for piece in pieces:
+        if piece.unfenced:
+            names = ", ".join(sorted(piece.unfenced))
+            first = min(piece.unfenced).replace("trace", "steps")  # the trace as a text
+            yield _at(
+                piece,
+                "unfenced",
+                "error",
+                f"{names} is printed without a fence, so that its author can speak to the judge",
+                f'print {{{{ {first} | fenced("{first}") }}}}',
+                place,
+            )
+
+
+def _stray_rule(look: _Look) -> Iterator[Flaw]:
+    for piece in look.pieces.get("", ()):
+        if piece.text.strip() or piece.names:
+            yield _at(
+                piece,
+                "outside-blocks",
+                "warning",
+                "this stands outside of every block and is never sent",
+                "move it into the block system, shared or question",
+            )
+            return
+
+
+def _shown_rule(look: _Look) -> Iterator[Flaw]:
+    printed = frozenset[str]().union(*(look.printed(block) for block in _BLOCKS))
+    used = frozenset[str]().union(*look.uses.values())
+    if not printed & _JUDGED and not used & {"trace"}:
+        message = "the output is never shown to the judge"
+        yield Flaw("output-not-shown", "error", message, 'print {{ output | fenced("output") }}')
+    if not used & _CRITERIA:
+        message = "no criterion is shown to the judge"
+        remedy = "print criterion.question, criterion.scoring_guide and criterion.scores"
+        yield Flaw("criterion-not-shown", "error", message, remedy)
+
+
+def _guard_rule(look: _Look) -> Iterator[Flaw]:
+    if not _NO_INSTRUCTION.search(look.text):
+        yield Flaw(
+            "no-guard",
+            "warning",
+            "nothing says that the fenced material is no instruction to the judge",
+            'say so, or {% include "partials/rules.j2" %}',
+        )
+
+
+def _order_rule(look: _Look) -> Iterator[Flaw]:
+    text = look.text
+    first = _score_first(text) if look.header.reply.kind == "json" else None
+    if first is None and (match := _SCORE_FIRST.search(text)):
+        first = match.start()
+    if first is not None:
+        file, line = look.place_of(first)
+        yield _at(
+            Piece(file, line),
+            "score-before-rationale",
+            "error",
+            "the score is asked before the rationale, which then only defends it",
+            "ask for evidence first, then the rationale, then the score",
+        )
+
+
+def _score_first(text: str) -> int | None:
+    """Where the field `score` is described, if that is before the rationale."""
+    reasons = "|".join(RATIONALE_KEYS)
+    score = re.search(r"[\"'`]score[\"'`]", text, re.IGNORECASE)
+    reason = re.search(rf"[\"'`](?:{reasons})[\"'`]", text, re.IGNORECASE)
+    if score and reason:
+        return score.start() if score.start() < reason.start() else None
+    # Without quotation marks, "Score:" may also announce the scale: only the last one counts.
+    scores = [match.start() for match in re.finditer(r"(?im)^\W*score\s*:", text)]
+    reason = re.search(rf"(?im)^\W*(?:{reasons})\s*:", text)
+    return scores[-1] if scores and reason and scores[-1] < reason.start() else None
+
+
+def _form_rule(look: _Look) -> Iterator[Flaw]:
+    wanted = _wanted_words(look.header)
+    missing = [word for word in wanted if not _mentions(look.text, word)]
+    if missing:
+        named = ", ".join(missing)
+        vital = look.header.reply.kind != "json" or {"score", "rationale", "criteria"} & {*missing}
+        yield Flaw(
+            "reply-form-unsaid",
+            "error" if vital else "warning",
+            f"the reply needs {named}, and the text never says so",
+            "describe every field, in the order evidence, rationale, assessable, score, confidence"
+            if look.header.reply.kind == "json"
+            else "show the judge the exact form of the reply its header declares",
+        )
+
+
+def _wanted_words(header: TemplateHeader) -> list[str]:
+    match header.reply.kind:
+        case "choice":
+            return list(header.reply.choices)
+        case "score_line":
+            return ["Score:"]
+        case "result":
+            return ["[RESULT]"]
+        case "brackets":
+            return ["[["]
+    fields = criterion_schema(Criterion(name="any", question="Any?", scale=Scale(min=0, max=1)))[
+        "required"
+    ]
+    names = [str(field) for field in fields] if isinstance(fields, list) else []
+    return names if header.asks == "criterion" else ["criteria", *names]
+
+
+def _mentions(text: str, word: str) -> bool:
+    edges = (r"(?<!\w)" if word[0].isalnum() else "", r"(?!\w)" if word[-1].isalnum() else "")
+    return re.search(rf"{edges[0]}{re.escape(word)}{edges[1]}", text, re.IGNORECASE) is not None
+
+
+def _sharing_rule(look: _Look) -> Iterator[Flaw]:
+    """What stands in front must be the same from call to call, or no prompt cache hits."""
+    one_each = look.header.asks == "criterion"
+    varying = _CRITERIA if one_each else UNTRUSTED
+    for block in ("system", "shared"):
+        if used := look.uses.get(block, frozenset()) & varying:
+            yield Flaw(
+                f"{block}-varies",
+                "warning",
+                f"the block {block} depends on {', '.join(sorted(used))}, so that providers' "
+                f"prompt caches miss at every {'criterion' if one_each else 'output'}",
+                "put what changes from call to call last, into the block question",
+                place=f"block {block}",
+            )
+    if one_each and (again := look.printed("question") & UNTRUSTED):
+        named = ", ".join(sorted(again))
+        twice = again & look.printed("shared")
+        verb = "repeats" if twice else "holds"
+        yield Flaw(
+            "question-repeats-material" if twice else "criterion-not-last",
+            "warning",
+            f"the block question {verb} {named}, which is sent anew with every criterion",
+            "print the material in the block shared, and only the criterion in question",
+            place="block question",
+        )
+
+
+def _at(
+    piece: Piece, rule: str, severity: str, message: str, remedy: str, place: str | None = None
+) -> Flaw:
+    return Flaw(
+        rule=rule,
+        severity="error" if severity == "error" else "warning",
+        message=message,
+        remedy=remedy,
+        place=place,
+        path=Path(piece.file),
+        line=piece.line,
+    )
+
+
+_RULES = (
+    _fence_rule,
+    _stray_rule,
+    _shown_rule,
+    _guard_rule,
+    _order_rule,
+    _form_rule,
+    _sharing_rule,
+)

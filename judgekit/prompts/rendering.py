@@ -1,0 +1,291 @@
+"""Case, output and rubric to the messages a judge is sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from judgekit.errors import TemplateError
+from judgekit.fingerprint import Frozen, fingerprint
+from judgekit.prompts.sandbox import CompiledTemplate, make_environment
+from judgekit.prompts.schemas import criteria_schema, criterion_schema, scale_words
+from judgekit.prompts.templates import find_template, read_header
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+    from judgekit.records.record import JsonObject
+    from judgekit.records.rubric import Criterion, Rubric
+
+_ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
+_BLOCKS = ("system", "shared", "question")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question to a judge, ready to send."""
+
+    criteria: tuple[Criterion, ...]
+    """The criteria it asks about."""
+
+    messages: tuple[dict[str, str], ...]
+    """Chat messages: a system message where the template has one, and one user message."""
+
+    shared_prefix: int
+    """How many characters of the last message the sibling prompts share."""
+
+    reply_schema: JsonObject | None
+    """JSON Schema of the reply; None for templates with a reply format of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Depends:
+    """What the text of a block depends on."""
+
+    on_item: bool
+    on_criteria: bool
+
+    @classmethod
+    def of(cls, names: frozenset[str]) -> _Depends:
+        return cls(bool(names & _ITEM_NAMES), bool(names & {"criterion", "criteria"}))
+
+
+class PromptTemplate:
+    """A template, compiled; turns a case, an output and a rubric into prompts.
+
+    A template has the blocks `shared` and `question`, and may have `system`. `shared` stands
+    first in the user message, so that providers' prompt caches hit, and `question` last. Blocks
+    that use nothing of the case are rendered once for each criterion, not once for each output.
+
+    Args:
+        name: A template's name, or the path of a `.j2` file.
+        folders: The caller's own template folders; they come before the shipped ones.
+
+    Raises:
+        UnknownNameError: When there is no such template.
+        TemplateError: When it is unsound.
+    """
+
+    def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
+        file_name, places = find_template(name, folders)
+        self._compiled = CompiledTemplate(make_environment(places), file_name)
+        self.header = read_header(self._compiled.sources[file_name], file_name)
+        self.name = file_name.removesuffix(".j2")
+        self.fingerprint = fingerprint(dict(self._compiled.sources))
+        if self.header.pair is not None:
+            raise TemplateError(
+                f"template {self.name} compares two outputs, and one is to be graded",
+                hint="use it to compare, or a template such as pointwise/criterion",
+            )
+        self._fixed: dict[tuple[str, str], str] = {}
+        self._schemas: dict[str, JsonObject | None] = {}
+        missing = {"shared", "question"} - set(self._compiled.blocks)
+        strange = set(self._compiled.blocks) - set(_BLOCKS)
+        if missing or strange:
+            raise TemplateError(
+                f"template {self.name} has the blocks {', '.join(self._compiled.blocks) or 'none'}",
+                hint="a template has the blocks shared and question, and may have system",
+            )
+        self._depends = {
+            block: _Depends.of(self._compiled.names_used(block)) for block in self._compiled.blocks
+        }
+
+    @property
+    def id(self) -> str:
+        """Name and fingerprint: `pointwise/criterion@1f3c…`, twelve digits."""
+        return f"{self.name}@{self.fingerprint[:12]}"
+
+    def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[Prompt]:
+        """The prompts that grade one output: one a criterion, or one for all of them.
+
+        Args:
+            case: What was to be answered.
+            output: What was produced.
+            rubric: How it is judged.
+
+        Returns:
+            Prompts in the rubric's order.
+
+        Raises:
+            TemplateError: When the template does not fit the output or the rubric.
+        """
+        self._check_fits(output, rubric)
+        item = item_data(case, output)
+        rendered: dict[str, str] = {}
+        if self.header.asks == "all":
+            return [self._prompt(item, rubric.criteria, rendered)]
+        return [self._prompt(item, (criterion,), rendered) for criterion in rubric.criteria]
+
+    def _prompt(
+        self,
+        item: dict[str, JsonValue],
+        criteria: tuple[Criterion, ...],
+        rendered: dict[str, str],
+    ) -> Prompt:
+        key = "\n".join([criterion.fingerprint for criterion in criteria])
+        system, shared, question = [
+            self._block(block, item, criteria, rendered, key) for block in _BLOCKS
+        ]
+        prefix = f"{shared}\n\n" if shared and question else shared
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prefix + question})
+        return Prompt(criteria, tuple(messages), len(prefix), self._schema(criteria, key))
+
+    def _schema(self, criteria: tuple[Criterion, ...], key: str) -> JsonObject | None:
+        if key not in self._schemas:
+            self._schemas[key] = self._new_schema(criteria)
+        return self._schemas[key]
+
+    def _new_schema(self, criteria: tuple[Criterion, ...]) -> JsonObject | None:
+        if self.header.reply.kind != "json":
+            return None
+        one = self.header.asks == "criterion"
+        schema = criterion_schema(criteria[0]) if one else criteria_schema(criteria)
+        return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))
+
+    def _block(
+        self,
+        block: str,
+        item: dict[str, JsonValue],
+        criteria: tuple[Criterion, ...],
+        rendered: dict[str, str],
+        key: str,
+    ) -> str:
+        """A block's text; from memory where it depends on the criteria or the item alone."""
+        depends = self._depends.get(block)
+        if depends is None:
+            return ""
+        if not depends.on_item:
+            if (block, key) not in self._fixed:
+                self._fixed[block, key] = self._compiled.render(block, criteria_data(criteria))
+            return self._fixed[block, key]
+        if depends.on_criteria:
+            return self._compiled.render(block, {**item, **criteria_data(criteria)})
+        if block not in rendered:
+            rendered[block] = self._compiled.render(block, item)
+        return rendered[block]
+
+    def _check_fits(self, output: Output, rubric: Rubric) -> None:
+        if self.header.needs_trace and not output.trace:
+            raise TemplateError(
+                f"template {self.name} renders a trace, and the output has none",
+                hint="use pointwise/criterion for outputs without a trace",
+            )
+        for criterion in rubric.criteria if self.header.binary_only else ():
+            if criterion.scale.points != (0.0, 1.0):
+                raise TemplateError(
+                    f"template {self.name} asks yes-or-no questions, and criterion "
+                    f"{criterion.name!r} scores {scale_words(criterion.scale)}",
+                    hint="give the criterion scale: binary, or use pointwise/joint",
+                )
+
+
+def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
+    """What a template may show of a case and an output, as plain texts.
+
+    Args:
+        case: What was to be answered.
+        output: What was produced.
+
+    Returns:
+        `input`, `reference`, `context`, `output` (texts or None), `trace` (a list of events) and
+        `steps` (the same as a text).
+    """
+    return {
+        "input": as_text(case.input),
+        "reference": None if case.reference is None else as_text(case.reference),
+        "context": None if case.context is None else as_text(case.context),
+        "output": judged_text(output),
+        "trace": [event.model_dump(mode="json", exclude_none=True) for event in output.trace],
+        "steps": steps_text(output),
+    }
+
+
+def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
+    """What a template may show of the criteria; weights and thresholds are none of its business.
+
+    Args:
+        criteria: The criteria that are asked about.
+
+    Returns:
+        `criteria`, and `criterion` where there is only one.
+    """
+    shown: list[JsonValue] = [_criterion_data(criterion) for criterion in criteria]
+    return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
+
+
+def judged_text(output: Output) -> str:
+    """The text of an output that a judge sees: its text, and its data as JSON.
+
+    Args:
+        output: What was produced.
+
+    Returns:
+        The text as it is; the data as indented JSON; both, one after the other, where both are
+        there; an empty text for an output that is only a trace.
+    """
+    parts = [part for part in (output.text, _data_text(output.data)) if part is not None]
+    return "\n\n".join(parts)
+
+
+def steps_text(output: Output) -> str:
+    """The trace of an output, a numbered line for each event.
+
+    Args:
+        output: What was produced.
+
+    Returns:
+        Lines such as `2. tool_call lookup_order: {"order_id": "A-17"}`.
+    """
+    lines = []
+    for number, event in enumerate(output.trace, start=1):
+        more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
+        content = "" if event.content is None else _on_one_line(event.content)
+        extra = _on_one_line(more) if more else ""
+        name = f" {event.name}" if event.name else ""
+        said = " ".join(part for part in (content, extra) if part)
+        lines.append(
+            f"{number}. {event.type}{name}: {said}" if said else f"{number}. {event.type}{name}"
+        )
+    return "\n".join(lines)
+
+
+def as_text(value: JsonValue) -> str:
+    """A text as it is; any other JSON value as indented JSON.
+
+    Args:
+        value: Any JSON value.
+
+    Returns:
+        The text.
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _on_one_line(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _data_text(data: JsonValue) -> str | None:
+    return None if data is None else as_text(data)
+
+
+def _criterion_data(criterion: Criterion) -> dict[str, JsonValue]:
+    return {
+        "name": criterion.name,
+        "question": criterion.question,
+        "scoring_guide": criterion.scoring_guide,
+        "scores": scale_words(criterion.scale),
+        "min": criterion.scale.min,
+        "max": criterion.scale.max,
+        "levels": [
+            {"value": f"{level.value:g}", "name": level.name, "description": level.description}
+            for level in criterion.scale.levels
+        ],
+    }

@@ -1,0 +1,164 @@
+"""Decides whether a verdict in a reply is quoted from the text under judgment."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BETWEEN_TEXTS = "\ue000"
+_ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrt]")
+_SILENT = (
+    "[\\s\\\\*`_>\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
+    "\U000e0000-\U000e007f]"
+)
+"""What a judge may drop or put in when it quotes."""
+
+_MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
+_DROPPED = re.compile(f"{_SILENT}+")
+_SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
+_JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
+_LEAST = 12
+"""Normalised characters that must agree before an unreadable structure counts as quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The judged texts, normalised.
+
+    Attributes:
+        quoted: With quotation marks, all of one kind.
+        plain: Without any.
+    """
+
+    quoted: str
+    plain: str
+
+    def has(self, text: str) -> bool:
+        """Whether a structure stands in the judged texts, whatever its quotation marks.
+
+        Args:
+            text: The structure as the reply has it; its last part is a number or a bracket.
+
+        Returns:
+            True when it stands there, and the number does not go on.
+        """
+        return _stands(normalised(text).replace('"', ""), self.plain)
+
+    def has_quoted(self, text: str) -> bool:
+        """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`.
+
+        Args:
+            text: The structure as the reply has it.
+
+        Returns:
+            True when it stands there, and the number does not go on.
+        """
+        return _stands(normalised(text), self.quoted)
+
+    def common_start(self, text: str, start: int) -> int:
+        """Where a quotation that begins at a place of the reply ends.
+
+        Args:
+            text: The reply.
+            start: Where a structure begins that cannot be read.
+
+        Returns:
+            The end of the longest part from `start` on that stands in the judged texts; `start`
+            when it is too short to tell, or holds no key.
+        """
+        low, high = 0, min(len(text) - start, 4 * len(self.quoted) + 200)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if normalised(text[start : start + middle]) in self.quoted:
+                low = middle
+            else:
+                high = middle - 1
+        shared = normalised(text[start : start + low])
+        return start + low if len(shared) >= _LEAST and ":" in shared else start
+
+
+def judged_texts(judged_text: str | Sequence[str] | None) -> Judged | None:
+    """The judged texts in the form they are compared in; remembered for the next reply.
+
+    Args:
+        judged_text: The text or texts that were judged.
+
+    Returns:
+        Their normalised form; None when there is none.
+    """
+    texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
+    texts = tuple(text for text in texts if text)
+    return _judged(texts) if texts else None
+
+
+def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
+    """Whether a JSON verdict could stand in the judged texts at all; a quick look.
+
+    Args:
+        judged_text: The text or texts that were judged.
+
+    Returns:
+        False only when no key of a JSON object can stand there.
+    """
+    if judged_text is None:
+        return False
+    texts = (judged_text,) if isinstance(judged_text, str) else judged_text
+    return any(map(_holds_key, texts))
+
+
+def normalised(text: str) -> str:
+    """A text as verdicts are compared: what a judge changes when it quotes is gone.
+
+    White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
+    full-width forms, quotation marks and letter case made alike.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Its normalised form.
+    """
+    return _DROPPED.sub("", _unescaped(text).casefold()).translate(_SAME)
+
+
+@lru_cache(maxsize=32)
+def _judged(texts: tuple[str, ...]) -> Judged:
+    quoted = _BETWEEN_TEXTS.join(normalised(text) for text in texts)
+    return Judged(quoted, quoted.replace('"', ""))
+
+
+@lru_cache(maxsize=32)
+def _holds_key(text: str) -> bool:
+    return _JSON_LIKE.search(_unescaped(text)) is not None
+
+
+def _unescaped(text: str) -> str:
+    if "&" in text:
+        text = html.unescape(text)
+    if "\\" in text:
+        text = _ESCAPES.sub(_character, text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return " " if code is None else chr(int(code, 16))
+
+
+def _stands(needle: str, text: str) -> bool:
+    if not needle:
+        return False
+    goes_on = re.compile(r"[0-9]|\.[0-9]")
+    place = text.find(needle)
+    while place >= 0:
+        if not needle[-1].isdigit() or not goes_on.match(text, place + len(needle)):
+            return True
+        place = text.find(needle, place + 1)
+    return False

@@ -1,0 +1,253 @@
+"""Decides which key of a reply is a criterion's name, a score, a maximum, a reason or a wrapper."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+SCORE_KEYS = frozenset({"score", "rating", "value", "grade", "points"})
+"""Keys that hold a score inside an object that belongs to one criterion."""
+
+LINE_SCORE_KEYS = frozenset(
+    {"score", "rating", "grade", "final score", "final rating", "final grade", "my score"}
+    | {"my rating", "overall score", "overall rating", "total score", "the score", "the rating"}
+)
+"""What a line may start with to give the score of the only criterion."""
+
+MAXIMUM_KEYS = frozenset(
+    {"max", "maximum", "max score", "maximum score", "max points", "maximum points", "max rating"}
+    | {"max value", "max grade", "maximum rating", "out of", "scale", "scale max", "score max"}
+    | {"best possible", "possible", "possible points", "total points", "points possible", "of"}
+)
+"""Keys that state the end of the scale a score is on."""
+
+MINIMUM_KEYS = frozenset({"min", "minimum", "min score", "minimum score", "scale min"})
+"""Keys that state the beginning of the scale a score is on."""
+
+LABEL_KEYS = frozenset(
+    {"name", "criterion", "criteria", "criterion name", "metric", "dimension", "aspect"}
+)
+"""Keys whose text names the criterion an object belongs to."""
+
+RATIONALE_KEYS = (
+    "rationale",
+    "reasoning",
+    "reason",
+    "explanation",
+    "justification",
+    "feedback",
+    "comment",
+)
+"""Keys of the judge's reason, the first found counts."""
+
+EVIDENCE_KEYS = ("evidence", "quotes", "quote")
+"""Keys of the judge's quotations, the first found counts."""
+
+UNREAD_KEYS = frozenset(RATIONALE_KEYS) | frozenset(EVIDENCE_KEYS) | {
+    "comments", "reasons", "thinking", "thought", "thoughts", "think", "analysis", "notes", "note",
+    "citations", "citation", "claims", "summary", "reasoning content", "chain of thought",
+}  # fmt: skip
+"""Keys below which nothing is a verdict, whatever it looks like."""
+
+_WRAPPERS = frozenset(
+    [
+        "answer",
+        "answers",
+        "args",
+        "arguments",
+        "body",
+        "content",
+        "criteria",
+        "criterion",
+        "data",
+        "final",
+        "function",
+        "functions",
+        "input",
+        "inputs",
+        "items",
+        "json",
+        "message",
+        "metrics",
+        "dimensions",
+        "output",
+        "outputs",
+        "parameters",
+        "params",
+        "payload",
+        "properties",
+        "response",
+        "reply",
+        "return",
+        "returns",
+        "review",
+        "rubric",
+        "structured",
+        "value",
+        "values",
+        "marks",
+        "score",
+        "scores",
+        "rating",
+        "ratings",
+        "grade",
+        "grades",
+        "points",
+        "result",
+        "results",
+        "report",
+        "feedbacks",
+        "object",
+    ]
+)
+_WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
+_WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
+_NOT_OURS = frozenset(
+    [
+        "draft",
+        "drafts",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "previous",
+        "prior",
+        "earlier",
+        "expected",
+        "reference",
+        "references",
+        "schema",
+        "template",
+        "format",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "weight",
+        "weights",
+        "candidate",
+        "first",
+        "old",
+        "initial",
+        "average",
+        "averages",
+        "mean",
+        "hypothetical",
+        "before",
+        "human",
+        "baseline",
+        "claimed",
+        "quoted",
+        "original",
+        "alternative",
+        "alternatives",
+        "possible",
+        "user",
+        "self",
+        "wrong",
+        "bad",
+        "injected",
+        "attack",
+        "fake",
+        "target",
+        "targets",
+        "ideal",
+        "threshold",
+        "thresholds",
+    ]
+)
+_SCORE_WORDS = frozenset({"score", "scores", "rating", "grade", "points", "mark", "marks"})
+_OTHER_WORDS = frozenset(
+    [
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "weight",
+        "weighted",
+        "confidence",
+        "threshold",
+        "pass",
+        "passing",
+        "scale",
+        "range",
+        "type",
+        "name",
+        "possible",
+        "normalized",
+        "reason",
+        "rationale",
+        "explanation",
+        "justification",
+        "description",
+        "label",
+        "guide",
+        "date",
+        "levels",
+        "level",
+        "total",
+    ]
+)
+_GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@lru_cache(maxsize=2048)
+def fold_name(name: str) -> str:
+    """A name as names are compared: Unicode NFKC, case folded; space, hyphen, underscore are one.
+
+    Args:
+        name: A criterion's name, or a key of a reply.
+
+    Returns:
+        The folded name.
+    """
+    return _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+@lru_cache(maxsize=2048)
+def fold_key(key: str) -> str:
+    """A key that is no criterion's name; also parted at its humps (`finalScore`).
+
+    Args:
+        key: A key of a reply.
+
+    Returns:
+        The folded key.
+    """
+    return fold_name(_HUMPS.sub(" ", key))
+
+
+@lru_cache(maxsize=2048)
+def is_wrapper(key: str) -> bool:
+    """Whether a verdict may stand below this key.
+
+    Args:
+        key: A key of a reply.
+
+    Returns:
+        True for `scores`, `evaluation`, `arguments` and their like; False for `draft`, `example`.
+    """
+    folded = fold_key(key)
+    words = frozenset(folded.split(" "))
+    if words & _NOT_OURS:
+        return False
+    if folded in _WRAPPERS or words & _WRAPPER_WORDS:
+        return True
+    return any(part in folded for part in _WRAPPER_PARTS)
+
+
+@lru_cache(maxsize=2048)
+def is_second_score(key: str) -> bool:
+    """Whether a key looks like a score without being one of `SCORE_KEYS` (`final_score`).
+
+    Args:
+        key: A key of a reply.
+
+    Returns:
+        True when another number there makes the score beside it doubtful.
+    """
+    folded = fold_key(key)
+    words = frozenset(folded.split(" "))
+    return folded not in SCORE_KEYS and bool(words & _SCORE_WORDS) and not words & _OTHER_WORDS

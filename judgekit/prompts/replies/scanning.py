@@ -1,0 +1,217 @@
+"""Takes a reply apart: reasoning is dropped, JSON is read, what is left is prose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgekit.prompts.replies.names import SCORE_KEYS, fold_key
+from judgekit.prompts.replies.tolerant_json import JsonFaultError, parse_json
+
+if TYPE_CHECKING:
+    from judgekit.prompts.replies.documents import Node
+    from judgekit.prompts.replies.echoes import Judged
+    from judgekit.prompts.replies.scales import WantedNames
+
+_KINDS = (
+    r"think|thinking|thought|thoughts|thought_process|thinking_process|reasoning|reason|rationale"
+    r"|explanation|justification|analysis|scratchpad|reflection|reflections|chain_of_thought|cot"
+    r"|inner_monologue|monologue|internal|antthinking|deliberation|feedback|evidence|quote|quotes"
+    r"|details"
+)
+_TAG = (
+    rf"(?:<|&lt;|◁)\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:\w{{1,20}}:)?(?P<kind>{_KINDS})"
+    rf"(?:\s[^<>]{{0,200}})?(?:>|&gt;|▷)"
+    rf"|\[(?P<close2>/?)(?P<kind2>think|thinking|thought|reasoning)\]"
+    rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
+)
+_TAGS = re.compile(_TAG, re.IGNORECASE)
+_STOPS = re.compile(
+    rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
+    rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_TAG}|[{{\uff5b\[]",
+    re.IGNORECASE,
+)
+_CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
+_JSON_START = re.compile(
+    r"[{\uff5b]\s*+(?:[{\uff5b]\s*+)?(?:\"[^\"\n]{0,120}\"|'[^'\n]{0,120}'|[“”„][^“”\n]{0,120}[“”]"
+    r"|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
+    r"|(?P<bare>[^\W\d][\w$.&/+ -]{0,80}?))\s{0,20}[:\uff1a]"
+    r"|\[\s*+[{\uff5b]|\[\s*+\[\s*+[{\uff5b]"
+)
+_NOISE = re.compile(r"(?:[{\uff5b\[]\s{0,4}){41}")
+_KEYS = re.compile(
+    r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
+)
+_QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
+_STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
+_AFTER_FAULT = 40
+_MOST_FAULTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A reply taken apart.
+
+    Attributes:
+        text: The reply without quoting prefixes; all places count in it.
+        documents: The JSON values found, in order.
+        prose: The text with a line break for each block of reasoning, a space for each document.
+        fault: Why no verdict of this reply can be trusted: `truncated`, `garbled`, `too_deep`.
+    """
+
+    text: str
+    documents: tuple[Node, ...]
+    prose: str
+    fault: str | None
+
+
+def scan_reply(
+    reply: str, names: WantedNames, judged: Judged | None, *, with_json: bool = True
+) -> Scan:
+    """Take a reply apart.
+
+    A structure that begins like JSON and cannot be read makes the whole reply untrustworthy, since
+    nobody knows how far it reaches; unless it is quoted from the judged text.
+
+    Args:
+        reply: The reply.
+        names: The criteria that are asked for.
+        judged: The judged texts.
+        with_json: Whether JSON is read; else it stays in the prose.
+
+    Returns:
+        Its parts.
+    """
+    text = _QUOTING.sub("", reply) if ">" in reply else reply
+    if "assistantfinal" in text:
+        text = _STRIPPED_CHANNELS.sub("", text)
+    return _Scanner(text, names, judged, with_json=with_json).scan()
+
+
+class _Scanner:
+    """Walks through a reply once; `pos` is the next place to look at."""
+
+    def __init__(
+        self, text: str, names: WantedNames, judged: Judged | None, *, with_json: bool
+    ) -> None:
+        self.text = text
+        self.with_json = with_json
+        self.names = names
+        self.judged = judged
+        self.pos = 0
+        self.documents: list[Node] = []
+        self.dropped: list[tuple[int, int, str]] = []
+        self.fault: str | None = None
+        self.n_faults = 0
+
+    def scan(self) -> Scan:
+        while self.fault is None and (match := _STOPS.search(self.text, self.pos)):
+            if match.group("channel"):
+                self._channel(match)
+            elif match.group("fence"):
+                self._drop(match.start(), self.text.find(match.group()[:3], match.end()), 3)
+            elif kind := _kind(match):
+                self._tag(match, kind)
+            else:
+                self._structure(match.start())
+        return Scan(self.text, tuple(self.documents), self._prose(), self.fault)
+
+    def _channel(self, match: re.Match[str]) -> None:
+        if match.group("channel_name").casefold() == "final":
+            self._forget_before(match.end())
+            return
+        end = _CHANNEL_END.search(self.text, match.end())
+        self._drop(match.start(), end.start() if end else -1, 0)
+
+    def _tag(self, match: re.Match[str], kind: str) -> None:
+        """A reasoning tag outside JSON: a block to its matching end; a lone end ends reasoning."""
+        if _is_close(match):
+            self._forget_before(match.end())
+            return
+        depth = 1
+        for other in _TAGS.finditer(self.text, match.end()):
+            if _kind(other) == kind:
+                depth += -1 if _is_close(other) else 1
+            if depth == 0:
+                self._drop(match.start(), other.end(), 0)
+                return
+        self._drop(match.start(), -1, 0)
+
+    def _drop(self, start: int, end: int, closing: int) -> None:
+        """Take a block of reasoning out; one without an end is a truncation."""
+        if end >= 0:
+            self.dropped.append((start, end + closing, "\n"))
+            self.pos = end + closing
+            return
+        quoted = self.judged and self.judged.has(self.text[start:].strip())
+        if quoted:
+            self.pos = start + 1
+        else:
+            self.fault = "truncated"
+
+    def _forget_before(self, end: int) -> None:
+        self.documents.clear()
+        self.dropped = [(0, end, "\n")]
+        self.pos = end
+
+    def _structure(self, start: int) -> None:
+        if not self.with_json:
+            self.pos = start + 1
+            return
+        if _NOISE.match(self.text, start):
+            self.fault = "too_deep"
+            return
+        opening = _JSON_START.match(self.text, start)
+        if opening is None:
+            self.pos = start + 1
+            return
+        try:
+            node = parse_json(self.text, start)
+        except JsonFaultError as fault:
+            self._unreadable(start, fault, is_bare=bool(opening.group("bare")))
+            return
+        self.documents.append(node)
+        self.dropped.append((start, node.end, " "))
+        self.pos = node.end
+
+    def _unreadable(self, start: int, fault: JsonFaultError, *, is_bare: bool) -> None:
+        self.n_faults += 1
+        end = start if self.judged is None else self.judged.common_start(self.text, start)
+        if end > start:
+            self.pos = end
+        elif (
+            is_bare
+            and fault.kind == "garbled"
+            and self.n_faults < _MOST_FAULTS
+            and not self._names_verdict(start, self._line_end(fault.position))
+        ):
+            self.pos = start + 1
+        else:
+            self.fault = "truncated" if fault.kind == "unclosed" else fault.kind
+
+    def _line_end(self, position: int) -> int:
+        end = self.text.find("\n", position, position + _AFTER_FAULT)
+        return position + _AFTER_FAULT if end < 0 else end
+
+    def _names_verdict(self, start: int, end: int) -> bool:
+        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, end))
+        return any(self.names.find(key) is not None or fold_key(key) in SCORE_KEYS for key in keys)
+
+    def _prose(self) -> str:
+        parts: list[str] = []
+        last = 0
+        for start, end, stands_for in self.dropped:
+            parts += [self.text[last:start], stands_for]
+            last = end
+        return "".join([*parts, self.text[last:]])
+
+
+def _kind(match: re.Match[str]) -> str | None:
+    kind: str | None = match.group("kind") or match.group("kind2") or match.group("kind3")
+    return kind and kind.casefold()
+
+
+def _is_close(match: re.Match[str]) -> bool:
+    closing = match.group("close") or match.group("close2") or match.group("close3") or ""
+    return closing.casefold() in {"/", "end_of_"}

@@ -1,0 +1,156 @@
+"""Finds the scores in the prose of a reply: lines, tables, tags, brackets, a bare number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from judgekit.prompts.replies.documents import Leaf, Obj
+from judgekit.prompts.replies.layouts import Mark, find_marks
+from judgekit.prompts.replies.lines import read_outline
+from judgekit.prompts.replies.names import LINE_SCORE_KEYS, SCORE_KEYS, fold_key
+from judgekit.prompts.replies.numbers import ascii_digits, leading_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.prompts.replies.documents import Pair
+    from judgekit.prompts.replies.scales import WantedNames
+
+_FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
+_TAG = re.compile(
+    r"<([A-Za-z_][\w.-]{0,60})(?:\s[^<>]{0,100})?>\s{0,20}([^<>]{1,60}?)\s{0,20}</\1>"
+)
+_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
+_RESULT = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
+_RULE = re.compile(r"[\s|:\-\u2013—]+")
+_DECORATION = " \t*_`"
+_SWITCHES = frozenset({"true", "false", "yes", "no"})
+_LONGEST_BARE = 60
+_FEWEST_CELLS = 2
+
+
+def text_marks(prose: str, names: WantedNames) -> list[Mark]:
+    """All scores in the prose of a reply.
+
+    Args:
+        prose: The reply without reasoning and JSON.
+        names: The criteria that are asked for.
+
+    Returns:
+        Scores; one whose line goes on in a way that changes its number carries a doubt.
+    """
+    text = without_fences(prose)
+    marks = [*_line_marks(text, names), *_table_marks(text, names), *_tag_marks(text, names)]
+    if names.single:
+        marks += _bracket_marks(text)
+        if not marks:
+            marks += _bare_marks(text)
+    return marks
+
+
+def without_fences(prose: str) -> str:
+    """Prose with line breaks in place of fences.
+
+    Args:
+        prose: Any text.
+
+    Returns:
+        The text without fences and their language names.
+    """
+    return _FENCES.sub("\n", prose)
+
+
+def _line_marks(text: str, names: WantedNames) -> Iterator[Mark]:
+    outline = read_outline(text)
+    pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
+    for mark in find_marks(Obj(pairs, outline.start, outline.end), text, names):
+        if mark.leaf is None or mark.leaf.kind != "line":
+            continue
+        closed = text[mark.leaf.end : mark.leaf.end + 1] in {"\n", "\r"}
+        cleared = _cleared(mark, names)
+        if cleared is not None:
+            yield replace(cleared, kind="line", closed=closed)
+
+
+def _named_score(pair: Pair, names: WantedNames) -> Pair:
+    """`Final score: 4` is the score of the only criterion; `Value: 4` among prose is not."""
+    key = fold_key(pair.key)
+    if not names.single or names.find(pair.key) is not None:
+        return pair
+    if key in LINE_SCORE_KEYS:
+        return replace(pair, key="score")
+    return replace(pair, key=f"{pair.key} said") if key in SCORE_KEYS else pair
+
+
+def _cleared(mark: Mark, names: WantedNames) -> Mark | None:
+    """A line's mark with nothing but its number; None when the line is prose."""
+    leaf = mark.leaf
+    if leaf is None:
+        return mark
+    word = leaf.text.strip(" .,;*_`\"'")
+    if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
+        return replace(mark, leaf=replace(leaf, text=word))
+    found = leading_number(leaf.text)
+    if found is not None:
+        return replace(mark, leaf=replace(leaf, text=found[0]), note=found[1])
+    if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-"))[:1].isdigit():
+        return replace(mark, doubt="not_a_number")
+    return None
+
+
+def _table_marks(text: str, names: WantedNames) -> Iterator[Mark]:
+    """Rows of a table whose heading has one column of scores; the first column names criteria."""
+    column: int | None = None
+    start = 0
+    for line in text.splitlines(keepends=True):
+        at, start = start, start + len(line)
+        cells = [cell.strip(_DECORATION) for cell in line.strip().strip("|").split("|")]
+        if not line.lstrip().startswith("|") or len(cells) < _FEWEST_CELLS:
+            column = None
+        elif column is None:
+            scores = [i for i, cell in enumerate(cells) if fold_key(cell) in SCORE_KEYS]
+            column = scores[0] if len(scores) == 1 and scores[0] > 0 else -1
+        elif 0 < column < len(cells) and not _RULE.fullmatch(line):
+            index, value = names.find(cells[0]), cells[column]
+            if index is not None:
+                leaf = Leaf("line", value, at, at + len(line))
+                closed = line.endswith(("\n", "\r"))
+                source = f"{cells[0]}|{value}"
+                yield Mark(index, leaf, source, 0, 0, len(source), kind="line", closed=closed)
+
+
+def _tag_marks(text: str, names: WantedNames) -> Iterator[Mark]:
+    for match in _TAG.finditer(text):
+        name, value = match.groups()
+        index = names.find(name)
+        if index is None and names.single and fold_key(name) in SCORE_KEYS:
+            index = 0
+        if index is not None:
+            leaf = Leaf("string", value, match.start(2), match.end(2))
+            yield Mark(index, leaf, text, match.start(), match.start(), match.end(), kind="line")
+
+
+def _bracket_marks(text: str) -> Iterator[Mark]:
+    for match in _BRACKETS.finditer(text):
+        leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
+        if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
+            yield Mark(0, leaf, text, match.start(), match.start(), match.end(), kind="line")
+    for match in _RESULT.finditer(text):
+        found = leading_number(match.group(1).strip())
+        if found is not None:
+            leaf = Leaf("line", found[0], match.start(1), match.end(1))
+            source = f"[RESULT]{found[0]}"
+            closed = text[match.end() : match.end() + 1] == "\n"
+            yield Mark(0, leaf, source, 0, 0, len(source), kind="line", closed=closed)
+
+
+def _bare_marks(text: str) -> Iterator[Mark]:
+    """The whole reply is a number."""
+    bare = text.strip()
+    found = leading_number(bare) if len(bare) <= _LONGEST_BARE and "[" not in bare else None
+    if found is not None and not found[1]:
+        leaf = Leaf("line", found[0], 0, len(bare))
+        source = found[0] if "/" in found[0] else ""
+        yield Mark(0, leaf, source, 0, 0, len(source), kind="line", closed=False)

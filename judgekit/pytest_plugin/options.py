@@ -1,0 +1,249 @@
+"""The settings of a whole run: command line, environment variables and ini entries."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.errors import SettingsError
+from judgekit.pytest_plugin.values import amount, count, flag, fraction, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import pytest
+
+RECORDED = "recorded:"
+"""What the name of a judge that answers from a file begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting that can be given on the command line, in the environment and in an ini file."""
+
+    name: str
+    """Its name: `cache_dir` is `--judgekit-cache-dir`, `judgekit_cache_dir`, JUDGEKIT_CACHE_DIR."""
+
+    key: str
+    """What it is called in a marker and in the settings."""
+
+    metavar: str
+    """What stands for its value in the help."""
+
+    help: str
+    """What it does."""
+
+    read: Callable[[str], object] = str
+    """Text to value; raises ValueError with what is wrong."""
+
+    @property
+    def ini(self) -> str:
+        """Its name in an ini file."""
+        return f"judgekit_{self.name}"
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return f"--{self.ini.replace('_', '-')}"
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return self.ini.upper()
+
+    def parse(self, text: str) -> object:
+        """Read a value of the command line.
+
+        Args:
+            text: What was given.
+
+        Returns:
+            The value.
+
+        Raises:
+            ArgumentTypeError: When it is unsound, in words for the user.
+        """
+        try:
+            return self.read(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from error
+
+
+OPTIONS = (
+    Option("judge", "model", "MODEL", "Who judges: PROVIDER/MODEL, recorded:FILE, or local."),
+    Option("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),
+    Option("rubric", "rubric", "FILE|NAME", "Rubric file, or a shipped one's name."),
+    Option("cases", "cases", "FILE", "Cases; `judge.grade` then takes their ids."),
+    Option("mode", "mode", "MODE", "per_criterion or joint.", one_of("per_criterion", "joint")),
+    Option("repeats", "repeats", "N", "Ask each question N times.", count),
+    Option("threshold", "threshold", "VALUE", "Value from which an output passes.", fraction),
+    Option("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
+    Option("no_cache", "no_cache", "", "Neither read nor write the cache.", flag),
+    Option("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", flag),
+    Option("refresh", "refresh", "", "Ask anew what the cache holds.", flag),
+    Option("max_cost", "max_cost", "USD", "Spend no more than this on judging.", amount),
+    Option(
+        "no_answer", "no_answer", "OUTCOME",
+        "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",
+        one_of("error", "skip", "xfail"),
+    ),
+    Option("report", "report", "FILE", "Write every verdict to FILE, a line of JSON each."),
+)  # fmt: skip
+"""Every setting of a run."""
+
+BY_KEY = {option.key: option for option in OPTIONS}
+"""The settings by what markers call them."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options, all in one group, and the ini entries.
+
+    Args:
+        parser: pytest's parser.
+    """
+    group = parser.getgroup("judgekit", "LLM judges (judgekit)")
+    for option in OPTIONS:
+        text = f"{option.help} [{option.variable}]"
+        if option.metavar:
+            group.addoption(
+                option.flag, dest=option.ini, metavar=option.metavar, type=option.parse, help=text
+            )
+        else:
+            group.addoption(
+                option.flag, dest=option.ini, action="store_const", const=True, help=text
+            )
+        parser.addini(option.ini, option.help, type="string", default="")
+
+
+def run_settings(config: pytest.Config) -> dict[str, object]:
+    """What the command line says, and where it says nothing, the environment.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        Values by key, of the settings that are given; files as they lie from where pytest runs.
+
+    Raises:
+        SettingsError: When a variable is unsound.
+    """
+    found = {option.key: _of_run(config, option) for option in OPTIONS}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def ini_settings(config: pytest.Config) -> dict[str, object]:
+    """What the ini file says.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        Values by key, of the settings that are given; files as they lie from the ini file.
+
+    Raises:
+        SettingsError: When an entry is unsound.
+    """
+    found = {option.key: _of_ini(config, option) for option in OPTIONS}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def report_file(config: pytest.Config) -> Path | None:
+    """Where every verdict is to be written.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        The file; None for nowhere.
+    """
+    found = _anywhere(config, "report")
+    return found if isinstance(found, Path) else None
+
+
+def cost_limit(config: pytest.Config) -> float | None:
+    """What this process may spend on judging.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        US dollars; an equal share for each of several workers, so that together they keep to the
+        limit. None for no limit.
+
+    Raises:
+        SettingsError: When the limit is unsound.
+    """
+    limit = _anywhere(config, "max_cost")
+    n_workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    return limit / n_workers if isinstance(limit, float) else None
+
+
+def read(option: Option, text: str, where: str) -> object:
+    """Read a value that stands somewhere.
+
+    Args:
+        option: The setting.
+        text: What was given.
+        where: Where, for the message.
+
+    Returns:
+        The value.
+
+    Raises:
+        SettingsError: When it is unsound.
+    """
+    try:
+        return option.read(text)
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}") from error
+
+
+def located(key: str, value: object, folders: Sequence[Path]) -> object:
+    """A setting that names a file, with the file's place.
+
+    Args:
+        key: The setting.
+        value: Its value.
+        folders: The folders a relative path may start from, the likeliest first.
+
+    Returns:
+        For the names of files that are there, and of those to be written, the whole path; any
+        other value as it is, a shipped rubric's name for example.
+    """
+    if not isinstance(value, str):
+        return value
+    if key in {"cache_dir", "report"}:
+        return folders[0] / value
+    if key == "model" and value.startswith(RECORDED):
+        path = _first_file(value.removeprefix(RECORDED), folders)
+        return value if path is None else f"{RECORDED}{path}"
+    if key in {"rubric", "cases", "template"}:
+        return _first_file(value, folders) or value
+    return value
+
+
+def _anywhere(config: pytest.Config, key: str) -> object:
+    found = _of_run(config, BY_KEY[key])
+    return _of_ini(config, BY_KEY[key]) if found is None else found
+
+
+def _of_run(config: pytest.Config, option: Option) -> object:
+    value = config.getoption(option.ini, None)
+    if value is None and (text := os.environ.get(option.variable)):
+        value = read(option, text, f"the variable {option.variable}")
+    return located(option.key, value, [config.invocation_params.dir])
+
+
+def _of_ini(config: pytest.Config, option: Option) -> object:
+    text = str(config.getini(option.ini) or "")
+    if not text:
+        return None
+    folder = config.rootpath if config.inipath is None else config.inipath.parent
+    return located(option.key, read(option, text, f"{config.inipath}: {option.ini}"), [folder])
+
+
+def _first_file(name: str, folders: Iterable[Path]) -> Path | None:
+    return next((path for folder in folders if (path := folder / name).is_file()), None)

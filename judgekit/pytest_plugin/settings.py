@@ -1,0 +1,141 @@
+"""Decides what a test's judge is made of: marker, command line, environment, conftest, ini file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, cast
+
+from judgekit.errors import SettingsError
+from judgekit.pytest_plugin.options import (
+    BY_KEY,
+    Option,
+    ini_settings,
+    located,
+    read,
+    run_settings,
+)
+from judgekit.pytest_plugin.values import count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from judgekit.models.request import Model
+    from judgekit.records.rubric import Rubric
+
+NoAnswer = Literal["error", "skip", "xfail"]
+"""What becomes of a test whose judge gave no usable answer."""
+
+DEFAULT_CACHE = ".judgekit/cache"
+"""Where the cache lies, below the root folder, when nothing says otherwise."""
+
+_MARKED = {
+    key: BY_KEY[key]
+    for key in (
+        "model", "api_base", "rubric", "cases", "mode", "repeats", "threshold", "no_answer",
+    )
+} | {
+    "min_pass": Option("min_pass", "min_pass", "N", "Repeats that have to pass.", count),
+    "template": Option("template", "template", "NAME", "Prompt template."),
+}  # fmt: skip
+_NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer")
+_OF_THE_RUN = ("report", "max_cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one test's judge is made of."""
+
+    rubric: str | Path | Rubric | None = None
+    """A rubric, its file or its name; None where none is named."""
+
+    cases: str | Path | None = None
+    """A file of cases; their ids may be given instead of inputs."""
+
+    threshold: float | None = None
+    """The value from which an output passes; None takes the rubric's own."""
+
+    min_pass: int | None = None
+    """How many of the repeats have to pass, each by itself; None goes by their mean."""
+
+    no_answer: NoAnswer = "error"
+    """What becomes of a test whose judge gave no usable answer."""
+
+    model: str | Model | None = None
+    """Name of a model, or a model; None where none is named."""
+
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    """Further arguments of `Judge`."""
+
+
+def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
+    """What the judge of a test is made of.
+
+    The nearest `judge` marker goes first, then the command line, the environment, what the
+    `judge_options` fixture says, and the ini file.
+
+    Args:
+        item: The test.
+        own: What the `judge_options` fixture says: arguments of `Judge`.
+
+    Returns:
+        The settings.
+
+    Raises:
+        SettingsError: When one of them is unsound; says where it stands.
+    """
+    config = item.config
+    merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
+    named = {key: merged.pop(key) for key in _NAMED if key in merged}
+    model = merged.pop("model", None)
+    for key in _OF_THE_RUN:
+        merged.pop(key, None)
+    _settle_cache(merged, config.rootpath / DEFAULT_CACHE)
+    _check(named, merged)
+    return Settings(model=cast("Model", model), arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
+
+
+def _marked(item: pytest.Item) -> dict[str, object]:
+    """What the markers say, the nearest first for each setting."""
+    found: dict[str, object] = {}
+    folders = [item.path.parent, item.config.rootpath]
+    for marker in item.iter_markers("judge"):
+        where = f"{item.nodeid}: @pytest.mark.judge"
+        if marker.args:
+            raise SettingsError(
+                f"{where} takes names only", hint='for example rubric="helpfulness"'
+            )
+        for key, value in marker.kwargs.items():
+            if key not in _MARKED:
+                known = ", ".join(sorted(_MARKED))
+                raise SettingsError(f"{where} takes no {key!r}", hint=f"it takes {known}")
+            option = _MARKED[key]
+            plain = value if option.read is str else read(option, str(value), f"{where}, {key}")
+            found.setdefault(key, located(key, plain, folders))
+    return found
+
+
+def _settle_cache(merged: dict[str, object], default: Path) -> None:
+    """One argument from the settings that speak of the cache."""
+    folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
+    if off and merged.get("frozen"):
+        raise SettingsError("no_cache and frozen contradict each other")
+    if merged.get("refresh") and merged.get("frozen"):
+        raise SettingsError("refresh and frozen contradict each other")
+    if off:
+        merged["cache"] = None
+    elif folder is not None:
+        merged["cache"] = folder
+    else:
+        merged.setdefault("cache", default)
+
+
+def _check(named: Mapping[str, object], arguments: Mapping[str, object]) -> None:
+    votes, repeats = named.get("min_pass"), arguments.get("repeats", 1)
+    if votes is not None and cast("int", votes) > cast("int", repeats):
+        raise SettingsError(
+            f"min_pass is {votes} of {repeats} repeats",
+            hint=f"ask at least {votes} times: repeats={votes}",
+        )

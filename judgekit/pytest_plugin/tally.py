@@ -1,0 +1,115 @@
+"""Gathers the verdicts of a whole run, from all its workers: the summary and the report file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+    from judgekit.evaluation.summary import GradeSummary
+    from judgekit.pytest_plugin.notes import Payload
+
+
+class Tally:
+    """A plugin of the process that reports: pytest's own, or the one that leads the workers.
+
+    Args:
+        file: Where to write every verdict; None for nowhere. What is there is overwritten.
+
+    Raises:
+        OSError: When the file cannot be written.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._lines: list[str] = []
+        self._rubrics: dict[str, str] = {}
+        if file is not None:
+            file.write_text("", encoding="utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in what a test's report carries, as soon as it arrives.
+
+        Args:
+            report: Any report.
+        """
+        payload: Payload | None = getattr(report, "judgekit", None)
+        if payload is None:
+            return
+        self._lines += payload["verdicts"]
+        self._rubrics.update(payload["rubrics"])
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.writelines(payload["verdicts"])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what the verdicts come to; nothing where no test was judged.
+
+        Args:
+            terminalreporter: Where to say it.
+        """
+        if not self._lines:
+            return
+        terminalreporter.section("judgekit")
+        for line in summary_lines(self._lines, self._rubrics):
+            terminalreporter.write_line(line)
+        if self._file is not None:
+            terminalreporter.write_line(f"written {self._file}")
+
+
+def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
+    """What verdicts come to.
+
+    Args:
+        verdicts: Verdicts as JSON.
+        rubrics: Their rubrics as JSON, by fingerprint.
+
+    Yields:
+        Per rubric and variant the pass rate and the value with their intervals; then judges,
+        money, quotations and failures of all.
+    """
+    from judgekit.evaluation.summary import summarize  # noqa: PLC0415 - only where tests were judged
+    from judgekit.records.rubric import Rubric  # noqa: PLC0415
+    from judgekit.records.verdict import Verdict  # noqa: PLC0415
+
+    read = [Verdict.model_validate_json(line) for line in verdicts]
+    for fingerprint, text in rubrics.items():
+        of_it = [verdict for verdict in read if verdict.rubric_fingerprint == fingerprint]
+        yield from _rate_lines(summarize(of_it, Rubric.model_validate_json(text)))
+    yield from _common_lines(summarize(read, Rubric.model_validate_json(text)))
+
+
+def _rate_lines(summary: GradeSummary) -> Iterator[str]:
+    from judgekit.report import view  # noqa: PLC0415
+
+    title = f"{view.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
+    for variant in summary.variants:
+        name = f", {view.printable(variant.variant)}" if variant.variant else ""
+        yield (
+            f"passed  {view.passed(variant)} ({view.rate(variant.pass_rate)}), "
+            f"value {view.number(variant.value)}: {title}{name}"
+        )
+
+
+def _common_lines(summary: GradeSummary) -> Iterator[str]:
+    from judgekit.report import view  # noqa: PLC0415
+
+    for judge in summary.judges:
+        yield f"judge   {view.printable(judge)}"
+    yield f"asked   {view.spent(summary.spent)}"
+    if summary.n_evidence > summary.n_evidence_found:
+        missing = summary.n_evidence - summary.n_evidence_found
+        yield f"quotes  {missing} of {summary.n_evidence} passages do not stand in the outputs"
+    for flag, n in summary.flags.items():
+        if flag in view.FLAG_WORDS:
+            yield f"marked  {view.count(n, 'judgment')}: {view.FLAG_WORDS[flag]}"
+    for kind, n in summary.failures.items():
+        yield (
+            f"failed  {view.count(n, 'judgment')}: {view.FAILURE_WORDS[kind]} "
+            "(left out of the means, not counted as 0)"
+        )
+        yield f"        {view.one_line(summary.failure_messages[kind], 300)}"

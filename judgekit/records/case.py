@@ -1,0 +1,126 @@
+"""A case is one thing to be answered; a dataset is a versioned list of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from judgekit.records.check import Weight
+from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
+from judgekit.records.rubric import Rubric
+
+Stratum = Literal["simple", "medium", "complex", "very_complex"]
+
+Strategy = Literal[
+    "exact_match", "regex_match", "json_schema", "semantic_sim", "llm_judge", "hybrid", "custom"
+]
+"""How a case is evaluated (S4.2)."""
+
+
+class CaseEvaluation(Record):
+    """How one case is evaluated, where it says so itself (S4.2)."""
+
+    strategy: Strategy
+    """The strategy."""
+
+    weights: dict[str, Weight] = Field(default_factory=dict)
+    """For `hybrid`: the weight of each strategy, by its name."""
+
+    threshold: Fraction | None = None
+    """The value from which the case passes, for strategies with a value between 0 and 1."""
+
+    timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """How long the system under test may take, in seconds."""
+
+    retries: Count = 0
+    """How often a case that did not pass is tried again."""
+
+    script: str | None = None
+    """For `custom`: the script's path, relative to the dataset's file; runs only where allowed."""
+
+
+class Case(Record):
+    """One thing to be answered."""
+
+    id: Name
+    """Stable name of the case; unique in its dataset."""
+
+    input: JsonValue
+    """What the system got: a text, or any JSON value."""
+
+    reference: JsonValue = None
+    """A good answer, where one is known."""
+
+    context: JsonValue = None
+    """Material the answer may lean on (a document, a policy), shown to the judge with the input."""
+
+    name: str | None = None
+    """A title for people."""
+
+    description: str | None = None
+    """What the case is there to find out."""
+
+    tags: tuple[str, ...] = ()
+    """Groups that are reported apart."""
+
+    stratum: Stratum | None = None
+    """How complex the task is; strata are reported apart."""
+
+    status: Literal["active", "draft", "deprecated"] = "active"
+    """Only active cases are run."""
+
+    agent: str | None = None
+    """The agent under test."""
+
+    skill: str | None = None
+    """The skill under test."""
+
+    prompt_version: str | None = None
+    """The version of the prompt under test."""
+
+    assertions: tuple[JsonObject, ...] = ()
+    """Deterministic checks of this case, as they stand in the file."""
+
+    rubric: str | Rubric | None = None
+    """A rubric of its own, by name or path or in full; None takes the suite's."""
+
+    evaluation: CaseEvaluation | None = None
+    """How the case is evaluated; None takes the suite's way."""
+
+    metadata: JsonObject = Field(default_factory=dict)
+    """Whatever else the file says (difficulty, priority, author, created_at)."""
+
+    def to_json(self) -> JsonObject:
+        """The case as plain JSON types; an input that is null is there.
+
+        Returns:
+            A dict of JSON types, without the optional fields that are None.
+        """
+        whole = super().to_json()
+        whole.setdefault("input", None)
+        return whole
+
+
+class Dataset(Record):
+    """Versioned cases."""
+
+    name: Name
+    """Name of the dataset."""
+
+    version: str = "1"
+    """The version its owner gives it."""
+
+    cases: tuple[Case, ...]
+    """The cases, in file order."""
+
+    description: str | None = None
+    """What the dataset covers."""
+
+    def to_json(self) -> JsonObject:
+        """The dataset as plain JSON types.
+
+        Returns:
+            A dict of JSON types, without the optional fields that are None.
+        """
+        return {**super().to_json(), "cases": [case.to_json() for case in self.cases]}

@@ -1,0 +1,87 @@
+"""What a deterministic check says of one output: an assertion's yes or no, a scorer's number."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from judgekit.records.record import Finite, Fraction, Name, Record
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""A relative importance, 0 or more."""
+
+
+class AssertionResult(Record):
+    """What one assertion found; one that could not be carried out neither passes nor fails."""
+
+    passed: bool | None = None
+    """Whether it holds; None where it could not be checked, and `error` says why."""
+
+    actual: JsonValue = None
+    """What was found in the output."""
+
+    message: Name
+    """Why it passed or failed, in words a person can act on."""
+
+    type: str = ""
+    """The assertion's name, such as `output.contains`; filled in by whoever calls it."""
+
+    value: Fraction | None = None
+    """How far it holds, on [0, 1], where that is more than yes or no (a group, a similarity)."""
+
+    weight: Weight = 1.0
+    """Its weight in its group."""
+
+    error: str | None = None
+    """Why it could not be checked; also when the assertion is negated."""
+
+    parts: tuple[AssertionResult, ...] = ()
+    """For a group, what its members found."""
+
+    @model_validator(mode="after")
+    def _is_decided_or_an_error(self) -> Self:
+        if (self.passed is None) != (self.error is not None):
+            raise ValueError("an assertion either holds or not, or has an error: one of the two")
+        return self
+
+
+class Score(Record):
+    """One deterministic number about an output."""
+
+    name: Name
+    """Name of the scorer: `latency`, `cost`, `tokens`, `similarity`, `judge`, or a stranger's."""
+
+    value: Fraction | None = None
+    """The score on [0, 1]; None where it could not be measured, and `error` says why."""
+
+    raw: Finite | None = None
+    """What was measured, in `unit`."""
+
+    unit: str | None = None
+    """The unit of `raw`: `ms`, `usd`, `tokens`, …."""
+
+    method: str | None = None
+    """How it was measured, where there is more than one way."""
+
+    message: str = ""
+    """What it means, in words."""
+
+    error: str | None = None
+    """Why there is no value."""
+
+    @model_validator(mode="after")
+    def _has_a_value_or_an_error(self) -> Self:
+        if (self.value is None) != (self.error is not None):
+            raise ValueError("a score has a value or an error: one of the two")
+        return self
+
+
+class ScoreBreakdown(Record):
+    """Several scores of one output and what they come to."""
+
+    overall: Fraction | None = None
+    """Weighted mean of the scores that have a value; None where none has."""
+
+    scores: tuple[Score, ...]
+    """Each score, in the order asked for."""

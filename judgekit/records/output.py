@@ -1,0 +1,117 @@
+"""What a variant produced for a case: a text or data, its cost, and what happened on the way."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+
+from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+
+TargetErrorKind = Literal[
+    "timeout", "exit", "signal", "unreadable", "too_large", "connection", "http_status",
+    "exception", "not_recorded", "model", "refused", "cancelled",
+]  # fmt: skip
+"""Why a system under test gave no output; a closed list, so that errors can be counted by kind."""
+
+
+class Usage(Record):
+    """Tokens and money of one or more model calls."""
+
+    input_tokens: Count = 0
+    """Tokens sent, cached ones included."""
+
+    output_tokens: Count = 0
+    """Tokens received, hidden reasoning included."""
+
+    cached_input_tokens: Count = 0
+    """Of the tokens sent, those the provider had in its prompt cache."""
+
+    reasoning_tokens: Count = 0
+    """Of the tokens received, hidden reasoning."""
+
+    cost_usd: Finite | None = None
+    """What it cost in US dollars; None where it is not known, which is not zero."""
+
+
+class TraceEvent(Record):
+    """One thing that happened while the output was made (S1.6), in the order it happened.
+
+    Further fields of an event are kept as they came.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: Name
+    """What happened: `message`, `tool_call`, `tool_result`, `agent:complete`, `error`, ….
+
+    `recording:linked` names a recording and its mode (record, replay or live).
+    """
+
+    name: str | None = None
+    """The tool, node or agent it concerns."""
+
+    content: JsonValue = None
+    """What was said, asked or returned."""
+
+
+class Output(Record):
+    """What one variant produced for one case; judged as it is and never altered."""
+
+    text: str | None = None
+    """The text that was produced."""
+
+    data: JsonValue = None
+    """The structured result, where the output is not a text, or beside it."""
+
+    trace: tuple[TraceEvent, ...] = ()
+    """The runtime events, oldest first."""
+
+    usage: Usage | None = None
+    """Tokens and money of making it."""
+
+    duration_ms: Finite | None = None
+    """How long it took to make, in milliseconds."""
+
+    error: str | None = None
+    """Why there is no output; an output with an error is not judged."""
+
+    error_kind: TargetErrorKind | None = None
+    """What kind of error it is, where judgekit ran the system under test."""
+
+    case_id: str | None = None
+    """The case it answers, where the output came from a file."""
+
+    variant: str | None = None
+    """The version that produced it, where the output came from a file."""
+
+    run_id: str | None = None
+    """The agent run it came from."""
+
+    metadata: JsonObject = Field(default_factory=dict)
+    """Whatever else the file says of it."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.text is None and self.data is None and self.error is None and not self.trace:
+            raise ValueError("an output needs a text, data, a trace or an error")
+        return self
+
+
+class Variant(Record):
+    """The version that produced outputs: a prompt, a model, an agent, a recorded file."""
+
+    id: Name
+    """Name of the variant; never shown to a judge."""
+
+    model_by_node: dict[str, str] = Field(default_factory=dict)
+    """The model each node used (S1.1)."""
+
+    provider_by_node: dict[str, str] = Field(default_factory=dict)
+    """The provider each node used (S1.1)."""
+
+    tags: tuple[str, ...] = ()
+    """Groups of variants."""
+
+    prompt_version: str | None = None
+    """The version of the prompt it used."""

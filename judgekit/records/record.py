@@ -1,0 +1,38 @@
+"""What every record has in common: frozen, closed to unknown fields, plain JSON both ways."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""A finite number in [0, 1]."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+"""A finite number."""
+
+Count = Annotated[int, Field(ge=0)]
+"""A number of things; never negative."""
+
+Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
+"""A text that is not blank."""
+
+JsonObject = dict[str, JsonValue]
+"""A JSON object."""
+
+
+class Record(BaseModel):
+    """A frozen record; unknown fields are errors, so that a misspelt one cannot pass unseen."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=False, ser_json_inf_nan="null"
+    )
+
+    def to_json(self) -> JsonObject:
+        """The record as plain JSON types; `type(self).model_validate` reads it back.
+
+        Returns:
+            A dict of JSON types, without the optional fields that are None.
+        """
+        return self.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,225 @@
+"""How outputs are judged: a rubric of weighted criteria, each on a scale of its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from judgekit.fingerprint import fingerprint
+from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
+from judgekit.shipped import shipped_scale
+
+SAME = 1e-9
+"""Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
+
+_MOST_POINTS = 10_000
+"""A whole-number scale with more points than this is never listed: it may not fit in memory."""
+
+
+class Level(Record):
+    """One described point of a scale."""
+
+    value: Finite
+    """The raw score it stands for."""
+
+    name: str | None = None
+    """A word for it ("excellent")."""
+
+    description: str | None = None
+    """What an output at this level looks like."""
+
+
+class Scale(Record):
+    """The raw scores a criterion may get; further from `min` is better."""
+
+    min: Finite
+    """The worst raw score."""
+
+    max: Finite
+    """The best raw score."""
+
+    integer: bool = False
+    """Whether only whole numbers are scores."""
+
+    levels: tuple[Level, ...] = ()
+    """Described points, best first; scores between them need `between_levels`."""
+
+    between_levels: bool = True
+    """Whether scores between the described levels are allowed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ends_from_levels(cls, value: object) -> object:
+        """A scale given by its levels alone takes its ends, and no score between, from them."""
+        if not isinstance(value, dict) or not value.get("levels"):
+            return value
+        points = [
+            level.value if isinstance(level, Level) else level.get("value")
+            for level in value["levels"]
+            if isinstance(level, Level | dict)
+        ]
+        numbers = [p for p in points if isinstance(p, int | float)]
+        if "min" in value or "max" in value or not numbers:
+            return value
+        return {"between_levels": False, **value, "min": min(numbers), "max": max(numbers)}
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if not self.min < self.max:
+            raise ValueError(f"a scale's min ({self.min:g}) must lie below its max ({self.max:g})")
+        if not isfinite(self.max - self.min):
+            raise ValueError(f"a scale from {self.min:g} to {self.max:g} is too wide to count with")
+        values = [level.value for level in self.levels]
+        for value in values:
+            if not self.min <= value <= self.max:
+                raise ValueError(f"level {value:g} lies outside {self.min:g}..{self.max:g}")
+        if len(set(values)) != len(values):
+            raise ValueError("two levels have the same value")
+        if self.integer and any(not float(v).is_integer() for v in (self.min, self.max, *values)):
+            raise ValueError("an integer scale has whole ends and whole levels")
+        if not self.between_levels and not self.levels:
+            raise ValueError("between_levels=false needs levels")
+        return self
+
+    @cached_property
+    def points(self) -> tuple[float, ...] | None:
+        """The raw scores there are, worst first; None where they are too many to list."""
+        if self.levels and not self.between_levels:
+            return tuple(sorted(level.value for level in self.levels))
+        if self.integer and self.max - self.min < _MOST_POINTS:
+            return tuple(float(n) for n in range(int(self.min), int(self.max) + 1))
+        return None
+
+    def holds(self, raw: float) -> bool:
+        """Whether a raw score is one of this scale; nothing is rounded or clamped."""
+        points = self.points
+        if points is not None:
+            return raw in points or any(abs(raw - point) <= SAME for point in points)
+        whole = not self.integer or float(raw).is_integer()
+        return whole and self.min <= raw <= self.max
+
+    def value_of(self, raw: float) -> float:
+        """The raw score on [0, 1]: `(raw - min) / (max - min)`.
+
+        Args:
+            raw: A score of this scale.
+
+        Returns:
+            A number in [0, 1].
+
+        Raises:
+            ValueError: When the score is not one of this scale.
+        """
+        if not self.holds(raw):
+            raise ValueError(f"{raw:g} is not a score of the scale {self.min:g}..{self.max:g}")
+        # `holds` forgives a hair beyond an end; a value does not leave [0, 1] for it.
+        return min(1.0, max(0.0, (raw - self.min) / (self.max - self.min)))
+
+
+def _scale(value: object) -> object:
+    """A scale may be given as the name of a shipped one, or as the bare list of its levels."""
+    if isinstance(value, str):
+        return shipped_scale(value)
+    if isinstance(value, list | tuple):
+        return {"levels": value}
+    return value
+
+
+class Criterion(Record):
+    """One question a judge answers about an output."""
+
+    name: Name
+    """Short name; unique in its rubric."""
+
+    question: Name
+    """What the judge has to decide."""
+
+    scale: Annotated[Scale, BeforeValidator(_scale)]
+    """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
+
+    scoring_guide: str | None = None
+    """How to arrive at a score, for the judge."""
+
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    """Its share in the overall value, relative to the other weights."""
+
+    required: bool = False
+    """Whether an output fails when this criterion fails, whatever its overall value."""
+
+    pass_value: Fraction | None = None
+    """The value on [0, 1] from which this criterion passes; None takes the rubric's threshold."""
+
+    description: str | None = None
+    """A note for people; the judge does not see it."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what the judge is asked; weight, required and thresholds are no part of it."""
+        asked = self.model_dump(mode="json", include={"name", "question", "scale", "scoring_guide"})
+        return fingerprint(asked)
+
+
+class Rubric(Record):
+    """Ordered criteria and the value from which an output passes."""
+
+    name: Name
+    """Name of the rubric."""
+
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+    """The criteria, in the order they are asked and shown."""
+
+    pass_threshold: Fraction = 0.7
+    """The overall value on [0, 1] from which an output passes."""
+
+    description: str | None = None
+    """What the rubric is for."""
+
+    version: int | str = 1
+    """The version its owner gives it; the fingerprint is what judgekit goes by."""
+
+    active: bool = True
+    """Whether it is in use."""
+
+    metadata: JsonObject = Field(default_factory=dict)
+    """Whatever else its file says (source, author)."""
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        names = [criterion.name for criterion in self.criteria]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two criteria are called {', '.join(twice)}")
+        if not any(criterion.weight > 0 for criterion in self.criteria):
+            raise ValueError("at least one criterion needs a weight above 0")
+        return self
+
+    def criterion(self, name: str) -> Criterion:
+        """The criterion of that name.
+
+        Args:
+            name: A name from `criteria`.
+
+        Returns:
+            The criterion.
+
+        Raises:
+            KeyError: When there is none of that name.
+        """
+        for criterion in self.criteria:
+            if criterion.name == name:
+                return criterion
+        raise KeyError(name)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything that decides a verdict: questions, scales, weights, thresholds."""
+        return fingerprint(
+            self.model_dump(
+                mode="json",
+                include={"criteria", "pass_threshold"},
+                exclude={"criteria": {"__all__": {"description"}}},
+            )
+        )

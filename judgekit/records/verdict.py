@@ -1,0 +1,93 @@
+"""What a rubric concludes for one output; computed from judgments by `judgekit.verdicts`."""
+
+from __future__ import annotations
+
+from judgekit.records.judgment import JudgeFailure, Judgment
+from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
+
+
+class CriterionVerdict(Record):
+    """What the judgments of one criterion come to."""
+
+    name: Name
+    """Name of the criterion."""
+
+    value: Fraction | None
+    """Mean value over repeats; None where no judgment is usable."""
+
+    passed: bool | None
+    """Whether it reaches its own threshold; None where it has no value."""
+
+    weight: float
+    """Its weight in the rubric."""
+
+    required: bool
+    """Whether the output fails when it fails."""
+
+    n: Count
+    """Usable judgments."""
+
+    n_failed: Count
+    """Judge failures."""
+
+    def to_json(self) -> JsonObject:
+        """The verdict as plain JSON types; what is not known is there, as null.
+
+        Returns:
+            A dict of JSON types.
+        """
+        return self.model_dump(mode="json")
+
+
+class Verdict(Record):
+    """What the rubric concludes for one output."""
+
+    case_id: str | None
+    """The case that was answered."""
+
+    variant: str | None
+    """The variant that answered."""
+
+    rubric: str
+    """Name of the rubric."""
+
+    rubric_fingerprint: str
+    """Fingerprint of the rubric the conclusion was drawn with."""
+
+    passed: bool | None
+    """Whether the output passes; None where missing judgments could decide it either way."""
+
+    value: Fraction | None
+    """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
+
+    value_low: Fraction
+    """The value if every missing judgment, failed repeats included, were the worst."""
+
+    value_high: Fraction
+    """The value if every missing judgment, failed repeats included, were the best."""
+
+    required_value: Fraction | None
+    """Weighted mean over the required criteria; None where there are none, or one is missing."""
+
+    criteria: tuple[CriterionVerdict, ...]
+    """Per criterion, in the rubric's order."""
+
+    judgments: tuple[Judgment, ...]
+    """What the judges said."""
+
+    failures: tuple[JudgeFailure, ...] = ()
+    """What they failed to say."""
+
+    error: str | None = None
+    """Why nothing was judged: the output itself is an error."""
+
+    def to_json(self) -> JsonObject:
+        """The verdict as plain JSON types; what it leaves open is there, as null.
+
+        Returns:
+            A dict of JSON types.
+        """
+        whole: JsonObject = self.model_dump(mode="json", exclude={"judgments", "failures"})
+        whole["judgments"] = [judgment.to_json() for judgment in self.judgments]
+        whole["failures"] = [failure.to_json() for failure in self.failures]
+        return whole

@@ -1,0 +1,179 @@
+"""Finds a thing by its name: what is built in, what a test brings, what other packages declare."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgekit.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+BUILT_IN = "judgekit"
+"""Where a built-in comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name and what it stands for."""
+
+    name: str
+    """The name people write."""
+
+    target: object
+    """What it stands for, or where that is, as `package.module:attribute`."""
+
+    source: str = BUILT_IN
+    """Where it comes from: `judgekit`, or the package that declares it."""
+
+    def load(self) -> object:
+        """What the name stands for; its module is imported when it is first needed.
+
+        Returns:
+            The object.
+
+        Raises:
+            InputError: It cannot be imported; says what broke and whose it is.
+        """
+        if not isinstance(self.target, str):
+            return self.target
+        module, _, attribute = self.target.partition(":")
+        try:
+            found: object = importlib.import_module(module)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except Exception as error:  # importing a stranger's module runs a stranger's code
+            raise InputError(
+                f"{self.name!r} of {self.source} cannot be loaded from {self.target}: "
+                f"{type(error).__name__}: {error}",
+                hint=f"mend or reinstall {self.source}",
+            ) from error
+        return found
+
+
+class Registry(Mapping[str, Entry]):
+    """An unchanging mapping from names to entries; strangers' entries are read on first need.
+
+    Args:
+        kind: What the names stand for, as a noun ("assertion").
+        entries: The entries known from the start.
+        strangers: Gives the entries of other packages; called at most once, when a name is
+            asked for that is not among `entries`, or when all names are.
+
+    Raises:
+        InputError: Two entries have one name.
+
+    Example:
+        >>> Registry("assertion", [Entry("acme.short", len)]).load("acme.short")("abc")
+        3
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        entries: Iterable[Entry],
+        *,
+        strangers: Callable[[], Iterable[Entry]] | None = None,
+    ) -> None:
+        self.kind = kind
+        self._known = _unique(kind, entries)
+        self._strangers = strangers
+        self._all: dict[str, Entry] | None = self._known if strangers is None else None
+
+    def find(self, name: str) -> Entry:
+        """The entry of that name.
+
+        Args:
+            name: The name.
+
+        Returns:
+            The entry.
+
+        Raises:
+            UnknownNameError: Nothing is called so; lists the near names.
+            InputError: Two packages declare one name.
+        """
+        entry = self._known.get(name) or self._everything().get(name)
+        if entry is None:
+            raise UnknownNameError(self.kind, name, self._everything())
+        return entry
+
+    def load(self, name: str) -> object:
+        """What a name stands for.
+
+        Args:
+            name: The name.
+
+        Returns:
+            The object.
+
+        Raises:
+            UnknownNameError: Nothing is called so; lists the near names.
+            InputError: It cannot be imported, or two packages declare one name.
+        """
+        return self.find(name).load()
+
+    def plus(self, *entries: Entry) -> Registry:
+        """This registry and more.
+
+        Args:
+            entries: What is added.
+
+        Returns:
+            A new registry.
+
+        Raises:
+            InputError: Two entries have one name.
+        """
+        known = (*self._known.values(), *entries)
+        return Registry(self.kind, known, strangers=self._strangers)
+
+    def __getitem__(self, name: str) -> Entry:
+        entry = self._known.get(name)
+        return self._everything()[name] if entry is None else entry
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._everything())
+
+    def __len__(self) -> int:
+        return len(self._everything())
+
+    def _everything(self) -> dict[str, Entry]:
+        if self._all is None:
+            others = () if self._strangers is None else self._strangers()
+            self._all = _unique(self.kind, (*self._known.values(), *others))
+        return self._all
+
+
+def declared_entries(group: str) -> tuple[Entry, ...]:
+    """What the installed packages declare under an entry-point group.
+
+    Args:
+        group: The group, such as `judgekit.assertions`.
+
+    Returns:
+        One entry for each name, each with the package it comes from; nothing is imported.
+    """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
+
+    found = []
+    for point in entry_points(group=group):
+        package = "an unnamed package" if point.dist is None else point.dist.name
+        found.append(Entry(point.name, point.value, package))
+    return tuple(sorted(found, key=lambda entry: (entry.name, entry.source)))
+
+
+def _unique(kind: str, entries: Iterable[Entry]) -> dict[str, Entry]:
+    named: dict[str, Entry] = {}
+    for entry in entries:
+        other = named.setdefault(entry.name, entry)
+        if other is not entry:
+            raise InputError(
+                f"two {kind}s are called {entry.name!r}: one of {other.source}, "
+                f"one of {entry.source}",
+                hint="rename one, or uninstall one of the packages",
+            )
+    return named

@@ -1,0 +1,1 @@
+"""Results to what people and programs read: terminal tables and files."""

@@ -1,0 +1,70 @@
+"""Writes the rubric a file comes to: of grader specs, or the one its cases share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.documents import dump_yaml
+from judgekit.datasets.foreign.graders import read_graders
+from judgekit.datasets.foreign.marks import is_graders
+from judgekit.datasets.opening import whole_document
+from judgekit.errors import SettingsError
+from judgekit.records.rubric import Rubric
+from judgekit.report.conversions.source import open_source
+from judgekit.report.formats.listing import json_text
+from judgekit.report.replacing import check_place, replace_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUFFIXES = (".yaml", ".yml", ".json")
+"""The files a rubric can be written to."""
+
+
+def rubric_in(path: Path) -> tuple[Rubric, tuple[str, ...]]:
+    """The rubric a file comes to.
+
+    Args:
+        path: Grader specs, or a file whose cases all have the same rubric.
+
+    Returns:
+        The rubric, and the graders that need no model, which a rubric has no place for.
+
+    Raises:
+        DatasetError: When the file cannot be read.
+        SettingsError: When there is no rubric in it, or there are several.
+    """
+    document = whole_document(path)
+    value = None if document is None else document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, dict) and is_graders(first):
+        found = read_graders(path)
+        lost = tuple(f"the assertion {spec.get('type')}" for spec in found.assertions)
+        rubrics = [] if found.rubric is None else [found.rubric]
+    else:
+        lost = ()
+        rubrics = []
+        for case in open_source(path).cases:
+            if isinstance(case.rubric, Rubric) and case.rubric not in rubrics:
+                rubrics.append(case.rubric)
+    if len(rubrics) != 1:
+        n = "no rubric" if not rubrics else f"{len(rubrics)} rubrics"
+        raise SettingsError(f"{path} holds {n}", hint="a suite keeps each case's own: --to suite")
+    return rubrics[0], lost
+
+
+def write_rubric(path: Path, rubric: Rubric) -> None:
+    """Write a rubric; `load_rubric` reads the same again.
+
+    Args:
+        path: A YAML or JSON file; replaced as a whole or not at all.
+        rubric: The rubric.
+
+    Raises:
+        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
+        StoreError: When the file cannot be written.
+    """
+    check_place(path, SUFFIXES, what="a rubric", may_be_folder=False)
+    fields = rubric.to_json()
+    is_json = path.suffix.lower() == ".json"
+    replace_text(path, json_text(fields, indent=2) + "\n" if is_json else dump_yaml(fields))

@@ -1,0 +1,222 @@
+"""Writes a run as JUnit XML, which CI servers show: a suite for each variant, a test per answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+
+from judgekit.report.formats.strategy_outcomes import unsaid_checks
+from judgekit.report.replacing import check_place, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from judgekit.evaluation.concluding import Concluded
+    from judgekit.records.run import RunInfo
+
+SUFFIXES = (".xml",)
+"""The files a report can be written to."""
+
+check_junit_place = partial(
+    check_place, suffixes=SUFFIXES, what="a JUnit report", may_be_folder=False
+)
+"""Refuses a path that a report cannot be written to."""
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+_QUOTED = str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
+_HELD_BYTES = 4 * 2**20
+_MS = 1000
+_SHOWN = 200
+
+
+def write_junit(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
+    """Write answers as JUnit XML; the file is replaced as a whole or not at all.
+
+    A suite stands for a variant, a test for one of its answers. An answer that did not pass is a
+    failure with the reasons. An answer that could not be had, or whose missing judgments could
+    decide it either way, is an error; one that nobody judged, or that waits for a person, is
+    skipped. What XML cannot hold stands as U+FFFD.
+
+    Args:
+        path: An `.xml` file.
+        run: The run.
+        answers: Its answers, read as they are written; memory does not grow with their number.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        SettingsError: When the suffix is another or the folder does not exist.
+        StoreError: When the file cannot be written.
+    """
+    check_junit_place(path)
+    suites: dict[str, _Suite] = {}
+    try:
+        for answer in answers:
+            name = answer.result.variant
+            if name not in suites:
+                suites[name] = _Suite()
+            suites[name].add(answer, f"{run.suite}.{name}")
+        with replaced(path) as file:
+            _write(file, run, suites)
+    finally:
+        for suite in suites.values():
+            suite.lines.close()
+    return sum(suite.n for suite in suites.values())
+
+
+def _held() -> SpooledTemporaryFile[bytes]:
+    return SpooledTemporaryFile(_HELD_BYTES)
+
+
+@dataclass(slots=True)
+class _Suite:
+    """The tests of one variant, written aside until their number is known."""
+
+    lines: SpooledTemporaryFile[bytes] = field(default_factory=_held)
+    n: int = 0
+    n_failures: int = 0
+    n_errors: int = 0
+    n_skipped: int = 0
+    seconds: float = 0.0
+
+    def add(self, answer: Concluded, classname: str) -> None:
+        found = _finding(answer)
+        kind = None if found is None else found.kind
+        self.n += 1
+        self.n_failures += kind == "failure"
+        self.n_errors += kind == "error"
+        self.n_skipped += kind == "skipped"
+        self.seconds += (answer.result.output.duration_ms or 0.0) / _MS
+        self.lines.write("".join(_test(answer, classname, found)).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """Why an answer is not simply a test that passed."""
+
+    kind: str
+    type: str
+    message: str
+    text: str = ""
+
+
+def _finding(answer: Concluded) -> _Finding | None:
+    result = answer.result
+    if result.output.error is not None:
+        name = result.output.error_kind or "error"
+        return _Finding("error", name, _first_line(result.output.error), result.output.error)
+    if answer.passed is True:
+        return None
+    reasons = list(_reasons(answer))
+    text = "\n".join(reasons)
+    if answer.passed is False:
+        message = f"value {answer.value:.3f}" if answer.value is not None else "did not pass"
+        message = "; ".join((message, *map(_first_line, reasons[:1])))
+        return _Finding("failure", "judgekit", message, text)
+    if not reasons:
+        return _Finding("skipped", "", "nobody has judged it")
+    return _Finding("error", "undecided", "what is missing could decide it either way", text)
+
+
+def _reasons(answer: Concluded) -> Iterator[str]:
+    """Why an answer does not pass, or may not: assertions, then judges."""
+    result = answer.result
+    for check in unsaid_checks(result):
+        if check.passed is not True:
+            state = "failed" if check.passed is False else "could not be checked"
+            yield f"{check.type or 'assertion'} {state}: {check.message}"
+    if answer.passed is False and answer.verdict is not None:
+        for criterion in answer.verdict.criteria:
+            if criterion.passed is False:
+                must = ", required" if criterion.required else ""
+                yield f"{criterion.name} {criterion.value:.3f} is below its pass mark{must}"
+                yield from _rationales(criterion.name, answer)
+    yield from (f"{one.criterion}: {one.kind}: {one.message}" for one in result.failures)
+
+
+def _rationales(criterion: str, answer: Concluded) -> Iterator[str]:
+    for judgment in answer.result.judgments:
+        if judgment.criterion == criterion:
+            yield f"  {judgment.judge or judgment.source}: {judgment.rationale}"
+
+
+def _test(answer: Concluded, classname: str, found: _Finding | None) -> Iterator[str]:
+    result = answer.result
+    name = result.case.id if not result.repeat else f"{result.case.id} (repeat {result.repeat + 1})"
+    seconds = (result.output.duration_ms or 0.0) / _MS
+    shown = {"name": name, "classname": classname, "time": f"{seconds:.3f}"}
+    yield f"    <testcase{_attributes(shown)}>\n"
+    facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
+    facts |= {"tags": ", ".join(result.case.tags) or None, "stratum": result.case.stratum}
+    yield from _properties({k: v for k, v in facts.items() if v is not None}, "      ")
+    if found is not None:
+        marks = {"message": found.message} | ({"type": found.type} if found.type else {})
+        tag = f"      <{found.kind}{_attributes(marks)}"
+        yield f"{tag}>{_text(found.text)}</{found.kind}>\n" if found.text else f"{tag}/>\n"
+    yield "    </testcase>\n"
+
+
+def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
+    whole = {"name": run.suite, **_counts(list(suites.values()))}
+    file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+    file.write(f"<testsuites{_attributes(whole)}>\n".encode())
+    for name, suite in suites.items():
+        shown = {"name": f"{run.suite}.{name}", **_counts([suite])}
+        shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
+        file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
+        file.write("".join(_properties(_facts(run, name), "    ")).encode())
+        suite.lines.seek(0)
+        shutil.copyfileobj(suite.lines, file)
+        file.write(b"  </testsuite>\n")
+    file.write(b"</testsuites>\n")
+
+
+def _counts(suites: list[_Suite]) -> dict[str, str]:
+    return {
+        "tests": str(sum(suite.n for suite in suites)),
+        "failures": str(sum(suite.n_failures for suite in suites)),
+        "errors": str(sum(suite.n_errors for suite in suites)),
+        "skipped": str(sum(suite.n_skipped for suite in suites)),
+        "time": f"{sum(suite.seconds for suite in suites):.3f}",
+    }
+
+
+def _facts(run: RunInfo, variant: str) -> dict[str, str]:
+    found = {
+        "run": run.id,
+        "status": run.status,
+        "variant": variant,
+        "dataset": run.dataset,
+        "rubric": None if run.rubric is None else run.rubric.name,
+        "judges": ", ".join(run.panel.judges) or None,
+        "config_fingerprint": run.config_fingerprint or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _properties(facts: Mapping[str, str], indent: str) -> Iterator[str]:
+    if not facts:
+        return
+    yield f"{indent}<properties>\n"
+    for name, value in facts.items():
+        yield f"{indent}  <property{_attributes({'name': name, 'value': value})}/>\n"
+    yield f"{indent}</properties>\n"
+
+
+def _attributes(values: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{_text(value).translate(_QUOTED)}"' for name, value in values.items())
+
+
+def _text(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text).translate(_TEXT)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:_SHOWN]

@@ -1,0 +1,59 @@
+"""Writes JSON objects to a file as they come: one a line, or as the items of one list."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from judgekit.report.replacing import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from judgekit.records.record import JsonObject
+
+
+def write_list(path: Path, items: Iterable[JsonObject]) -> int:
+    """Write objects to a file, one in memory at a time; replaced as a whole or not at all.
+
+    Args:
+        path: `.jsonl` for an object a line; any other name for a JSON list.
+        items: The objects, read as they are written.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        StoreError: When the file cannot be written.
+    """
+    is_lines = path.suffix.lower() == ".jsonl"
+    n = 0
+    with replaced(path) as file:
+        for item in items:
+            if not is_lines:
+                file.write(b",\n" if n else b"[\n")
+            file.write(json_text(item, indent=None if is_lines else 2).encode())
+            file.write(b"\n" if is_lines else b"")
+            n += 1
+        if not is_lines:
+            file.write(b"\n]\n" if n else b"[]\n")
+    return n
+
+
+def json_text(item: JsonObject, *, indent: int | None = None) -> str:
+    """An object as JSON that can be encoded as UTF-8.
+
+    Args:
+        item: The object.
+        indent: Spaces of a level; None for one line.
+
+    Returns:
+        JSON, text beyond ASCII as it stands, unless it holds half a surrogate pair.
+    """
+    text = json.dumps(item, ensure_ascii=False, indent=indent, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(item, indent=indent, allow_nan=False)
+    return text

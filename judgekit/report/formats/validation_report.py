@@ -1,0 +1,262 @@
+"""Writes a run as a validation report (S2.8): dimensions with evidence, tier, recommendations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import nsmallest
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.documents import dump_yaml
+from judgekit.evaluation.run_summary import summarize_run
+from judgekit.report.formats.recommendations import Dimension, recommendations
+from judgekit.report.replacing import check_place, replace_text
+from judgekit.report.view import count
+from judgekit.store.texts import words_text
+from judgekit.verdicts import reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.run_figures import RunSummary, VariantFigures
+    from judgekit.records.judgment import Judgment
+    from judgekit.records.record import JsonObject
+    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.stats.estimate import Estimate
+
+SUFFIXES = (".yaml", ".yml")
+"""The files a report can be written to."""
+
+TIERS = {"production": 0.8, "development": 0.7, "experimental": 0.6}
+"""The least overall value of each tier (S2.2), best first."""
+
+check_validation_place = partial(
+    check_place, suffixes=SUFFIXES, what="a validation report", may_be_folder=False
+)
+"""Refuses a path that a report cannot be written to."""
+
+_SHOWN = 3
+_LONGEST = 300
+_DEFAULT_TIER = "development"
+
+
+def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
+    """Write a run as a validation report; the file is replaced as a whole or not at all.
+
+    Args:
+        path: A YAML file; a run with several variants becomes a list of `reports` in it.
+        run: The run.
+        answers: Its answers, read once.
+
+    Returns:
+        How many answers were taken into account.
+
+    Raises:
+        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
+        StoreError: When the file cannot be written.
+    """
+    check_validation_place(path)
+    seen = _Seen()
+    summary = summarize_run(seen.watch(answers), run)
+    replace_text(path, dump_yaml(_whole(validation_reports(summary, seen.evidence))))
+    return seen.n
+
+
+def validation_reports(
+    summary: RunSummary, evidence: Mapping[tuple[str, str], Evidenced]
+) -> list[JsonObject]:
+    """A report for each variant of a run.
+
+    The threshold is that of the tier the suite's gate names, else the rubric's where it is above
+    0, else that of `development`. Figures are on [0, 1], each with its interval; what is not known
+    is null.
+
+    Args:
+        summary: The run's figures.
+        evidence: What judges said, by variant and criterion.
+
+    Returns:
+        Reports as JSON types; those of variants without answers are left out.
+    """
+    shown = [each for each in summary.variants if each.n_answers]
+    return [_report(summary.run, figures, evidence) for figures in shown]
+
+
+@dataclass(slots=True)
+class Evidenced:
+    """What judges said of one criterion of one variant; memory does not grow with their number."""
+
+    n: int = 0
+    """Judgments."""
+
+    n_asked: int = 0
+    """Judgments of models, which are asked for a passage of the output."""
+
+    n_with_quote: int = 0
+    """Of these, those with a passage that was found in the output."""
+
+    lowest: list[tuple[float, int, str]] = field(default_factory=list)
+    """The lowest values, with their order and what was said of which case."""
+
+    def take(self, judgment: Judgment, case_id: str) -> None:
+        """Take a judgment into account.
+
+        Args:
+            judgment: The judgment.
+            case_id: The case that was answered.
+        """
+        self.n += 1
+        quotes = [piece.quote for piece in judgment.evidence if piece.found]
+        self.n_asked += judgment.source == "llm"
+        self.n_with_quote += judgment.source == "llm" and bool(quotes)
+        if len(self.lowest) == _SHOWN and judgment.value >= self.lowest[-1][0]:
+            return
+        quoted = f' ("{_short(quotes[0])}")' if quotes else ""
+        said = f"{case_id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
+        self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, said)])
+
+    def sentence(self) -> str:
+        """Everything as one text."""
+        if not self.n:
+            return "no judgment"
+        head = count(self.n, "judgment")
+        if self.n_asked:
+            head += f", {self.n_with_quote} of {self.n_asked} with a passage found in the output"
+        return f"{head}; lowest: " + "; ".join(said for _, _, said in self.lowest)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Gathers evidence from answers while they are summed up."""
+
+    evidence: defaultdict[tuple[str, str], Evidenced] = field(
+        default_factory=lambda: defaultdict(Evidenced)
+    )
+    n: int = 0
+
+    def watch(self, answers: Iterable[Concluded]) -> Iterator[CaseResult]:
+        for answer in answers:
+            result = answer.result
+            self.n += 1
+            for judgment in result.judgments:
+                self.evidence[result.variant, judgment.criterion].take(judgment, result.case.id)
+            yield result
+
+
+def _whole(reports: list[JsonObject]) -> JsonObject:
+    return reports[0] if len(reports) == 1 else {"reports": [*reports]}
+
+
+def _report(
+    run: RunInfo, figures: VariantFigures, evidence: Mapping[tuple[str, str], Evidenced]
+) -> JsonObject:
+    threshold, basis = _threshold(run)
+    overall = _number(figures.value.value)
+    dimensions = [
+        _dimension(name, estimate, run, threshold, evidence.get((figures.variant, name)))
+        for name, estimate in figures.criteria.items()
+    ]
+    rate = figures.pass_rate
+    return {
+        "component": words_text(figures.variant),
+        "suite": words_text(run.suite),
+        "run": run.id,
+        "status": run.status,
+        "timestamp": run.started_at.isoformat(),
+        "overall_score": overall,
+        "interval": _interval(figures.value),
+        "threshold": threshold,
+        "threshold_of": basis,
+        "passed": None if overall is None else reaches(figures.value.value, threshold),
+        "tier": _tier(figures.value.value),
+        "pass_rate": _number(rate.value),
+        "answers": {
+            "passed": figures.n_passed,
+            "failed": figures.n_failed,
+            "undecided": figures.n_undecided,
+            "errors": figures.n_errors,
+        },
+        "dimensions": {
+            **{words_text(d.name): _dimension_json(d) for d in dimensions},
+            **(_held(figures) if not dimensions else {}),
+        },
+        "recommendations": [words_text(r) for r in recommendations(figures, dimensions, threshold)],
+    }
+
+
+def _dimension(
+    name: str, estimate: Estimate, run: RunInfo, threshold: float, found: Evidenced | None
+) -> Dimension:
+    criteria = () if run.rubric is None else run.rubric.criteria
+    own = next((c for c in criteria if c.name == name), None)
+    pass_value = None if own is None else own.pass_value
+    found = found or Evidenced()
+    return Dimension(
+        name=name,
+        estimate=estimate,
+        weight=None if own is None else own.weight,
+        wanted=threshold if pass_value is None else pass_value,
+        n_asked=found.n_asked,
+        n_with_quote=found.n_with_quote,
+        evidence=words_text(found.sentence()),
+        lowest=tuple(said for _, _, said in found.lowest),
+    )
+
+
+def _dimension_json(dimension: Dimension) -> JsonObject:
+    return {
+        "score": _number(dimension.estimate.value),
+        "interval": _interval(dimension.estimate),
+        "weight": dimension.weight,
+        "evidence": dimension.evidence,
+    }
+
+
+def _held(figures: VariantFigures) -> JsonObject:
+    """Assertions as dimensions, where no judge was asked."""
+    return {
+        words_text(kind): {
+            "score": _number(rate.value),
+            "interval": _interval(rate),
+            "weight": None,
+            "evidence": f"holds for {rate.value:.0%} of the answers it was decided for"
+            if rate.n
+            else "decided for no answer",
+        }
+        for kind, rate in figures.assertions.items()
+    }
+
+
+def _threshold(run: RunInfo) -> tuple[float, str]:
+    gate = run.config.get("gate")
+    tier = gate.get("tier") if isinstance(gate, dict) else None
+    if isinstance(tier, str) and tier in TIERS:
+        return TIERS[tier], f"tier {tier}"
+    if run.rubric is not None and run.rubric.pass_threshold > 0:
+        return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
+    return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"
+
+
+def _tier(value: float) -> str | None:
+    """The best tier a value reaches; None for none."""
+    return next((t for t, least in TIERS.items() if reaches(value, least)), None)
+
+
+def _number(value: float) -> float | None:
+    return None if isnan(value) else round(value, 4)
+
+
+def _interval(estimate: Estimate) -> JsonObject | None:
+    low, high = _number(estimate.low), _number(estimate.high)
+    if low is None or high is None:
+        return None
+    return {"low": low, "high": high, "level": estimate.level, "n": estimate.n}
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

@@ -1,0 +1,83 @@
+"""What two runs beside each other look like in a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from judgekit.report import terminal, view
+from judgekit.report.comparison_terminal import decision_line, plain_json, small_p
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from judgekit.evaluation.score_comparison import ScoreComparison, ScoreDifference
+
+
+def print_scores(console: Console, compared: ScoreComparison) -> None:
+    """Print the differences and the decision.
+
+    Args:
+        console: Where to print.
+        compared: The figures.
+    """
+    console.print()
+    console.print(_table(compared))
+    terminal.print_lines(console, _gaps(compared))
+    line = decision_line(compared.decision, compared.a, compared.b)
+    console.print(line, markup=False, style="bold")
+
+
+def scores_json(compared: ScoreComparison) -> object:
+    """The figures as JSON; what is undefined is null.
+
+    Args:
+        compared: The figures.
+
+    Returns:
+        JSON types only.
+    """
+    return plain_json(asdict(compared))
+
+
+def _gaps(compared: ScoreComparison) -> list[str]:
+    pairs = ((compared.n_only_a, "A"), (compared.n_only_b, "B"))
+    lines = [f"without {view.count(n, 'case')} only {side} answers" for n, side in pairs if n]
+    if compared.n_unscored:
+        n_unscored = view.count(compared.n_unscored, "case")
+        lines.append(f"without {n_unscored} that a side has no value for")
+    return lines
+
+
+def _table(compared: ScoreComparison) -> Table:
+    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    a, b = (view.printable(name, 40) for name in (compared.a, compared.b))
+    table = Table(
+        title=Text(f"A is {a}, B is {b}", style="bold"), title_justify="left",
+        header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1),
+    )  # fmt: skip
+    table.add_column("", overflow="fold", max_width=40)
+    for name in ("cases", "A", "B", "B less A", "p", "effect", "can show"):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
+    for name, found in rows.items():
+        if found is not None:
+            table.add_row(Text(view.printable(name)), *_cells(found))
+    return table
+
+
+def _cells(found: ScoreDifference) -> list[str]:
+    p = found.p if found.p_adjusted is None else found.p_adjusted
+    return [
+        f"{found.estimate.n:,}",
+        f"{found.a:.3f}",
+        f"{found.b:.3f}",
+        view.number(found.estimate, 3),
+        view.DASH if p is None else small_p(p),
+        view.DASH if found.effect_size is None else f"{found.effect_size:+.2f}",
+        view.DASH if found.detectable is None else f"{found.detectable:.3f}",
+    ]

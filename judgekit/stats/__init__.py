@@ -1,0 +1,1 @@
+"""Numbers in, estimates out; knows no record, reads no file."""

@@ -1,0 +1,320 @@
+"""How far two raters agree: kappa and pi beyond chance; exact and near agreement as rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.closeness import BlandAltman, Concordance, bland_altman, lin_ccc
+from judgekit.stats.coefficient import (
+    CoefficientInterval,
+    Ends,
+    Weights,
+    above_chance,
+    category_weights,
+    check_interval,
+    jackknife_ends,
+)
+from judgekit.stats.correlations import (
+    Correlation,
+    CorrelationMethod,
+    correlation,
+    grouped_correlation,
+)
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.intervals import Rate, clustered_proportion, proportion
+from judgekit.stats.known import cluster_codes, known_labels, known_pairs
+from judgekit.stats.pair_accuracy import (
+    PairAccuracy,
+    TieCalibration,
+    calibrate_ties,
+    pairwise_accuracy,
+)
+from judgekit.stats.quantiles import SLACK, check_level, normal_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+__all__ = [
+    "BlandAltman",
+    "Concordance",
+    "Correlation",
+    "CorrelationMethod",
+    "Kappa",
+    "PairAccuracy",
+    "ScottPi",
+    "TieCalibration",
+    "agreement_rate",
+    "bland_altman",
+    "calibrate_ties",
+    "cohen_kappa",
+    "correlation",
+    "grouped_correlation",
+    "lin_ccc",
+    "pairwise_accuracy",
+    "scott_pi",
+]
+
+_CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kappa(Estimate):
+    """Agreement of two raters beyond chance, each with margins of its own."""
+
+    po: float
+    """Observed agreement, weighted."""
+
+    pe: float
+    """Agreement by chance, weighted."""
+
+    weights: str
+    """How disagreement was weighed: none, linear, quadratic or ordinal."""
+
+    agreement_low: float
+    """Exact lower bound of the rate of equal labels (Clopper & Pearson 1934)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScottPi(Estimate):
+    """Agreement of two raters beyond chance, with margins in common."""
+
+    po: float
+    """Observed agreement."""
+
+    pe: float
+    """Agreement by chance."""
+
+
+def cohen_kappa(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    *,
+    labels: Sequence[Hashable],
+    weights: Weights | None = None,
+    ci: CoefficientInterval = "jackknife",
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Kappa:
+    """Agreement of two raters beyond chance, on a given scale.
+
+    `kappa = (po - pe) / (1 - pe)` with `po = sum w_ij p_ij` and `pe = sum w_ij r_i c_j` (Cohen
+    1960, 1968). `se` is that of Fleiss, Cohen & Everitt 1969. With quadratic weights on a numeric
+    scale kappa equals `lin_ccc`. Skewed margins make it low though nearly all labels agree: show
+    `raters.gwet_ac` beside it.
+
+    Args:
+        a: Labels of one rater; None and nan are missing.
+        b: Labels of the other, in the order of `a`.
+        labels: The whole scale in order, also labels nobody used: they set the distances.
+        weights: None, `linear`, `quadratic` or `ordinal`.
+        ci: `jackknife` (on Fisher's z, keeps its level from 20 items on), `analytic` (normal) or
+            `none`.
+        clusters: The case of each pair; the jackknife leaves out whole cases.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Kappa; nan where both raters gave one and the same label throughout, 0 where one did. At
+        1 there is no interval, but `agreement_low`. `n` counts items, or cases.
+
+    Raises:
+        ValueError: When lengths differ, a label is not on the scale, or an argument is unknown.
+        NotEnoughDataError: When no item has both labels.
+
+    Example:
+        >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1], labels=[1, 2]).value
+        0.5
+    """
+    check_level(level)
+    check_interval(ci)
+    tables = _tables(a, b, labels, clusters)
+    table, w = tables.whole, category_weights(labels, weights)
+    value, po, pe = (float(x) for x in _kappa(table, w))
+    n, same = int(table.sum()), int(np.trace(table))
+    se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
+    ends = _ends(value, se, _kappa(tables.without, w)[0], ci, level)
+    return Kappa(
+        value=value,
+        low=ends.low,
+        high=ends.high,
+        level=level,
+        n=len(tables.without) if clusters is not None else n,
+        n_missing=tables.n_missing,
+        method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
+        se=se,
+        n_clusters=None if clusters is None else len(tables.without),
+        n_observations=n,
+        reason=_CONSTANT if isnan(value) else ends.reason,
+        po=po,
+        pe=pe,
+        weights=weights or "none",
+        agreement_low=proportion(same, n, method="clopper-pearson", level=level).low,
+    )
+
+
+def scott_pi(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> ScottPi:
+    """Agreement of two raters beyond chance, the margins being pooled (Scott 1955).
+
+    `pe = sum ((r_k + c_k) / 2)^2`: a rater's leniency counts as disagreement, which kappa excuses.
+
+    Args:
+        a: Labels of one rater; None and nan are missing.
+        b: Labels of the other, in the order of `a`.
+        clusters: The case of each pair; the jackknife leaves out whole cases.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Pi with a jackknife interval; nan where one label was given throughout.
+
+    Raises:
+        ValueError: When lengths differ.
+        NotEnoughDataError: When no item has both labels.
+    """
+    check_level(level)
+    pairs, _ = known_labels(a, b)
+    seen = list(dict.fromkeys(label for pair in pairs for label in pair))
+    tables = _tables(a, b, seen, clusters)
+    value, po, pe = (float(x) for x in _pi(tables.whole))
+    ends = jackknife_ends(value, _pi(tables.without)[0], level=level)
+    return ScottPi(
+        value=value,
+        low=ends.low,
+        high=ends.high,
+        level=level,
+        n=len(tables.without),
+        n_missing=tables.n_missing,
+        method="pi, jackknife" + ("" if clusters is None else ", clustered"),
+        n_clusters=None if clusters is None else len(tables.without),
+        n_observations=int(tables.whole.sum()),
+        reason=_CONSTANT if isnan(value) else ends.reason,
+        po=po,
+        pe=pe,
+    )
+
+
+def agreement_rate(
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+    *,
+    within: float = 0.0,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Rate:
+    """The share of items on which two raters agree, exactly or nearly.
+
+    Args:
+        a: Scores of one rater; None and nan are missing.
+        b: Scores of the other, in the order of `a`.
+        within: The largest difference that counts as agreement: 0 exact, 1 within one level.
+        clusters: The case of each pair.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The share with Wilson's interval.
+
+    Raises:
+        ValueError: When lengths differ or `within` is negative.
+        NotEnoughDataError: When no item has both scores.
+    """
+    if not within >= 0:
+        raise ValueError(f"within is {within}; a difference is 0 or more")
+    left, right, n_missing = known_pairs(a, b)
+    if len(left) == 0:
+        raise NotEnoughDataError("no item has a score of both raters")
+    if clusters is None:
+        near = int((np.abs(left - right) <= within + SLACK).sum())
+        return proportion(near, len(left), level=level, n_missing=n_missing)
+    gaps = np.abs(np.array(a, dtype=float) - np.array(b, dtype=float))
+    agreed = np.where(np.isnan(gaps), nan, gaps <= within + SLACK)
+    return clustered_proportion(agreed.tolist(), clusters, level=level)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """Counts of label pairs: all, and without each item or case."""
+
+    whole: np.ndarray
+    without: np.ndarray
+    n_missing: int
+
+
+def _tables(
+    a: Sequence[Hashable],
+    b: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    clusters: Sequence[Hashable] | None,
+) -> _Tables:
+    pairs, places = known_labels(a, b)
+    if not pairs:
+        raise NotEnoughDataError("no item has a label of both raters")
+    rank = {label: place for place, label in enumerate(labels)}
+    strange = sorted({repr(x) for pair in pairs for x in pair if x not in rank})
+    if strange:
+        raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
+    if clusters is not None and len(clusters) != len(a):
+        raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
+    q = len(labels)
+    cells = np.array([rank[x] * q + rank[y] for x, y in pairs])
+    whole = np.bincount(cells, minlength=q * q)
+    if clusters is None:
+        used, item = np.unique(cells, return_inverse=True)
+        parts = np.eye(q * q, dtype=int)[used]
+        without = (whole - parts)[item]
+    else:
+        codes = cluster_codes(clusters, places)
+        parts = np.zeros((int(codes.max()) + 1, q * q), dtype=int)
+        np.add.at(parts, (codes, cells), 1)
+        without = whole - parts
+    return _Tables(whole.reshape(q, q), without.reshape(-1, q, q), len(a) - len(pairs))
+
+
+def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kappa, observed and expected agreement of one table or of a stack of them."""
+    n = table.sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore"):
+        po = (w * table).sum(axis=(-2, -1)) / n
+        rows, columns = table.sum(axis=-1), table.sum(axis=-2)
+        pe = np.einsum("...i,ij,...j->...", rows.astype(float), w, columns.astype(float)) / n**2
+    return above_chance(po, pe), po, pe
+
+
+def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = table.sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore"):
+        po = np.trace(table, axis1=-2, axis2=-1) / n
+        share = (table.sum(axis=-1) + table.sum(axis=-2)) / (2 * n[..., None])
+    pe = (share**2).sum(axis=-1)
+    return above_chance(po, pe), po, pe
+
+
+def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> float:
+    """Times sqrt(n), after Fleiss, Cohen & Everitt 1969, equation 13."""
+    if isnan(kappa):
+        return nan
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    lean = (w @ columns)[:, None] + rows @ w
+    spread = (p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2
+    return sqrt(max(0.0, float(spread))) / (1 - pe)
+
+
+def _ends(
+    value: float, se: float, left_out: np.ndarray, ci: CoefficientInterval, level: float
+) -> Ends:
+    if ci == "none":
+        return Ends(nan, nan, "no interval was asked for")
+    if ci == "jackknife":
+        return jackknife_ends(value, left_out, level=level)
+    half = normal_quantile(level) * se
+    if not half > 0:
+        return Ends(nan, nan, "the large-sample standard error is 0")
+    return Ends(max(-1.0, value - half), min(1.0, value + half), None)

@@ -1,0 +1,173 @@
+"""What stands behind an alarm: how sure a drop is, what is normal, and where a series changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, isnan, sqrt
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import observed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Evidence = Literal["strong", "weak", "none"]
+
+_FEWEST_BASELINE_RUNS = 8
+_FEWEST_AROUND_A_CHANGE = 2
+
+
+class TestedDifference(Protocol):
+    """A difference with an interval and a two-sided p, such as `PairedProportions`."""
+
+    @property
+    def value(self) -> float:
+        """Current less previous."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of its interval."""
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What is normal for a series."""
+
+    target: float
+    """Mean of the baseline runs."""
+
+    sd: float
+    """Standard deviation of a run, at least that of drawing the cases."""
+
+    n: int
+    """Baseline runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changepoint:
+    """Where a series most likely changed its level."""
+
+    at: int
+    """Place of the first run after the change, from 0 in the series as given."""
+
+    z: float
+    """Largest two-sample statistic over all splits; negative for a fall."""
+
+    p_value: float
+    """Share of shuffled series that reach it."""
+
+    n: int
+    """Runs with a score."""
+
+    n_resamples: int
+    """Shuffles it rests on."""
+
+
+def drop_evidence(difference: TestedDifference) -> Evidence:
+    """How sure it is that a rate fell; the rule that calls a drop critical does not ask.
+
+    Args:
+        difference: Current less previous rate: `paired.paired_proportions` on the same cases,
+            else `intervals.difference_of_proportions`.
+
+    Returns:
+        `strong` when the one-sided p is below .01 and the interval lies below 0, `weak` when
+        the p is below .05, else `none`; also `none` where no p is defined.
+    """
+    if isnan(difference.p_value):
+        return "none"
+    half = difference.p_value / 2
+    one_sided = half if difference.value < 0 else 1 - half
+    if one_sided < 0.01 and difference.high < 0:  # noqa: PLR2004 - the definition
+        return "strong"
+    return "weak" if one_sided < 0.05 else "none"  # noqa: PLR2004 - the definition
+
+
+def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> Baseline:
+    """The target and spread for `trend.cusum` from runs known to be good.
+
+    Args:
+        scores: Scores of at least 8 such runs; nan and None are missing.
+        n_cases: For pass rates the cases of a run: the spread is then at least
+            `sqrt(p (1 - p) / n_cases)`, with one pass and one failure added to p.
+
+    Returns:
+        Mean and standard deviation.
+
+    Raises:
+        ValueError: When `n_cases` is less than 1, or given with scores outside [0, 1].
+        NotEnoughDataError: When there are fewer than 8 runs, or they do not vary and `n_cases`
+            is not given.
+    """
+    known, _ = observed(scores)
+    n = len(known)
+    if n < _FEWEST_BASELINE_RUNS:
+        raise NotEnoughDataError(f"{n} runs; a baseline needs {_FEWEST_BASELINE_RUNS}")
+    target = fsum(known) / n
+    sd = sqrt(fsum((score - target) ** 2 for score in known) / (n - 1))
+    if n_cases is not None:
+        if n_cases < 1 or not all(0 <= score <= 1 for score in known):
+            raise ValueError(f"{n_cases} cases a run: it is 1 or more, and scores are rates")
+        rate = (target * n_cases + 1) / (n_cases + 2)
+        sd = max(sd, sqrt(rate * (1 - rate) / n_cases))
+    if sd <= 1e-12 * abs(target):
+        raise NotEnoughDataError("the runs do not vary; give n_cases, or runs with fresh outputs")
+    return Baseline(target=target, sd=sd, n=n)
+
+
+def changepoint(
+    scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
+) -> Changepoint:
+    """Where a series most likely changed its level; to be reported, not acted on.
+
+    The split with the largest two-sample z, at least two runs on either side; p by shuffling.
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing.
+        rng: Source of the shuffles.
+        n_resamples: How many shuffles, 1 or more.
+
+    Returns:
+        The split and its p.
+
+    Raises:
+        NotEnoughDataError: When fewer than four scores are known or all are equal.
+    """
+    known, places = observed(scores, range(len(scores)))
+    y = np.asarray(known)
+    if len(y) < 2 * _FEWEST_AROUND_A_CHANGE or np.ptp(y) <= 1e-12 * np.abs(y).max():
+        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
+    statistics = _split_statistics(y[None, :])[0]
+    best = int(np.argmax(np.abs(statistics)))
+    shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
+    largest = np.abs(_split_statistics(shuffled)).max(axis=1)
+    reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
+    return Changepoint(
+        at=int(str(places[best + _FEWEST_AROUND_A_CHANGE])),
+        z=float(statistics[best]),
+        p_value=(reached + 1) / (n_resamples + 1),
+        n=len(y),
+        n_resamples=n_resamples,
+    )
+
+
+def _split_statistics(series: np.ndarray) -> np.ndarray:
+    """For each row and each split, mean after less mean before, in standard errors.
+
+    The standard deviation of the whole series serves all splits, so a split whose parts happen
+    to be constant does not win by dividing by 0.
+    """
+    n = series.shape[1]
+    before = np.arange(_FEWEST_AROUND_A_CHANGE, n - _FEWEST_AROUND_A_CHANGE + 1)
+    sums = np.cumsum(series, axis=1)
+    first = sums[:, before - 1] / before
+    second = (sums[:, -1:] - sums[:, before - 1]) / (n - before)
+    spread = series.std(axis=1, ddof=1, keepdims=True)
+    return np.asarray((second - first) / (spread * np.sqrt(1 / before + 1 / (n - before))))

@@ -1,0 +1,341 @@
+"""How much of a score's variance goes along with which predictors; association, not cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import factorial, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.known import cluster_codes
+from judgekit.stats.quantiles import check_level
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+_MOST_GROUPS = 10
+_ROWS_PER_PARAMETER = 10
+_FLAT = 1e-10
+_SHUFFLES = 20
+_CELLS = 500_000
+"""Numbers resampled at once: 4 MiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapleyR2:
+    """R-squared shared out among groups of predictors."""
+
+    lmg: tuple[float, ...]
+    """Share of each group; they sum to r2."""
+
+    low: tuple[float, ...]
+    """Lower end of each share; nan where it was not resampled."""
+
+    high: tuple[float, ...]
+    """Upper end of each share; nan where it was not resampled."""
+
+    first: tuple[float, ...]
+    """R-squared of each group alone."""
+
+    last: tuple[float, ...]
+    """What each adds to all others; far from `first` where predictors go together."""
+
+    noise_floor: tuple[float, ...]
+    """Share each would get if its rows were shuffled; nan where it was not resampled."""
+
+    r2: float
+    """R-squared of all."""
+
+    adjusted_r2: float
+    """The same, less what chance gives; nan where no row is left over."""
+
+    level: float
+    """Confidence level of the intervals."""
+
+    n: int
+    """Cases, or rows where no case is given."""
+
+    n_missing: int
+    """Rows with a missing number."""
+
+    note: str | None = None
+    """What to bear in mind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Type2Anova:
+    """A test of each group of predictors, given the others."""
+
+    f: tuple[float, ...]
+    """F of each group; nan where it adds no column of its own."""
+
+    p_value: tuple[float, ...]
+    """Its p."""
+
+    partial_eta2: tuple[float, ...]
+    """Share of what the others leave that the group takes up."""
+
+    df: tuple[int, ...]
+    """Degrees of freedom of each group."""
+
+    df_error: int
+    """Degrees of freedom that are left."""
+
+    n: int
+    """Rows."""
+
+    n_missing: int
+    """Rows with a missing number."""
+
+    note: str | None = None
+    """What to bear in mind."""
+
+
+def shapley_r2(
+    X: Sequence[Sequence[float | None]],  # noqa: N803 - the matrix of a regression
+    y: Sequence[float | None],
+    groups: Sequence[Sequence[int]],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_resamples: int = 1000,
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+) -> ShapleyR2:
+    """R-squared shared out among groups of predictors (Lindeman, Merenda & Gold 1980).
+
+    Each group gets the mean, over all orders of adding the groups, of what it adds: Shapley's
+    value of the R-squared game (Groemping 2007). A useless predictor gets a little by chance:
+    compare with `noise_floor`.
+
+    Args:
+        X: One row an observation, one column a predictor; rows with a missing number are left
+            out. An intercept is added.
+        y: The score of each row.
+        groups: Columns of each group, ten groups at most; columns in none are left out.
+        clusters: The case of each row; whole cases are resampled.
+        n_resamples: Resamples for the intervals.
+        rng: Source of random numbers; without, there are no intervals and no noise floor.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The shares with percentile intervals.
+
+    Raises:
+        ValueError: When lengths differ, a column is out of range or in two groups, or there are
+            more than ten groups.
+        NotEnoughDataError: When the score does not vary or fewer than three rows are known.
+    """
+    check_level(level)
+    table = _table(X, y, groups, clusters)
+    shares = _shares(_cross(table.whole), table.groups)
+    rank = np.linalg.matrix_rank(_centred(table.whole[:, :-1]), tol=_FLAT * 1e3)
+    n = len(table.whole)
+    left, r2 = n - 1 - int(rank), float(shares.r2)
+    low = high = floor = (nan,) * len(groups)
+    if rng is not None:
+        parts = [
+            _shares(_cross(rows), table.groups).lmg for rows in _draws(table, rng, n_resamples)
+        ]
+        drawn = np.concatenate(parts, axis=1)
+        ends = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1)
+        low, high = tuple(ends[0].tolist()), tuple(ends[1].tolist())
+        floor = _noise_floor(table, rng)
+    return ShapleyR2(
+        lmg=tuple(shares.lmg.tolist()),
+        low=low,
+        high=high,
+        first=tuple(shares.first.tolist()),
+        last=tuple(shares.last.tolist()),
+        noise_floor=floor,
+        r2=r2,
+        adjusted_r2=1 - (1 - r2) * (n - 1) / left if left > 0 else nan,
+        level=level,
+        n=n if table.codes is None else int(table.codes.max()) + 1,
+        n_missing=table.n_missing,
+        note=_few_rows(n, int(rank) + 1),
+    )
+
+
+def type2_anova(
+    X: Sequence[Sequence[float | None]],  # noqa: N803 - the matrix of a regression
+    y: Sequence[float | None],
+    groups: Sequence[Sequence[int]],
+) -> Type2Anova:
+    """A test of each group of predictors given all others (type II sums of squares).
+
+    `F = ((RSS_without - RSS) / df) / (RSS / df_error)`, partial eta squared `SS / (SS + RSS)`
+    (Langsrud 2003).
+
+    Args:
+        X: As in `shapley_r2`.
+        y: As in `shapley_r2`.
+        groups: As in `shapley_r2`, of any number.
+
+    Returns:
+        The tests.
+
+    Raises:
+        ValueError: When lengths differ, or a column is out of range or in two groups.
+        NotEnoughDataError: When the score does not vary, or no row is left for an error.
+    """
+    table = _table(X, y, groups, None)
+    columns = [c for group in table.groups for c in group]
+    rss, rank = _residual(table.whole, columns)
+    n = len(table.whole)
+    df_error = n - 1 - rank
+    if df_error < 1:
+        raise NotEnoughDataError(f"{n} rows for {rank + 1} parameters leave none for the error")
+    found = []
+    for group in table.groups:
+        without, its_rank = _residual(table.whole, [c for c in columns if c not in group])
+        df = rank - its_rank
+        gain = max(0.0, without - rss)
+        f = (gain / df) / (rss / df_error) if df and rss > 0 else nan
+        found.append((f, _f_tail(f, df, df_error), gain / without if df and without else nan, df))
+    return Type2Anova(
+        f=tuple(row[0] for row in found),
+        p_value=tuple(row[1] for row in found),
+        partial_eta2=tuple(row[2] for row in found),
+        df=tuple(row[3] for row in found),
+        df_error=df_error,
+        n=n,
+        n_missing=table.n_missing,
+        note=_few_rows(n, rank + 1),
+    )
+
+
+class _Table(NamedTuple):
+    """Known rows of predictors and, last, the score; the columns of each group; the cases."""
+
+    whole: np.ndarray
+    groups: list[list[int]]
+    codes: np.ndarray | None
+    n_missing: int
+
+
+class _Shares(NamedTuple):
+    """One row a group; further axes are resamples."""
+
+    lmg: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    r2: np.ndarray
+
+
+def _table(
+    predictors: Sequence[Sequence[float | None]],
+    y: Sequence[float | None],
+    groups: Sequence[Sequence[int]],
+    clusters: Sequence[Hashable] | None,
+) -> _Table:
+    x = np.array(predictors, dtype=float).reshape(len(predictors), -1)
+    if len(x) != len(y) or (clusters is not None and len(clusters) != len(y)):
+        raise ValueError(f"{len(x)} rows of predictors, {len(y)} scores; each row needs its case")
+    used = [column for group in groups for column in group]
+    if len(set(used)) < len(used) or any(not 0 <= column < x.shape[1] for column in used):
+        raise ValueError(f"a group names a column twice, or one outside 0..{x.shape[1] - 1}")
+    if not 1 <= len(groups) <= _MOST_GROUPS:
+        raise ValueError(f"{len(groups)} groups of predictors; 1 to {_MOST_GROUPS} can be shared")
+    whole = np.column_stack([x[:, used], np.array(y, dtype=float)])
+    known = np.isfinite(whole).all(axis=1)
+    kept = whole[known]
+    if len(kept) < 3 or np.ptp(kept[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
+        raise NotEnoughDataError(f"{len(kept)} complete rows, or a score that does not vary")
+    ends = np.cumsum([0, *[len(group) for group in groups]])
+    places = [list(range(a, b)) for a, b in pairwise(ends.tolist())]
+    codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
+    return _Table(kept, places, codes, int(len(known) - known.sum()))
+
+
+def _centred(x: np.ndarray) -> np.ndarray:
+    """Columns of mean 0 and, where they vary, variance 1."""
+    shifted = x - x.mean(axis=-2, keepdims=True)
+    spread = shifted.std(axis=-2, keepdims=True)
+    return np.asarray(shifted / np.where(spread > _FLAT, spread, np.inf))
+
+
+def _cross(whole: np.ndarray) -> np.ndarray:
+    """Correlations of all columns, 0 for those that do not vary."""
+    z = _centred(whole)
+    return np.asarray(np.swapaxes(z, -1, -2) @ z / z.shape[-2])
+
+
+def _shares(correlations: np.ndarray, groups: Sequence[Sequence[int]]) -> _Shares:
+    p = len(groups)
+    r2 = {
+        chosen: _r2(correlations, [c for g in chosen for c in groups[g]])
+        for size in range(p + 1)
+        for chosen in combinations(range(p), size)
+    }
+    every = tuple(range(p))
+    lmg = np.zeros((p, *correlations.shape[:-2]))
+    for chosen, value in r2.items():
+        for g in set(every) - set(chosen):
+            weight = factorial(len(chosen)) * factorial(p - len(chosen) - 1) / factorial(p)
+            lmg[g] += weight * (r2[tuple(sorted((*chosen, g)))] - value)
+    last = [r2[every] - r2[tuple(h for h in every if h != g)] for g in every]
+    return _Shares(lmg, np.array([r2[(g,)] for g in every]), np.array(last), r2[every])
+
+
+def _r2(correlations: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+    """R-squared of some columns; nan where the score does not vary."""
+    varies = np.where(correlations[..., -1, -1] > 0, 0.0, nan)
+    if not columns:
+        return varies
+    inner = correlations[..., columns, :][..., columns]
+    target = correlations[..., columns, -1]
+    inverse = np.linalg.pinv(inner, rcond=_FLAT, hermitian=True)
+    return np.asarray(varies + np.einsum("...i,...ij,...j->...", target, inverse, target))
+
+
+def _draws(table: _Table, rng: np.random.Generator, n_resamples: int) -> Iterator[np.ndarray]:
+    """Resampled rows, a stack at a time; whole cases, one resample at a time."""
+    n = len(table.whole)
+    if table.codes is None:
+        most = max(1, _CELLS // table.whole.size)
+        for start in range(0, n_resamples, most):
+            yield table.whole[rng.integers(0, n, (min(most, n_resamples - start), n))]
+        return
+    members = [np.flatnonzero(table.codes == k) for k in range(int(table.codes.max()) + 1)]
+    for _ in range(n_resamples):
+        pick = rng.integers(0, len(members), len(members))
+        yield table.whole[None, np.concatenate([members[k] for k in pick])]
+
+
+def _noise_floor(table: _Table, rng: np.random.Generator) -> tuple[float, ...]:
+    """The share of each group with its rows shuffled, on average."""
+    floors = []
+    for place, group in enumerate(table.groups):
+        shares = []
+        for _ in range(_SHUFFLES):
+            shuffled = table.whole.copy()
+            shuffled[:, group] = rng.permutation(table.whole[:, group])
+            shares.append(float(_shares(_cross(shuffled), table.groups).lmg[place]))
+        floors.append(float(np.mean(shares)))
+    return tuple(floors)
+
+
+def _residual(whole: np.ndarray, columns: Sequence[int]) -> tuple[float, int]:
+    """Residual sum of squares of the score on some columns, and their rank."""
+    y = whole[:, -1] - whole[:, -1].mean()
+    if not columns:
+        return float(y @ y), 0
+    z = _centred(whole[:, columns])
+    coef, _, rank, _ = np.linalg.lstsq(z, y, rcond=_FLAT)
+    rest = y - z @ coef
+    return float(rest @ rest), int(rank)
+
+
+def _f_tail(f: float, df1: int, df2: int) -> float:
+    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
+
+    return nan if np.isnan(f) else float(fdtrc(df1, df2, f))
+
+
+def _few_rows(n: int, n_parameters: int) -> str | None:
+    if n >= _ROWS_PER_PARAMETER * n_parameters:
+        return None
+    return f"{n} rows for {n_parameters} parameters: fewer than {_ROWS_PER_PARAMETER} each, rough"

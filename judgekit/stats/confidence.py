@@ -1,0 +1,263 @@
+"""How sure a judge is: by its votes, by the probabilities of its tokens, and pooled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import exp, fsum, isfinite, log, nan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Figure
+from judgekit.stats.known import fold_codes, is_missing, known_pairs, outcomes
+from judgekit.stats.logistic import expit, fit_logistic
+from judgekit.stats.quantiles import SLACK
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+_CLIP = 1e-6
+_MISSING_MASS = 0.1
+_ENOUGH_LABELS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteConfidence:
+    """How far several votes of one judge agree."""
+
+    agreement: float
+    """Share of the commonest vote."""
+
+    entropy: float
+    """Entropy of the votes, in nats; too small by about (labels seen - 1) / (2 n)."""
+
+    normalized: float
+    """1 - entropy / ln(size of the scale): 1 all agree, 0 spread evenly."""
+
+    pair_agreement: float
+    """Share of pairs of votes that agree; nan for one vote."""
+
+    mode: tuple[Hashable, ...]
+    """The commonest votes; more than one where they tie."""
+
+    n: int
+    """Votes."""
+
+    n_missing: int
+    """Votes that are missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedScore:
+    """The mean of the distribution over scores that a judge's token probabilities give."""
+
+    value: float
+    """Mean over the tokens on the scale; nan where none is."""
+
+    mass: float
+    """Probability of all tokens on the scale."""
+
+    mode: float
+    """The likeliest score; the lower of two as likely."""
+
+    sd: float
+    """Standard deviation of the distribution."""
+
+    low: float
+    """The mean if the missing mass were all at the lower end: a bound, no interval."""
+
+    high: float
+    """The mean if the missing mass were all at the upper end."""
+
+    probabilities: tuple[tuple[float, float], ...]
+    """Pairs of score and probability, made to sum to 1."""
+
+    reason: str | None = None
+    """Why the value is undefined."""
+
+    note: str | None = None
+    """What to bear in mind."""
+
+
+def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> VoteConfidence:
+    """How far several votes of one judge on one question agree.
+
+    Args:
+        votes: Votes; None and nan are missing.
+        labels: The whole scale, also what nobody voted for: it sets what "spread evenly" means.
+
+    Returns:
+        The measures. With few votes they know few values.
+
+    Raises:
+        ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
+        NotEnoughDataError: When there is no vote.
+    """
+    known = [vote for vote in votes if not is_missing(vote)]
+    if len(set(labels)) < 2:  # noqa: PLR2004 - one label leaves nothing to vote on
+        raise ValueError("a scale needs two different labels")
+    strange = sorted({repr(vote) for vote in known if vote not in set(labels)})
+    if strange:
+        raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
+    if not known:
+        raise NotEnoughDataError("no votes to count")
+    counts, n = Counter(known), len(known)
+    most = max(counts.values())
+    entropy = -fsum(c / n * log(c / n) for c in counts.values()) + 0.0
+    pairs = sum(c * (c - 1) for c in counts.values())
+    return VoteConfidence(
+        agreement=most / n,
+        entropy=entropy,
+        normalized=1 - entropy / log(len(set(labels))),
+        pair_agreement=pairs / (n * (n - 1)) if n > 1 else nan,
+        mode=tuple(label for label in dict.fromkeys(labels) if counts[label] == most),
+        n=n,
+        n_missing=len(votes) - n,
+    )
+
+
+def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) -> ExpectedScore:
+    """The mean score under the judge's token probabilities (Liu et al. 2023, "G-Eval").
+
+    Tokens count that are a score of the scale once blanks are stripped; their probabilities are
+    made to sum to 1. Take the tokens at the place of the score, after the rationale; scores of
+    two digits are two tokens and cannot be read this way.
+
+    Args:
+        token_logprobs: Natural log-probability of each candidate token at that place.
+        scale: The scores.
+
+    Returns:
+        The mean, and how far the mass on other tokens could move it.
+
+    Raises:
+        ValueError: When the scale has fewer than two scores, or a log-probability is above 0.
+    """
+    levels = {f"{score:g}": float(score) for score in scale}
+    if len(levels) < 2:  # noqa: PLR2004 - one score leaves nothing to judge
+        raise ValueError("a scale needs two different scores")
+    if any(not lp <= SLACK for lp in token_logprobs.values()):
+        raise ValueError("a log-probability is above 0 or missing")
+    masses = dict.fromkeys(sorted(levels.values()), 0.0)
+    for token, logprob in token_logprobs.items():
+        if token.strip() in levels:
+            masses[levels[token.strip()]] += exp(logprob)
+    total = fsum(masses.values())
+    if not total > 0:
+        reason = "no token is a score of the scale"
+        return ExpectedScore(
+            value=nan, mass=0.0, mode=nan, sd=nan, low=min(masses), high=max(masses),
+            probabilities=(), reason=reason,
+        )  # fmt: skip
+    share = {score: mass / total for score, mass in masses.items()}
+    value = fsum(score * p for score, p in share.items())
+    rest, held = max(0.0, 1 - total), min(1.0, total)
+    return ExpectedScore(
+        value=value,
+        mass=total,
+        mode=max(share, key=lambda score: share[score]),
+        sd=sqrt(fsum(p * (score - value) ** 2 for score, p in share.items())),
+        low=held * value + rest * min(share),
+        high=held * value + rest * max(share),
+        probabilities=tuple(share.items()),
+        note=f"{rest:.0%} of the mass lies on other tokens" if rest > _MISSING_MASS else None,
+    )
+
+
+def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = None) -> Figure:
+    """The weighted mean of log-odds, as a probability (Genest & Zidek 1986, logarithmic pool).
+
+    Args:
+        probs: Probabilities in [0, 1], moved to 1e-6 or 1 - 1e-6 where nearer to an end; None and
+            nan are left out with their weight.
+        weights: Weight of each, 0 or more; equal without.
+
+    Returns:
+        The pooled probability; nan with a reason where none is known.
+
+    Raises:
+        ValueError: When a probability or weight is out of range, or lengths differ.
+    """
+    given = [1.0] * len(probs) if weights is None else list(weights)
+    if len(given) != len(probs) or any(not w >= 0 for w in given):
+        raise ValueError("each probability needs a weight of 0 or more")
+    known = [
+        (float(p), w)
+        for p, w in zip(probs, given, strict=True)
+        if p is not None and not is_missing(p)
+    ]
+    if any(not 0 <= p <= 1 for p, _ in known):
+        raise ValueError("a probability lies outside 0..1")
+    total = fsum(w for _, w in known)
+    if not total > 0:
+        return Figure(value=nan, method="mean log-odds", reason="no probability with a weight")
+    clipped = [(min(1 - _CLIP, max(_CLIP, p)), w) for p, w in known]
+    odds = fsum(w * log(p / (1 - p)) for p, w in clipped) / total
+    return Figure(value=1 / (1 + exp(-odds)), method="mean log-odds")
+
+
+def stack_confidence(
+    signals: Sequence[Sequence[float]],
+    correct: Sequence[float | None],
+    folds: Sequence[Hashable] | int = 5,
+) -> np.ndarray:
+    """One probability out of several signs of confidence, by cross-fitted logistic regression.
+
+    Args:
+        signals: For each item its signs: log-odds of the stated confidence, share of votes,
+            margin of log-probabilities.
+        correct: Whether the judge was right: 1, 0 or missing, in the order of `signals`.
+        folds: The fold of each item (keep a case in one), or how many to deal in turn.
+
+    Returns:
+        For each item the probability from a fit that has not seen its fold; nan where its
+        outcome or a sign is missing.
+
+    Raises:
+        ValueError: When lengths differ or an outcome is neither 0 nor 1.
+        NotEnoughDataError: When fewer than 100 items are known, or a fold cannot be fitted.
+    """
+    x = np.array(signals, dtype=float).reshape(len(signals), -1)
+    usable = np.where(np.isfinite(x).all(axis=1), 1.0, nan)
+    known_pairs(usable.tolist(), correct)  # refuses unlike lengths
+    y = outcomes(correct) * usable
+    known = np.isfinite(y)
+    if known.sum() < _ENOUGH_LABELS:
+        raise NotEnoughDataError(f"{int(known.sum())} labelled items; stacking needs 100")
+    fold = fold_codes(folds, usable.tolist(), y.tolist())
+    design = np.column_stack([np.ones(len(fold)), x[known]])
+    found = np.full(len(y), nan)
+    inside = np.empty(len(fold))
+    for k in np.unique(fold):
+        fit = fit_logistic(design[fold != k], y[known][fold != k])
+        inside[fold == k] = expit(design[fold == k] @ fit.coef)
+    found[known] = inside
+    return found
+
+
+def chance_higher(a: Mapping[float, float], b: Mapping[float, float]) -> Figure:
+    """P(A > B) + P(A = B) / 2 for two independent distributions of a score.
+
+    Args:
+        a: Probability of each score of A; need not sum to 1.
+        b: Probability of each score of B.
+
+    Returns:
+        The chance; nan with a reason where a distribution is empty.
+
+    Raises:
+        ValueError: When a probability is negative or infinite.
+    """
+    if any(not (p >= 0 and isfinite(p)) for p in [*a.values(), *b.values()]):
+        raise ValueError("a probability is negative or infinite")
+    total = fsum(a.values()) * fsum(b.values())
+    if not total > 0:
+        return Figure(value=nan, method="score distributions", reason="a distribution is empty")
+    wins = fsum(
+        p * q * (1.0 if x > y else 0.5 if x == y else 0.0)
+        for x, p in a.items()
+        for y, q in b.items()
+    )
+    return Figure(value=wins / total, method="score distributions")

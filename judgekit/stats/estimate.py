@@ -1,0 +1,190 @@
+"""A number with its doubt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atanh, fsum, isinf, isnan, nan, sqrt, tanh
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.stats.quantiles import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+Decision = Literal["better", "worse", "equivalent", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number, the interval it may lie in, and what both rest on."""
+
+    value: float
+    """The estimate; nan where it is undefined, with a `reason`."""
+
+    low: float
+    """Lower end of the interval; nan where there is none."""
+
+    high: float
+    """Upper end of the interval; nan where there is none."""
+
+    level: float = 0.95
+    """Confidence level of the interval, in (0, 1)."""
+
+    n: int
+    """How many independent items it rests on: cases, not their repeats."""
+
+    n_missing: int = 0
+    """How many observations were left out."""
+
+    method: str
+    """How the interval was made."""
+
+    se: float = nan
+    """Standard error, where the method has one."""
+
+    df: float = nan
+    """Degrees of freedom, where the method has them."""
+
+    n_clusters: int | None = None
+    """How many clusters the observations fall into, where they were clustered."""
+
+    n_observations: int | None = None
+    """How many observations were used, where an item may have several."""
+
+    design_effect: float = nan
+    """Variance over that of as many independent observations, where they were clustered."""
+
+    reason: str | None = None
+    """Why the value or the interval is undefined."""
+
+    note: str | None = None
+    """What to bear in mind in reading it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number without an interval: a probability, a size, a ratio."""
+
+    value: float
+    """The number; nan where it is undefined, with a `reason`."""
+
+    method: str
+    """How it was found."""
+
+    reason: str | None = None
+    """Why the value is undefined."""
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def undefined(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
+    """An estimate the data do not identify.
+
+    Args:
+        reason: Why, in a few words.
+        n: How many observations there are.
+        method: What was tried.
+        level: The confidence level that was asked for.
+
+    Returns:
+        An estimate whose value and ends are nan.
+    """
+    return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)
+
+
+def observed(
+    x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
+) -> tuple[list[float], list[Hashable]]:
+    """The observations that are there, and the cluster of each.
+
+    Args:
+        x: Observations; nan and None are missing.
+        clusters: The cluster of each observation (its case); without, each is its own.
+
+    Returns:
+        The known observations and, in the same order, their clusters.
+
+    Raises:
+        ValueError: When `clusters` has another length than `x`, or an observation is infinite.
+    """
+    if clusters is not None and len(clusters) != len(x):
+        raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
+    names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
+    kept = [(float(v), c) for v, c in zip(x, names, strict=True) if v is not None and not isnan(v)]
+    if any(isinf(value) for value, _ in kept):
+        raise ValueError("an observation is infinite; give nan where it is missing")
+    return [value for value, _ in kept], [name for _, name in kept]
+
+
+def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hashable, float]:
+    """The mean of each cluster.
+
+    Args:
+        x: Observations, none missing.
+        clusters: The cluster of each.
+
+    Returns:
+        Mean per cluster, in order of appearance.
+    """
+    members: dict[Hashable, list[float]] = {}
+    for value, name in zip(x, clusters, strict=True):
+        members.setdefault(name, []).append(value)
+    return {name: fsum(values) / len(values) for name, values in members.items()}
+
+
+def jackknife_interval(
+    value: float, leave_one_out: Sequence[float], *, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of a coefficient in (-1, 1) from its leave-one-item-out values.
+
+    `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` with the jackknife standard error
+    `se^2 = (n-1)/n sum (value_(-i) - mean)^2` (Efron & Stein 1981; delta method on Fisher's z).
+
+    Args:
+        value: The coefficient on all n items.
+        leave_one_out: The coefficient without item i, for each of the n items (or clusters).
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Lower and upper end; nan twice where the coefficient is +-1 or undefined, where leaving an
+        item out leaves it undefined, or where no item changes it.
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    n = len(leave_one_out)
+    quantile = t_quantile(level, n - 1)
+    if n < 2 or isnan(value) or abs(value) >= 1 or any(isnan(v) for v in leave_one_out):  # noqa: PLR2004 - a variance needs two
+        return nan, nan
+    centre = fsum(leave_one_out) / n
+    se = sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
+    if se == 0:
+        return nan, nan
+    half = quantile * se / (1 - value * value)
+    return tanh(atanh(value) - half), tanh(atanh(value) + half)
+
+
+def decide(estimate: Estimate, margin: float) -> Decision:
+    """What the interval of a difference allows one to say.
+
+    Args:
+        estimate: A difference; more is better.
+        margin: The largest difference that does not matter, 0 or more, in its unit.
+
+    Returns:
+        `better` when the whole interval lies above 0, `worse` when it lies below, `equivalent`
+        when it lies inside +-margin, else `inconclusive` (also without an interval).
+
+    Raises:
+        ValueError: When the margin is negative.
+    """
+    if not margin >= 0:
+        raise ValueError(f"margin is {margin}; it is 0 or more")
+    if estimate.low > 0:
+        return "better"
+    if estimate.high < 0:
+        return "worse"
+    if -margin < estimate.low and estimate.high < margin:
+        return "equivalent"
+    return "inconclusive"

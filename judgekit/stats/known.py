@@ -1,0 +1,157 @@
+"""What is known of observations that may be missing, singly, in pairs and in tables."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+Label = TypeVar("Label", bound="Hashable")
+
+DIGITS = 9
+"""Scores that agree so far are tied; floats differ in the last places."""
+
+
+def is_missing(value: object) -> bool:
+    """Whether an observation is missing.
+
+    Args:
+        value: Anything; None and nan are missing.
+
+    Returns:
+        True where it is.
+    """
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def known_pairs(
+    a: Sequence[float | None], b: Sequence[float | None]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The pairs of numbers of which both sides are known.
+
+    Args:
+        a: One side; nan and None are missing.
+        b: The other, in the order of `a`.
+
+    Returns:
+        Both sides of the known pairs, and how many pairs lack one.
+
+    Raises:
+        ValueError: When lengths differ or a number is infinite.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} values on one side, but {len(b)} on the other")
+    left, right = np.array(a, dtype=float), np.array(b, dtype=float)
+    known = ~(np.isnan(left) | np.isnan(right))
+    if np.isinf(left).any() or np.isinf(right).any():
+        raise ValueError("a value is infinite; give nan where it is missing")
+    return left[known], right[known], int(len(left) - known.sum())
+
+
+def known_labels(
+    a: Sequence[Label | None], b: Sequence[Label | None]
+) -> tuple[list[tuple[Label, Label]], list[int]]:
+    """The pairs of labels of which both sides are known.
+
+    Args:
+        a: One rater's labels; nan and None are missing.
+        b: The other's, in the order of `a`.
+
+    Returns:
+        The known pairs, and the place of each.
+
+    Raises:
+        ValueError: When lengths differ.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
+    kept = [
+        (place, (x, y))
+        for place, (x, y) in enumerate(zip(a, b, strict=True))
+        if x is not None and y is not None and not (is_missing(x) or is_missing(y))
+    ]
+    return [pair for _, pair in kept], [place for place, _ in kept]
+
+
+def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -> np.ndarray:
+    """Outcomes as 0, 1 and nan.
+
+    Args:
+        x: 1 or True (it was so), 0 or False, nan or None (missing).
+        what: What they are called in a message.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: When one is none of these.
+    """
+    found = np.array(x, dtype=float)
+    if not np.isin(found[~np.isnan(found)], (0, 1)).all():
+        raise ValueError(f"{what} is neither 0 nor 1")
+    return found
+
+
+def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.ndarray:
+    """The clusters of the observations at some places, numbered in order of appearance.
+
+    Args:
+        clusters: The cluster of each observation.
+        places: The observations that are kept.
+
+    Returns:
+        A number from 0 for each of them.
+    """
+    codes: dict[Hashable, int] = {}
+    return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
+
+
+def fold_codes(
+    folds: Sequence[Hashable] | int,
+    x: Sequence[float | None],
+    y: Sequence[float | None],
+) -> np.ndarray:
+    """The fold of each known pair, numbered from 0.
+
+    Args:
+        folds: The fold of each pair, or how many to deal in turn.
+        x: One side of the pairs.
+        y: The other.
+
+    Returns:
+        A number for each pair of which both sides are known.
+
+    Raises:
+        ValueError: When `folds` has another length.
+        NotEnoughDataError: When fewer than two folds hold a pair.
+    """
+    known = ~np.isnan(np.array(x, dtype=float)) & ~np.isnan(np.array(y, dtype=float))
+    places = np.flatnonzero(known).tolist()
+    if isinstance(folds, int):
+        found = np.arange(len(places)) % max(1, folds)
+    else:
+        if len(folds) != len(x):
+            raise ValueError(f"{len(x)} pairs, but {len(folds)} folds")
+        found = cluster_codes(folds, places)
+    if len(np.unique(found)) < 2:  # noqa: PLR2004 - nothing would be left to fit on
+        raise NotEnoughDataError("cross-fitting needs two folds that hold a pair")
+    return found
+
+
+def known_scores(x: Sequence[float | None]) -> np.ndarray:
+    """The scores that are not missing.
+
+    Args:
+        x: Scores; None and nan are missing.
+
+    Returns:
+        The others, in their order.
+    """
+    scores = np.array(x, dtype=float)
+    return np.asarray(scores[~np.isnan(scores)])

@@ -1,0 +1,104 @@
+"""p-values adjusted for how many were looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.stats.quantiles import check_level
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AdjustMethod = Literal["holm", "bh", "by"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedPValues:
+    """Adjusted p-values, in the order the raw ones were given."""
+
+    value: tuple[float, ...]
+    """Adjusted p-values, each at least its raw one; nan where that was missing."""
+
+    method: AdjustMethod
+    """How they were adjusted."""
+
+    n: int
+    """How many p-values were looked at."""
+
+    n_missing: int
+    """How many were undefined; they are not counted as looks."""
+
+
+def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> AdjustedPValues:
+    """Adjust p-values for how many were looked at.
+
+    With p sorted upwards and m of them: Holm 1979 `max_{j<=i} (m-j+1) p_j`, for a few decisions;
+    `bh` (Benjamini & Hochberg 1995) `min_{j>=i} m p_j / j`, for screens; `by` (Benjamini &
+    Yekutieli 2001) the same times `sum 1/j`, whatever the dependence.
+
+    Args:
+        p_values: Raw p-values in [0, 1]; nan and None are undefined and left out.
+        method: `holm`, `bh` or `by`.
+
+    Returns:
+        The adjusted p-values, at most 1.
+
+    Raises:
+        ValueError: When a p-value lies outside [0, 1], or the method is unknown.
+
+    Example:
+        >>> adjust([0.01, 0.04, 0.03]).value
+        (0.03, 0.06, 0.06)
+    """
+    if method not in ("holm", "bh", "by"):
+        raise ValueError(f"no adjustment is called {method!r}; known: holm, bh, by")
+    known = [(p, i) for i, p in enumerate(p_values) if p is not None and not isnan(p)]
+    if any(not 0 <= p <= 1 for p, _ in known):
+        raise ValueError("a p-value lies outside 0..1")
+    order = sorted(known)
+    ordered = [p for p, _ in order]
+    adjusted = _step_down(ordered) if method == "holm" else _step_up(ordered, method)
+    value = [nan] * len(p_values)
+    for new, (_, place) in zip(adjusted, order, strict=True):
+        value[place] = new
+    return AdjustedPValues(
+        value=tuple(value), method=method, n=len(known), n_missing=len(p_values) - len(known)
+    )
+
+
+def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
+    """The level each of several intervals needs so that all cover together (Bonferroni).
+
+    Args:
+        n_intervals: How many intervals are shown together, 1 or more.
+        level: The level they are to have together, in (0, 1).
+
+    Returns:
+        The level of each.
+
+    Raises:
+        ValueError: When the level or the count is out of range.
+    """
+    check_level(level)
+    if n_intervals < 1:
+        raise ValueError(f"{n_intervals} intervals; there is at least one")
+    return 1 - (1 - level) / n_intervals
+
+
+def _step_down(ordered: Sequence[float]) -> list[float]:
+    m, highest, adjusted = len(ordered), 0.0, []
+    for place, p in enumerate(ordered):
+        highest = max(highest, min(1.0, (m - place) * p))
+        adjusted.append(highest)
+    return adjusted
+
+
+def _step_up(ordered: Sequence[float], method: AdjustMethod) -> list[float]:
+    m, lowest, adjusted = len(ordered), 1.0, []
+    factor = sum(1 / j for j in range(1, m + 1)) if method == "by" else 1.0
+    for place in range(m, 0, -1):
+        lowest = min(lowest, factor * m / place * ordered[place - 1])
+        adjusted.append(lowest)
+    return adjusted[::-1]

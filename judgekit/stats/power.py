@@ -1,0 +1,298 @@
+"""How many items a question needs, and the smallest difference a size can show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, isfinite, sqrt
+from statistics import NormalDist
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.quantiles import SLACK, normal_quantile
+
+_SAW_TEETH = 30
+"""The power of an exact test rises in saw-teeth: it has to hold for as many further sizes."""
+
+_MOST_ITEMS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSize:
+    """How many items are needed."""
+
+    value: int
+    """Items: cases, pairs or labels."""
+
+    alpha: float
+    """Two-sided error of the first kind it was planned for."""
+
+    power: float | None
+    """Chance to see the difference where there is one; None where an interval was planned."""
+
+    method: str
+    """The formula."""
+
+    def __int__(self) -> int:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableDifference:
+    """The smallest difference that a size can show."""
+
+    value: float
+    """The difference, in the unit of the standard deviation."""
+
+    n: int
+    """Items it was asked for."""
+
+    alpha: float
+    """Two-sided error of the first kind."""
+
+    power: float
+    """Chance to see such a difference."""
+
+    method: str
+    """The formula."""
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def sample_size_paired(
+    delta: float, sd_diff: float, *, alpha: float = 0.05, power: float = 0.8
+) -> SampleSize:
+    """Items needed to see a paired mean difference: `((z_a + z_b) sd / delta)^2`.
+
+    Args:
+        delta: The difference to be seen; not 0.
+        sd_diff: Standard deviation of the items' differences, more than 0.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size, rounded up (normal approximation; a t test needs 1-2 more).
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    _positive(delta=abs(delta), sd_diff=sd_diff)
+    return _size(((_z(alpha) + _z_power(power)) * sd_diff / delta) ** 2, "paired", alpha, power)
+
+
+def mde_paired(
+    n: int, sd_diff: float, *, alpha: float = 0.05, power: float = 0.8
+) -> DetectableDifference:
+    """The smallest paired mean difference n items can show: `(z_a + z_b) sd / sqrt(n)`.
+
+    Args:
+        n: Items, 1 or more: cases, not their repeats.
+        sd_diff: Standard deviation of the items' differences, more than 0; for pass/fail the
+            root of the share of cases on which the variants differ.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The difference.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+        NotEnoughDataError: When there is no item.
+    """
+    if n < 1:
+        raise NotEnoughDataError("without items no difference can be seen")
+    _positive(sd_diff=sd_diff)
+    value = (_z(alpha) + _z_power(power)) * sd_diff / sqrt(n)
+    return DetectableDifference(value=value, n=n, alpha=alpha, power=power, method="paired, normal")
+
+
+def sample_size_mcnemar(
+    p_discordant: float, delta: float, *, alpha: float = 0.05, power: float = 0.8
+) -> SampleSize:
+    """Cases needed to see a change of a pass rate on the same cases (Connor 1987).
+
+    `(z_a sqrt(psi) + z_b sqrt(psi - delta^2))^2 / delta^2`
+
+    Args:
+        p_discordant: psi, the share of cases only one variant passes, in (0, 1].
+        delta: The change to be seen; not 0, at most psi either way.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size, rounded up.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    _positive(p_discordant=p_discordant, delta=abs(delta))
+    if p_discordant > 1 or abs(delta) > p_discordant:
+        raise ValueError(f"a change of {delta} needs at least that share of cases that differ")
+    root = _z(alpha) * sqrt(p_discordant) + _z_power(power) * sqrt(p_discordant - delta**2)
+    return _size((root / delta) ** 2, "mcnemar (Connor 1987)", alpha, power)
+
+
+def sample_size_two_proportions(
+    p1: float, p2: float, *, alpha: float = 0.05, power: float = 0.8
+) -> SampleSize:
+    """Items needed in each of two independent groups to tell their rates apart.
+
+    `(z_a sqrt(2 p q) + z_b sqrt(p1 q1 + p2 q2))^2 / (p1 - p2)^2` with p the mean rate, without
+    continuity correction (Fleiss 1981).
+
+    Args:
+        p1: Rate of the first, 0 to 1.
+        p2: Rate of the second, 0 to 1, another one.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size of each group, rounded up.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
+        raise ValueError(f"rates {p1} and {p2}; a rate lies in 0..1")
+    _positive(difference=abs(p1 - p2))
+    p = (p1 + p2) / 2
+    root = _z(alpha) * sqrt(2 * p * (1 - p)) + _z_power(power) * sqrt(p1 * (1 - p1) + p2 * (1 - p2))
+    return _size((root / (p1 - p2)) ** 2, "two proportions (Fleiss 1981)", alpha, power)
+
+
+def sample_size_sign(p: float, *, alpha: float = 0.05, power: float = 0.8) -> SampleSize:
+    """Decisive pairs needed for an exact sign test to see a win rate of p.
+
+    By enumeration; the power has to hold for the next 30 sizes as well, since it rises in
+    saw-teeth.
+
+    Args:
+        p: Win rate among decisive pairs, in (0, 1), not 1/2.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size.
+
+    Raises:
+        ValueError: When an argument is out of its range, or p is so near 1/2 that more than a
+            million pairs are needed.
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"p is {p}; a win rate lies between 0 and 1")
+    _positive(distance_from_half=abs(p - 0.5))
+    rough = ((_z(alpha) / 2 + _z_power(power) * sqrt(p * (1 - p))) / (p - 0.5)) ** 2
+    if rough > _MOST_ITEMS:
+        raise ValueError(f"p={p} is too near 1/2: about {rough:.0f} pairs would be needed")
+    held, first = 0, max(1, int(rough * 0.8) - _SAW_TEETH)
+    size = first
+    while held <= _SAW_TEETH:
+        held = held + 1 if _sign_power(size, p, alpha) >= power else 0
+        size += 1
+    return _size(size - held, "exact sign test", alpha, power)
+
+
+def labels_for_ppi(
+    n_unlabeled: int, half_width: float, sd: float, corr: float, *, alpha: float = 0.05
+) -> SampleSize:
+    """Human labels needed beside judge scores for an interval of a given half-width.
+
+    The smallest n with `sd^2 / n (1 - corr^2 N / (n + N)) <= (half_width / z)^2`
+    (power-tuned prediction-powered inference; Angelopoulos et al. 2023, arXiv:2311.01453).
+
+    Args:
+        n_unlabeled: N, items with a judge score only, 0 or more.
+        half_width: Half the width of the interval, more than 0.
+        sd: Standard deviation of the human labels, more than 0.
+        corr: Correlation of judge and human, -1 to 1.
+        alpha: One less the level of the interval, in (0, 1).
+
+    Returns:
+        The labels, rounded up.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    _positive(half_width=half_width, sd=sd)
+    if n_unlabeled < 0 or not -1 <= corr <= 1:
+        raise ValueError(f"{n_unlabeled} unlabelled items, correlation {corr}: out of range")
+    goal = (half_width / _z(alpha) / sd) ** 2
+    high = max(1, ceil(1 / goal))  # enough without any judge
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = (1 - corr**2 * n_unlabeled / (middle + n_unlabeled)) / middle <= goal
+        low, high = (low, middle) if reached else (middle, high)
+    return SampleSize(value=high, alpha=alpha, power=None, method="power-tuned PPI")
+
+
+def sample_size_repeated(
+    delta: float,
+    var_item: float,
+    var_a: float,
+    var_b: float,
+    *,
+    repeats_a: int = 1,
+    repeats_b: int = 1,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> SampleSize:
+    """Items needed to see a paired difference when each item is tried several times.
+
+    `(z_a + z_b)^2 (var_item + var_a / repeats_a + var_b / repeats_b) / delta^2` (Miller 2024).
+
+    Args:
+        delta: The difference to be seen; not 0.
+        var_item: Variance over items of the difference of their true scores, 0 or more.
+        var_a: Variance of A's repeats within an item, 0 or more.
+        var_b: Variance of B's repeats within an item, 0 or more.
+        repeats_a: Repeats of each item by A, 1 or more.
+        repeats_b: Repeats of each item by B, 1 or more.
+        alpha: Two-sided error of the first kind, in (0, 1).
+        power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size, rounded up.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    if min(var_item, var_a, var_b) < 0 or min(repeats_a, repeats_b) < 1:
+        raise ValueError("variances are 0 or more, repeats 1 or more")
+    variance = var_item + var_a / repeats_a + var_b / repeats_b
+    _positive(delta=abs(delta), variance=variance)
+    needed = ((_z(alpha) + _z_power(power)) / delta) ** 2 * variance
+    return _size(needed, "paired with repeats (Miller 2024)", alpha, power)
+
+
+def _size(needed: float, method: str, alpha: float, power: float) -> SampleSize:
+    """Rounded up; what exceeds a whole number by rounding only is that number."""
+    value = max(1, ceil(needed - SLACK))
+    return SampleSize(value=value, alpha=alpha, power=power, method=method)
+
+
+def _z(alpha: float) -> float:
+    return normal_quantile(1 - alpha)
+
+
+def _z_power(power: float) -> float:
+    if not 0 < power < 1:
+        raise ValueError(f"power is {power}; it lies between 0 and 1")
+    return NormalDist().inv_cdf(power)
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not (isfinite(value) and value > 0):
+            raise ValueError(f"{name} is {value}; it has to be more than 0")
+
+
+def _sign_power(n: int, p: float, alpha: float) -> float:
+    """The chance that n decisive pairs are significant: both tails of Binomial(n, p)."""
+    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+
+    most = max(0, int(n / 2 - _z(alpha) * sqrt(n) / 2))
+    while 2 * bdtr(most + 1, n, 0.5) <= alpha:
+        most += 1
+    while most >= 0 and 2 * bdtr(most, n, 0.5) > alpha:
+        most -= 1
+    return float(bdtr(most, n, p) + bdtr(most, n, 1 - p)) if most >= 0 else 0.0

@@ -1,0 +1,353 @@
+"""Means from few human labels and many judge scores: prediction-powered inference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.isotonic import fit_isotonic
+from judgekit.stats.known import cluster_codes, fold_codes, known_pairs, known_scores
+from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+Quantile = Literal["t", "normal"]
+
+_FEW_LABELS, _SOME_LABELS = 20, 50
+_FLAT = 1e-12
+
+
+class Stratum(TypedDict):
+    """One stratum of outputs, fixed before labels were drawn."""
+
+    labels: Sequence[float | None]
+    judge_labeled: Sequence[float | None]
+    judge_unlabeled: Sequence[float | None]
+    weight: NotRequired[float]
+    lam: NotRequired[float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PPIMean(Estimate):
+    """A mean of human scores, sharpened by a judge."""
+
+    lam: float
+    """How much the judge is leaned on: 0 labels only, 1 fully."""
+
+    n_unlabeled: int
+    """Judge scores without a label."""
+
+    n_effective: float
+    """Labels alone that would be as precise; nan where undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratifiedMean(Estimate):
+    """A mean over strata."""
+
+    lam: tuple[float, ...]
+    """How much the judge is leaned on, in each stratum."""
+
+    weights: tuple[float, ...]
+    """Share of each stratum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossfitMean(Estimate):
+    """A mean from scores recalibrated out of fold."""
+
+    oof: tuple[float, ...]
+    """The labelled items' recalibrated scores, each from a map that has not seen it."""
+
+    n_unlabeled: int
+    """Judge scores without a label."""
+
+
+def ppi_mean(
+    labels: Sequence[float | None],
+    judge_labeled: Sequence[float | None],
+    judge_unlabeled: Sequence[float | None],
+    *,
+    lam: float | None = None,
+    quantile: Quantile = "t",
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
+    level: float = 0.95,
+) -> PPIMean:
+    """A mean from few human labels and many judge scores (PPI++).
+
+    `lam mean(F') + mean(Y - lam F)` with `SE^2 = lam^2 Var(F') / N + Var(Y - lam F) / n`; tuned,
+    `lam = Cov(Y, F) / ((1 + n/N) Var(F, F'))` clipped to [0, 1] (Angelopoulos, Duchi & Zrnic
+    2023, arXiv:2311.01453). Right whatever the judge's errors, provided the labelled items are a
+    random subset; with others it is wrong without a sign: see `labels_look_random`.
+
+    Args:
+        labels: Human scores; pairs that lack a side are left out.
+        judge_labeled: The judge's scores of the same items.
+        judge_unlabeled: The judge's scores of the other items; None and nan are left out.
+        lam: Weight of the judge in [0, 1]; None tunes it.
+        quantile: `t` with n - 1 degrees of freedom, or `normal`.
+        clusters: The cases of the labelled and of the other items; variances are then of case
+            totals, and t counts cases.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
+        variation there is no interval.
+
+    Raises:
+        ValueError: When lengths differ, or lam lies outside [0, 1].
+        NotEnoughDataError: When no item is labelled.
+    """
+    check_level(level)
+    if lam is not None and not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}; it lies in [0, 1]")
+    if quantile not in ("t", "normal"):
+        raise ValueError(f"no quantile is called {quantile!r}; known: t, normal")
+    data = _Data.of(labels, judge_labeled, judge_unlabeled, clusters)
+    weight = data.tuned() if lam is None else lam if len(data.others) else 0.0
+    value, se = data.mean(weight)
+    n = data.n_units
+    half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
+    reason = _no_width(se, n)
+    n_effective = data.label_variance() / se**2 if reason is None else nan
+    return PPIMean(
+        value=value,
+        low=value - half if reason is None else nan,
+        high=value + half if reason is None else nan,
+        level=level,
+        n=n,
+        n_missing=data.n_missing,
+        method=f"ppi++, {quantile}" + ("" if clusters is None else ", clustered"),
+        se=se,
+        df=n - 1,
+        n_clusters=None if clusters is None else n,
+        n_observations=len(data.y),
+        reason=reason,
+        note=_note(n, data, lam),
+        lam=weight,
+        n_unlabeled=len(data.others),
+        n_effective=n_effective,
+    )
+
+
+def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> StratifiedMean:
+    """PPI within strata fixed in advance (Fisch et al. 2024, arXiv:2406.04291).
+
+    `sum W_k m_k` with `SE^2 = sum W_k^2 SE_k^2`. A stratum of 20 labels or more tunes its own
+    lam, smaller ones share one.
+
+    Args:
+        strata: Each with labels, judge_labeled, judge_unlabeled, and where wanted its weight
+            (its share of the target; without, its share of the items) and lam.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean with a normal interval; `n` counts labelled items.
+
+    Raises:
+        ValueError: When weights are not positive, or given to some strata only.
+        NotEnoughDataError: When there is no stratum, or one has no label.
+    """
+    z = normal_quantile(level)
+    if not strata:
+        raise NotEnoughDataError("no stratum was given")
+    data = [_Data.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None) for s in strata]
+    weights = _stratum_weights(strata, data)
+    common = _Data.pooled(data).tuned()
+    lams = [_stratum_lam(s.get("lam"), d, common) for s, d in zip(strata, data, strict=True)]
+    means = [d.mean(lam) for d, lam in zip(data, lams, strict=True)]
+    value = float(sum(w * m for w, (m, _) in zip(weights, means, strict=True)))
+    se = sqrt(sum((w * s) ** 2 for w, (_, s) in zip(weights, means, strict=True)))
+    n = sum(len(d.y) for d in data)
+    reason = _no_width(se, n)
+    half = z * se if reason is None else nan
+    return StratifiedMean(
+        value=value,
+        low=value - half,
+        high=value + half,
+        level=level,
+        n=n,
+        n_missing=sum(d.n_missing for d in data),
+        method="stratified ppi++, normal",
+        se=se,
+        reason=reason,
+        lam=tuple(lams),
+        weights=tuple(weights),
+    )
+
+
+def crossfit_isotonic_mean(
+    labels: Sequence[float | None],
+    judge_labeled: Sequence[float | None],
+    judge_unlabeled: Sequence[float | None],
+    folds: Sequence[Hashable] | int = 5,
+    *,
+    level: float = 0.95,
+) -> CrossfitMean:
+    """PPI on scores that a rising map has brought to the human scale, out of fold.
+
+    Each fold's items get the map fitted on the other folds, items without a label the mean of all
+    maps; then PPI with weight 1 (cross-PPI, Zrnic & Candes 2024; Landesberg & Narayan 2025,
+    arXiv:2512.11150). For judges that are monotone but warped, with 50 labels or more.
+
+    Args:
+        labels: Human scores; pairs that lack a side are left out.
+        judge_labeled: The judge's scores of the same items.
+        judge_unlabeled: The judge's scores of the other items.
+        folds: The fold of each labelled item (keep a case in one), or how many to deal in turn.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean with a t interval, and the recalibrated scores of the labelled items.
+
+    Raises:
+        ValueError: When lengths differ.
+        NotEnoughDataError: When there are fewer than two folds, or no unlabelled score.
+    """
+    y, f, n_missing = known_pairs(labels, judge_labeled)
+    others = known_scores(judge_unlabeled)
+    fold = fold_codes(folds, labels, judge_labeled)
+    if len(others) == 0:
+        raise NotEnoughDataError("no score of an item without a label")
+    maps = [fit_isotonic(f[fold != k].tolist(), y[fold != k].tolist()) for k in np.unique(fold)]
+    oof = np.empty(len(y))
+    for k, of_fold in enumerate(maps):
+        oof[fold == k] = of_fold.predict(f[fold == k])
+    recalibrated = np.mean([of_fold.predict(others) for of_fold in maps], axis=0)
+    found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
+    return CrossfitMean(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        n=found.n,
+        n_missing=n_missing + len(judge_unlabeled) - len(others),
+        method=f"cross-fitted isotonic ppi, {len(maps)} folds, t",
+        se=found.se,
+        df=found.df,
+        reason=found.reason,
+        note=found.note,
+        oof=tuple(oof.tolist()),
+        n_unlabeled=len(others),
+    )
+
+
+class _Data(NamedTuple):
+    """Labels y, judge scores f of the same items, judge scores of others; their clusters."""
+
+    y: np.ndarray
+    f: np.ndarray
+    others: np.ndarray
+    n_missing: int
+    cases: tuple[np.ndarray, np.ndarray] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[float | None],
+        judge_labeled: Sequence[float | None],
+        judge_unlabeled: Sequence[float | None],
+        clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
+    ) -> _Data:
+        y, f, n_missing = known_pairs(labels, judge_labeled)
+        others = known_scores(judge_unlabeled)
+        if len(y) == 0:
+            raise NotEnoughDataError("no item has both a label and a judge score")
+        n_missing += len(judge_unlabeled) - len(others)
+        if clusters is None:
+            return cls(y, f, others, n_missing)
+        if [len(names) for names in clusters] != [len(labels), len(judge_unlabeled)]:
+            raise ValueError("clusters name the case of each labelled and of each other item")
+        both = np.array(labels, dtype=float) + np.array(judge_labeled, dtype=float)
+        kept = [np.flatnonzero(~np.isnan(both)), _places(judge_unlabeled)]
+        codes = [cluster_codes(c, k.tolist()) for c, k in zip(clusters, kept, strict=True)]
+        return cls(y, f, others, n_missing, (codes[0], codes[1]))
+
+    @classmethod
+    def pooled(cls, parts: Sequence[_Data]) -> _Data:
+        y, f, others = (
+            np.concatenate([getattr(d, name) for d in parts]) for name in ("y", "f", "others")
+        )
+        return cls(y, f, others, 0)
+
+    @property
+    def n_units(self) -> int:
+        return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
+
+    def tuned(self) -> float:
+        n, rest = len(self.y), len(self.others)
+        if rest == 0 or n < 2:  # noqa: PLR2004 - a covariance needs two
+            return 0.0
+        spread = float(np.concatenate([self.f, self.others]).var(ddof=1))
+        if spread <= _FLAT * max(1.0, float(np.abs(self.f).max())) ** 2:
+            return 0.0
+        shared = float(((self.y - self.y.mean()) * (self.f - self.f.mean())).mean())
+        return min(1.0, max(0.0, shared / ((1 + n / rest) * spread)))
+
+    def mean(self, lam: float) -> tuple[float, float]:
+        rectifier = self.y - lam * self.f
+        own, rest = self.cases or (None, None)
+        variance = _variance_of_mean(rectifier, own)
+        value = float(rectifier.mean())
+        if lam:
+            value += lam * float(self.others.mean())
+            variance += lam**2 * _variance_of_mean(self.others, rest)
+        return value, sqrt(variance) if not isnan(variance) else nan
+
+    def label_variance(self) -> float:
+        return _variance_of_mean(self.y, self.cases[0] if self.cases else None) * self.n_units
+
+
+def _places(x: Sequence[float | None]) -> np.ndarray:
+    return np.flatnonzero(~np.isnan(np.array(x, dtype=float)))
+
+
+def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
+    """s^2 / n, or that of case totals (Cameron & Miller 2015); nan for one unit."""
+    pull = x - x.mean()
+    totals = pull if cases is None else np.bincount(cases, pull)
+    groups = len(totals)
+    if groups < 2:  # noqa: PLR2004 - a variance needs two
+        return nan
+    return float((totals**2).sum()) / len(x) ** 2 * groups / (groups - 1)
+
+
+def _no_width(se: float, n: int) -> str | None:
+    if isnan(se):
+        return f"{n} labelled, and two of each kind are needed for a variance"
+    return None if se > _FLAT else "neither labels nor the judge's errors vary"
+
+
+def _note(n: int, data: _Data, lam: float | None) -> str | None:
+    notes = []
+    if n < _FEW_LABELS:
+        notes.append(f"{n} labels: fewer than {_FEW_LABELS}, the interval is too short")
+    elif n < _SOME_LABELS:
+        notes.append(f"{n} labels: below {_SOME_LABELS} the interval is rough")
+    if len(data.others) == 0:
+        notes.append("no score of an unlabelled item: the mean of the labels alone")
+    elif lam is None and data.tuned() == 0:
+        notes.append("the judge says nothing of the labels: lam is 0, the labels alone count")
+    return "; ".join(notes) or None
+
+
+def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[float]:
+    given = [s["weight"] for s in strata if "weight" in s]
+    if given and len(given) < len(strata):
+        raise ValueError("some strata have a weight and some have none")
+    weights = given or [float(len(d.y) + len(d.others)) for d in data]
+    if not all(w > 0 for w in weights):
+        raise ValueError("a stratum's weight is not more than 0")
+    return [w / sum(weights) for w in weights]
+
+
+def _stratum_lam(lam: float | None, data: _Data, common: float) -> float:
+    if lam is not None or len(data.others) == 0:
+        return (lam or 0.0) if len(data.others) else 0.0
+    return data.tuned() if len(data.y) >= _FEW_LABELS else common

@@ -1,0 +1,119 @@
+"""Quantiles and tails of the normal, t and binomial laws; scipy is loaded when one is asked for."""
+
+from __future__ import annotations
+
+from math import erfc, isfinite, isnan, nan, sqrt
+from statistics import NormalDist
+
+SLACK = 1e-9
+"""Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no confidence level.
+
+    Args:
+        level: Confidence level.
+
+    Raises:
+        ValueError: When it does not lie between 0 and 1.
+    """
+    if not (isfinite(level) and 0 < level < 1):
+        raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
+
+
+def normal_quantile(level: float) -> float:
+    """The half-width, in standard errors, of a two-sided normal interval.
+
+    Args:
+        level: Confidence level in (0, 1).
+
+    Returns:
+        1.96 for 0.95.
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    check_level(level)
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def t_quantile(level: float, df: float) -> float:
+    """The half-width, in standard errors, of a two-sided t interval.
+
+    Args:
+        level: Confidence level in (0, 1).
+        df: Degrees of freedom.
+
+    Returns:
+        The quantile; nan where no degree of freedom is left.
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    check_level(level)
+    if not df > 0:
+        return nan
+    from scipy.special import stdtrit  # noqa: PLC0415 - half a second, only where it is needed
+
+    return float(stdtrit(df, (1 + level) / 2))
+
+
+def normal_p_value(z: float) -> float:
+    """The two-sided p of a standard normal statistic.
+
+    Args:
+        z: The statistic.
+
+    Returns:
+        P(|Z| >= |z|); nan for nan.
+    """
+    if isnan(z):
+        return nan
+    return erfc(abs(z) / sqrt(2))
+
+
+def t_p_value(t: float, df: float) -> float:
+    """The two-sided p of a t statistic.
+
+    Args:
+        t: The statistic.
+        df: Degrees of freedom.
+
+    Returns:
+        P(|T| >= |t|); nan where the statistic is, or no degree of freedom is left.
+    """
+    if isnan(t) or not df > 0:
+        return nan
+    from scipy.special import stdtr  # noqa: PLC0415 - half a second, only where it is needed
+
+    return float(min(1.0, 2 * stdtr(df, -abs(t))))
+
+
+def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
+    """The exact two-sided sign test, and its mid-p.
+
+    With w = min(wins, losses) of n decisive, the exact p is min(1, 2 P(X <= w)) and the mid-p
+    2 P(X <= w) - P(X = w), X binomial with n tries at 1/2 (Lancaster 1961; Fagerland,
+    Lydersen & Laake 2013).
+
+    Args:
+        wins: Decisive items on one side.
+        losses: Decisive items on the other.
+
+    Returns:
+        Exact p and mid-p; both 1 where nothing is decisive.
+
+    Raises:
+        ValueError: When a count is negative.
+    """
+    if wins < 0 or losses < 0:
+        raise ValueError(f"{wins} wins and {losses} losses; counts are not negative")
+    fewer, n = min(wins, losses), wins + losses
+    if n == 0:
+        return 1.0, 1.0
+    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+
+    below = float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
+    up_to = float(bdtr(fewer, n, 0.5))
+    return min(1.0, 2 * up_to), min(1.0, up_to + below)

@@ -1,0 +1,93 @@
+"""Ratings of items by several raters, some of them missing, as counts of each label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.known import cluster_codes, is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCounts:
+    """How often each item got each label."""
+
+    labels: tuple[Hashable, ...]
+    """The labels, in order."""
+
+    counts: np.ndarray
+    """One row an item that has enough ratings, one column a label."""
+
+    clusters: np.ndarray | None
+    """The cluster of each row, numbered from 0; None where items are independent."""
+
+    n_missing: int
+    """Missing ratings."""
+
+    n_dropped: int
+    """Items with too few ratings."""
+
+    @property
+    def n(self) -> int:
+        """Independent units: items, or clusters of them."""
+        return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
+
+
+def count_ratings(
+    ratings: Sequence[Sequence[Hashable]],
+    *,
+    labels: Sequence[Hashable] | None = None,
+    at_least: int = 2,
+    clusters: Sequence[Hashable] | None = None,
+) -> RatingCounts:
+    """Count the labels of each item.
+
+    Args:
+        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
+            in length.
+        labels: The whole scale in order; without, the labels that occur, sorted.
+        at_least: Items with fewer ratings are dropped.
+        clusters: The cluster of each item.
+
+    Returns:
+        The counts of the items that are left.
+
+    Raises:
+        ValueError: When a rating is not on the scale or `clusters` has another length.
+        NotEnoughDataError: When no item is left.
+    """
+    if clusters is not None and len(clusters) != len(ratings):
+        raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
+    known = [[r for r in row if not is_missing(r)] for row in ratings]
+    seen = {r for row in known for r in row}
+    scale = _ordered(seen) if labels is None else list(labels)
+    place = {label: i for i, label in enumerate(scale)}
+    strange = sorted(repr(r) for r in seen if r not in place)
+    if strange:
+        raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
+    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
+    if not kept:
+        raise NotEnoughDataError(f"no item has {at_least} ratings")
+    counts = np.zeros((len(kept), len(scale)))
+    for at, i in enumerate(kept):
+        for rating in known[i]:
+            counts[at, place[rating]] += 1
+    return RatingCounts(
+        labels=tuple(scale),
+        counts=counts,
+        clusters=None if clusters is None else cluster_codes(clusters, kept),
+        n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
+        n_dropped=len(known) - len(kept),
+    )
+
+
+def _ordered(seen: set[Hashable]) -> list[Hashable]:
+    if all(isinstance(label, int | float) for label in seen):
+        return sorted(seen, key=float)  # type: ignore[arg-type] # checked above
+    return sorted(seen, key=repr)

@@ -1,0 +1,348 @@
+"""Whether stated probabilities are those observed: ECE, Brier score and its parts, log loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.conformal import (
+    ConformalQuantile,
+    ConformalSet,
+    conformal_by_group,
+    conformal_ordinal_set,
+    conformal_quantile,
+    conformal_set,
+    ordinal_residual,
+)
+from judgekit.stats.discrimination import auroc
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.intervals import Rate, mean, proportion, rating_mean
+from judgekit.stats.isotonic import fit_isotonic
+from judgekit.stats.known import known_pairs, outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BinKind",
+    "BrierDecomposition",
+    "CalibrationError",
+    "ConformalQuantile",
+    "ConformalSet",
+    "LogLoss",
+    "ReliabilityBin",
+    "auroc",
+    "brier_decomposition",
+    "conformal_by_group",
+    "conformal_ordinal_set",
+    "conformal_quantile",
+    "conformal_set",
+    "ece",
+    "log_loss",
+    "ordinal_residual",
+    "reliability_table",
+]
+
+BinKind = Literal["width", "mass"]
+
+_CLIP = 1e-6
+_FEW = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationError:
+    """The gap between stated and observed rates, binned."""
+
+    value: float
+    """Mean gap over bins, weighted by their items; biased upwards."""
+
+    max_gap: float
+    """The largest gap of a bin."""
+
+    n: int
+    """Items."""
+
+    n_missing: int
+    """Items that lack a side."""
+
+    n_bins: int
+    """Bins that hold an item."""
+
+    expected: float
+    """The value a perfectly calibrated judge would show here; nan where not simulated."""
+
+    p_value: float
+    """How often such a judge would show as much; nan where not simulated."""
+
+    note: str | None = None
+    """What to bear in mind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityBin:
+    """One row of a reliability diagram."""
+
+    low: float
+    """Lower border; for bins of equal mass the smallest confidence."""
+
+    high: float
+    """Upper border; for bins of equal mass the largest confidence."""
+
+    confidence: float
+    """Mean confidence."""
+
+    rate: Rate
+    """Share that was right, with Wilson's interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrierDecomposition(Estimate):
+    """The Brier score and what it is made of."""
+
+    brier: float
+    """Mean squared distance of probability and outcome, 0 to 1."""
+
+    reliability: float
+    """Murphy 1973: squared gap of stated and observed rate, over distinct probabilities."""
+
+    resolution: float
+    """Murphy 1973: how far observed rates part from the base rate."""
+
+    uncertainty: float
+    """Variance of the outcome."""
+
+    mcb: float
+    """Miscalibration: what a rising recalibration would gain (Dimitriadis et al. 2021)."""
+
+    dsc: float
+    """Discrimination: what that gains over the base rate."""
+
+    skill: float
+    """1 - brier / uncertainty; nan where all outcomes agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLoss(Estimate):
+    """Mean surprise, in nats."""
+
+    n_clipped: int
+    """Probabilities that were moved to 1e-6 or 1 - 1e-6."""
+
+
+def ece(
+    confidence: Sequence[float | None],
+    correct: Sequence[float | None],
+    n_bins: int = 10,
+    kind: BinKind = "width",
+    *,
+    rng: np.random.Generator | None = None,
+    n_simulations: int = 500,
+) -> CalibrationError:
+    """The gap between stated and observed rates: `sum n_b / n |rate_b - confidence_b|`.
+
+    Small samples make it large by chance: a perfectly calibrated judge shows about .1 at 100
+    items and ten bins. With `rng` its value under calibration is simulated (Broecker & Smith
+    2007); below 200 items read `brier_decomposition` instead.
+
+    Args:
+        confidence: Stated probabilities in [0, 1]; None and nan are missing.
+        correct: 1 or 0, in the order of `confidence`.
+        n_bins: Bins, 1 or more.
+        kind: `width` (equal widths, closed above) or `mass` (equal numbers; equal confidences
+            that straddle a border are dealt in the order given).
+        rng: Source of random numbers for the simulation; None leaves it out.
+        n_simulations: Simulated samples.
+
+    Returns:
+        The error.
+
+    Raises:
+        ValueError: When lengths differ or a value is out of its range.
+        NotEnoughDataError: When no item has both sides.
+    """
+    p, y, n_missing = _probabilities(confidence, correct)
+    bins = _bins(p, n_bins, kind)
+    gaps, shares = _gaps(p, y[None], bins)
+    value = float((shares * gaps[0]).sum())
+    expected = p_value = nan
+    if rng is not None:
+        drawn = (rng.random((n_simulations, len(p))) < p).astype(float)
+        simulated = _gaps(p, drawn, bins)[0] @ shares
+        expected = float(simulated.mean())
+        p_value = float((1 + (simulated >= value - 1e-12).sum()) / (1 + n_simulations))
+    return CalibrationError(
+        value=value,
+        max_gap=float(gaps[0].max()),
+        n=len(p),
+        n_missing=n_missing,
+        n_bins=len(shares),
+        expected=expected,
+        p_value=p_value,
+        note=f"{len(p)} items: biased upwards, read mcb instead" if len(p) < _FEW else None,
+    )
+
+
+def reliability_table(
+    confidence: Sequence[float | None],
+    correct: Sequence[float | None],
+    n_bins: int = 10,
+    kind: BinKind = "width",
+    *,
+    level: float = 0.95,
+) -> tuple[ReliabilityBin, ...]:
+    """The rows of a reliability diagram.
+
+    Args:
+        confidence: As in `ece`.
+        correct: As in `ece`.
+        n_bins: As in `ece`.
+        kind: As in `ece`.
+        level: Confidence level of the rates' intervals.
+
+    Returns:
+        One row for each bin that holds an item, rising.
+
+    Raises:
+        ValueError: When lengths differ or a value is out of its range.
+        NotEnoughDataError: When no item has both sides.
+    """
+    p, y, _ = _probabilities(confidence, correct)
+    bins = _bins(p, n_bins, kind)
+    rows = []
+    for b in np.unique(bins):
+        inside = bins == b
+        ends = (b / n_bins, (b + 1) / n_bins)
+        if kind == "mass":
+            ends = (float(p[inside].min()), float(p[inside].max()))
+        rate = proportion(int(y[inside].sum()), int(inside.sum()), level=level)
+        rows.append(
+            ReliabilityBin(
+                low=float(ends[0]),
+                high=float(ends[1]),
+                confidence=float(p[inside].mean()),
+                rate=rate,
+            )
+        )
+    return tuple(rows)
+
+
+def brier_decomposition(
+    prob: Sequence[float | None], outcome: Sequence[float | None], *, level: float = 0.95
+) -> BrierDecomposition:
+    """The Brier score, and its parts with and without bins.
+
+    Murphy 1973 over distinct probabilities: `brier = reliability - resolution + uncertainty`.
+    CORP (Dimitriadis, Gneiting & Jordan 2021), with q the rising fit of outcomes on
+    probabilities: `mcb = brier(p) - brier(q)`, `dsc = uncertainty - brier(q)`, so
+    `brier = mcb - dsc + uncertainty`.
+
+    Args:
+        prob: Stated probabilities in [0, 1]; None and nan are missing.
+        outcome: 1 or 0, in the order of `prob`.
+        level: Confidence level in (0, 1) of the score's interval.
+
+    Returns:
+        The score with a t interval that never has width 0, and its parts.
+
+    Raises:
+        ValueError: When lengths differ or a value is out of its range.
+        NotEnoughDataError: When no item has both sides.
+    """
+    p, y, n_missing = _probabilities(prob, outcome)
+    scored = rating_mean(((p - y) ** 2).tolist(), (0.0, 1.0), continuous=True, level=level)
+    values, place, counts = np.unique(p, return_inverse=True, return_counts=True)
+    rates, share = np.bincount(place, y) / counts, counts / len(p)
+    base = float(y.mean())
+    uncertainty = base * (1 - base)
+    recalibrated = fit_isotonic(p.tolist(), y.tolist()).predict(p)
+    best = float(((recalibrated - y) ** 2).mean())
+    return BrierDecomposition(
+        value=scored.value,
+        low=scored.low,
+        high=scored.high,
+        level=level,
+        n=len(p),
+        n_missing=n_missing,
+        method=scored.method,
+        se=scored.se,
+        df=scored.df,
+        brier=scored.value,
+        reliability=float((share * (values - rates) ** 2).sum()),
+        resolution=float((share * (rates - base) ** 2).sum()),
+        uncertainty=uncertainty,
+        mcb=scored.value - best,
+        dsc=uncertainty - best,
+        skill=1 - scored.value / uncertainty if uncertainty else nan,
+    )
+
+
+def log_loss(
+    prob: Sequence[float | None], outcome: Sequence[float | None], *, level: float = 0.95
+) -> LogLoss:
+    """Mean surprise at the outcomes, `-mean ln p(y)`, in nats.
+
+    Args:
+        prob: Stated probabilities in [0, 1], moved to 1e-6 or 1 - 1e-6 where nearer to an end;
+            None and nan are missing.
+        outcome: 1 or 0, in the order of `prob`.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The loss with a t interval.
+
+    Raises:
+        ValueError: When lengths differ or a value is out of its range.
+        NotEnoughDataError: When no item has both sides.
+    """
+    p, y, n_missing = _probabilities(prob, outcome)
+    clipped = np.clip(p, _CLIP, 1 - _CLIP)
+    found = mean((-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist(), level=level)
+    return LogLoss(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        n=found.n,
+        n_missing=n_missing,
+        method=found.method,
+        se=found.se,
+        df=found.df,
+        reason=found.reason,
+        n_clipped=int((clipped != p).sum()),
+    )
+
+
+def _probabilities(
+    prob: Sequence[float | None], outcome: Sequence[float | None]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    p, y, n_missing = known_pairs(prob, outcome)
+    if len(p) == 0:
+        raise NotEnoughDataError("no item has both a probability and an outcome")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("a probability lies outside 0..1")
+    return p, outcomes(y), n_missing
+
+
+def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
+    """The bin of each item, from 0."""
+    if n_bins < 1 or kind not in ("width", "mass"):
+        raise ValueError(f"{n_bins} bins of equal {kind}; one or more of width or mass")
+    if kind == "width":
+        inner = np.arange(1, n_bins) / n_bins
+        return np.asarray(np.searchsorted(inner, p - 1e-12, side="left"))
+    bins = np.empty(len(p), dtype=int)
+    for b, places in enumerate(np.array_split(np.argsort(p, kind="stable"), n_bins)):
+        bins[places] = b
+    return bins
+
+
+def _gaps(p: np.ndarray, y: np.ndarray, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """|rate - confidence| of each bin that holds an item, per row of outcomes; and its share."""
+    _, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    member = np.zeros((len(p), len(counts)))
+    member[np.arange(len(p)), group] = 1 / counts[group]
+    return np.abs(y @ member - p @ member), counts / len(p)

@@ -1,0 +1,325 @@
+"""Whether a judge may stand in for a person: the alternative-annotator test, the human ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.coefficient import jackknife_ends
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.intervals import mean
+from judgekit.stats.known import is_missing
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.quantiles import SLACK, check_level, t_p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+AlignmentScore = Literal["accuracy", "neg_rmse"]
+CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
+
+_METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
+_EPSILONS = (0.1, 0.15, 0.2)
+_FEW_RATERS = 3
+_FEW_ITEMS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AltTest:
+    """What the alternative-annotator test says of a judge."""
+
+    winning_rate: float
+    """Share of the raters tested against whom the judge holds, 0 to 1 (omega)."""
+
+    advantage_probability: float
+    """Chance that the judge is as near to the other raters as a rater is, mean (rho)."""
+
+    advantage: Estimate
+    """The same with a jackknife interval over items."""
+
+    p_values: tuple[float, ...]
+    """One-sided p of each rater tested."""
+
+    rejected: tuple[bool, ...]
+    """Whether the judge holds against each, after Benjamini & Yekutieli."""
+
+    passed: bool
+    """Whether the winning rate is a half or more."""
+
+    raters: tuple[Hashable, ...]
+    """The raters tested, in the order they were given."""
+
+    skipped: tuple[Hashable, ...]
+    """Raters with too few items to be tested; they count among the others all the same."""
+
+    by_epsilon: tuple[tuple[float, float], ...]
+    """Pairs of epsilon and the winning rate it would give: epsilon is a policy, not a fact."""
+
+    epsilon: float
+    """The advantage given to the judge for being cheaper."""
+
+    n: int
+    """Items of two raters and the judge."""
+
+    note: str | None = None
+    """What to bear in mind in reading it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CeilingGap(Estimate):
+    """Judge against humans, less humans against the same humans."""
+
+    human: float
+    """How well a human agrees with the others."""
+
+    judge: float
+    """How well the judge agrees with the same others."""
+
+
+def alt_test(
+    humans: Mapping[Hashable, Mapping[Hashable, float | None]],
+    judge: Mapping[Hashable, float | None],
+    *,
+    score: AlignmentScore = "accuracy",
+    epsilon: float = 0.2,
+    q: float = 0.05,
+    min_items: int = 30,
+    level: float = 0.95,
+) -> AltTest:
+    """May the judge stand in for a human annotator (Calderon, Reichart & Dror 2025)?
+
+    Each rater in turn is set against the judge: whose label is nearer to the other raters' of the
+    same item, ties counting for both. A one-sided t test asks whether the rater is ahead by less
+    than epsilon; the judge passes when it holds against half of the raters or more, at a false
+    discovery rate of q whatever the dependence (Benjamini & Yekutieli 2001). Humans who disagree
+    with one another make passing easy: show alpha beside it.
+
+    Args:
+        humans: Labels of each rater by item; None and nan are missing.
+        judge: Labels of the judge by item.
+        score: `accuracy` (share of equal labels) or `neg_rmse` (numeric scales).
+        epsilon: Advantage given to the judge: .2 against experts, .15 skilled raters, .1 crowds.
+        q: False discovery rate, in (0, 1).
+        min_items: Raters with fewer items are not tested.
+        level: Confidence level of the advantage's interval.
+
+    Returns:
+        The test and its parts.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+        NotEnoughDataError: When fewer than two raters can be tested.
+    """
+    check_level(level)
+    _check(score, epsilon, q)
+    items = _shared_items(humans, judge)
+    duels = [_duels(name, items, judge, score) for name in humans]
+    tested = [duel for duel in duels if len(duel.judge_holds) >= min_items]
+    if len(tested) < 2:  # noqa: PLR2004 - a share of one rater says nothing
+        raise NotEnoughDataError(
+            f"{len(tested)} raters have {min_items} items that another rater and the judge also"
+            " labelled; the test needs two"
+        )
+    p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
+    rejected = _rejected(p_values, q)
+    advantage = _advantage(tested, level)
+    return AltTest(
+        winning_rate=sum(rejected) / len(tested),
+        advantage_probability=advantage.value,
+        advantage=advantage,
+        p_values=p_values,
+        rejected=rejected,
+        passed=sum(rejected) * 2 >= len(tested),
+        raters=tuple(duel.rater for duel in tested),
+        skipped=tuple(duel.rater for duel in duels if len(duel.judge_holds) < min_items),
+        by_epsilon=tuple((e, _winning_rate(tested, e, q)) for e in _EPSILONS),
+        epsilon=epsilon,
+        n=len(items),
+        note=_note(len(tested), len(items)),
+    )
+
+
+def ceiling_gap(
+    ratings: Sequence[Sequence[Hashable]],
+    judge: Sequence[Hashable],
+    metric: CeilingMetric = "exact",
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> CeilingGap:
+    """The judge's agreement with humans, less humans' agreement with the same humans.
+
+    On each item every human is left out in turn, and judge and human are held against the same
+    others; a majority would be less noisy than a person and make the judge look too good.
+
+    Args:
+        ratings: One row an item, one rating a human; None and nan are missing.
+        judge: The judge's rating of each item.
+        metric: `exact`, `within_one`, `neg_absolute` or `neg_squared` (difference).
+        clusters: The case of each item.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean gap over items with a t interval; `n` counts items (or cases) of two humans and
+        the judge. Without variation of the gap there is no interval.
+
+    Raises:
+        ValueError: When lengths differ or the metric is unknown.
+        NotEnoughDataError: When no item has two humans and the judge.
+    """
+    if metric not in _METRICS:
+        raise ValueError(f"no metric is called {metric!r}; known: {', '.join(_METRICS)}")
+    if len(ratings) != len(judge):
+        raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
+    sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]
+    known = [side for side in sides if side is not None]
+    if not known:
+        raise NotEnoughDataError("no item has ratings of two humans and the judge")
+    gaps = [nan if side is None else side[0] - side[1] for side in sides]
+    found = mean(gaps, clusters=clusters, level=level)
+    return CeilingGap(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        n=found.n,
+        n_missing=found.n_missing,
+        method=f"{metric}, {found.method}",
+        se=found.se,
+        df=found.df,
+        n_clusters=found.n_clusters,
+        n_observations=found.n_observations,
+        reason=found.reason,
+        note=found.note,
+        human=float(np.mean([human for _, human in known])),
+        judge=float(np.mean([of_judge for of_judge, _ in known])),
+    )
+
+
+class _Duels(NamedTuple):
+    """One rater against the judge on the items of the rater."""
+
+    rater: Hashable
+    items: list[Hashable]
+    judge_holds: np.ndarray
+    ahead: np.ndarray
+
+
+def _check(score: str, epsilon: float, q: float) -> None:
+    if score not in ("accuracy", "neg_rmse"):
+        raise ValueError(f"no score is called {score!r}; known: accuracy, neg_rmse")
+    if not (0 <= epsilon < 1 and 0 < q < 1):
+        raise ValueError(f"epsilon {epsilon} lies in [0, 1), q {q} between 0 and 1")
+
+
+def _shared_items(
+    humans: Mapping[Hashable, Mapping[Hashable, float | None]],
+    judge: Mapping[Hashable, float | None],
+) -> dict[Hashable, dict[Hashable, float]]:
+    """The labels of each item that two humans and the judge labelled, by rater."""
+    found: dict[Hashable, dict[Hashable, float]] = {}
+    for name, labels in humans.items():
+        for item, label in labels.items():
+            if label is not None and not is_missing(label) and not is_missing(judge.get(item)):
+                found.setdefault(item, {})[name] = label
+    return {item: labels for item, labels in found.items() if len(labels) > 1}
+
+
+def _duels(
+    rater: Hashable,
+    items: Mapping[Hashable, Mapping[Hashable, float]],
+    judge: Mapping[Hashable, float | None],
+    score: AlignmentScore,
+) -> _Duels:
+    of_rater = [item for item, labels in items.items() if rater in labels]
+    scores = []
+    for item in of_rater:
+        others = [label for name, label in items[item].items() if name != rater]
+        scores.append([_score(x, others, score) for x in (judge[item], items[item][rater])])
+    of_judge, of_human = np.array(scores).reshape(-1, 2).T
+    holds, human_holds = of_judge >= of_human - SLACK, of_human >= of_judge - SLACK
+    return _Duels(rater, of_rater, holds.astype(float), human_holds.astype(float) - holds)
+
+
+def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
+    if score == "accuracy":
+        return sum(label == other for other in others) / len(others)
+    differences = np.array(others, dtype=float) - float(label or 0.0)
+    return -float(np.sqrt(np.mean(differences**2)))
+
+
+def _p_value(ahead: np.ndarray, epsilon: float) -> float:
+    """One-sided p of a t test against a mean of epsilon or more."""
+    n, sd = len(ahead), float(ahead.std(ddof=1))
+    gap = float(ahead.mean()) - epsilon
+    if sd < SLACK:
+        return 0.0 if gap < -SLACK else 1.0
+    t = gap / (sd / n**0.5)
+    both = t_p_value(t, n - 1)
+    return both / 2 if t < 0 else 1 - both / 2
+
+
+def _rejected(p_values: Sequence[float], q: float) -> tuple[bool, ...]:
+    return tuple(p <= q for p in adjust(p_values, "by").value)
+
+
+def _winning_rate(tested: Sequence[_Duels], epsilon: float, q: float) -> float:
+    rejected = _rejected([_p_value(duel.ahead, epsilon) for duel in tested], q)
+    return sum(rejected) / len(tested)
+
+
+def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
+    """The mean over raters, with a jackknife over items on the scale from -1 to 1."""
+    place = {item: i for i, item in enumerate(dict.fromkeys(i for d in tested for i in d.items))}
+    value = float(np.mean([duel.judge_holds.mean() for duel in tested]))
+    left_out = np.zeros(len(place))
+    for duel in tested:
+        held, n = duel.judge_holds, len(duel.judge_holds)
+        own = np.full(len(place), held.mean())
+        own[[place[item] for item in duel.items]] = (held.sum() - held) / max(1, n - 1)
+        left_out += own / len(tested)
+    ends = jackknife_ends(2 * value - 1, 2 * left_out - 1, level=level)
+    return Estimate(
+        value=value,
+        low=(ends.low + 1) / 2,
+        high=(ends.high + 1) / 2,
+        level=level,
+        n=len(place),
+        method="jackknife over items",
+        reason=ends.reason,
+    )
+
+
+def _note(n_tested: int, n_items: int) -> str | None:
+    notes = []
+    if n_tested <= _FEW_RATERS:
+        notes.append(f"{n_tested} raters: the winning rate knows {n_tested + 1} values only")
+    if n_items < _FEW_ITEMS:
+        notes.append(f"{n_items} items: the test has little power")
+    return "; ".join(notes) or None
+
+
+def _sides(
+    row: Sequence[Hashable], judge: Hashable, metric: CeilingMetric
+) -> tuple[float, float] | None:
+    """How the judge, and a human, agree with the other humans of an item."""
+    labels = [label for label in row if not is_missing(label)]
+    if len(labels) < 2 or is_missing(judge):  # noqa: PLR2004 - somebody has to be the other
+        return None
+    n = len(labels)
+    of_judge = sum(_near(judge, label, metric) for label in labels) / n
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    return of_judge, sum(_near(labels[i], labels[j], metric) for i, j in pairs) / len(pairs)
+
+
+def _near(a: Hashable, b: Hashable, metric: CeilingMetric) -> float:
+    if metric == "exact":
+        return float(a == b)
+    difference = abs(float(a) - float(b))  # type: ignore[arg-type] # a numeric metric was asked for
+    if metric == "within_one":
+        return float(difference <= 1 + SLACK)
+    return -difference if metric == "neg_absolute" else -difference * difference

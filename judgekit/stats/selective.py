@@ -1,0 +1,287 @@
+"""When to trust a judge and when to ask a person: error against coverage, thresholds with proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.intervals import proportion
+from judgekit.stats.known import known_pairs, outcomes
+from judgekit.stats.quantiles import SLACK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskCoverage:
+    """Error among the most confident items, at every coverage."""
+
+    coverage: tuple[float, ...]
+    """1/n, 2/n, ..., 1."""
+
+    risk: tuple[float, ...]
+    """Mean error of that share; equal confidences share their mean error."""
+
+    aurc: float
+    """Mean of the risks."""
+
+    eaurc: float
+    """aurc less that of a perfect order: 0 is best."""
+
+    risk_full: float
+    """Error of all items."""
+
+    n: int
+    """Items."""
+
+    n_missing: int
+    """Items that lack a side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbstainThreshold:
+    """The confidence above which errors are few enough, with proof."""
+
+    threshold: float
+    """Accept from this confidence on; nan: accept nothing."""
+
+    coverage: float
+    """Share of items that is accepted."""
+
+    risk: float
+    """Share of errors among them; nan where none is."""
+
+    risk_high: float
+    """Upper bound of that at 1 - delta (Clopper & Pearson 1934); nan where none is."""
+
+    p_value: float
+    """p of the last level that was accepted; nan where none was."""
+
+    n: int
+    """Items."""
+
+    n_accepted: int
+    """Items accepted."""
+
+    n_missing: int
+    """Items that lack a side."""
+
+    max_risk: float
+    """The error that is allowed."""
+
+    delta: float
+    """The chance that it is exceeded all the same."""
+
+    reason: str | None = None
+    """Why nothing is accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cascade:
+    """A chain of judges, each with a threshold; what the last leaves goes to a person."""
+
+    stages: tuple[AbstainThreshold, ...]
+    """One threshold a judge, of the items that reach it."""
+
+    coverage: float
+    """Share of all items some judge accepts."""
+
+    risk: float
+    """Share of errors among them; nan where none is."""
+
+
+def risk_coverage(
+    confidence: Sequence[float | None], correct: Sequence[float | None]
+) -> RiskCoverage:
+    """Error among the most confident items, at every coverage (El-Yaniv & Wiener 2010).
+
+    Args:
+        confidence: Any scores that rise with confidence; None and nan are missing.
+        correct: 1 or 0, in the order of `confidence`.
+
+    Returns:
+        The curve, the area under it, and the area above that of a perfect order (Geifman, Uziel &
+        El-Yaniv 2019).
+
+    Raises:
+        ValueError: When lengths differ or an outcome is neither 0 nor 1.
+        NotEnoughDataError: When no item has both sides.
+    """
+    sample = _sample(confidence, correct)
+    _, group, counts = np.unique(-sample.confidence, return_inverse=True, return_counts=True)
+    shared = np.bincount(group, sample.error) / counts
+    n = len(group)
+    accepted = np.arange(1, n + 1)
+    risk = np.cumsum(np.repeat(shared, counts)) / accepted
+    errors = int(sample.error.sum())
+    perfect = np.maximum(0, accepted - (n - errors)) / accepted
+    return RiskCoverage(
+        coverage=tuple((accepted / n).tolist()),
+        risk=tuple(risk.tolist()),
+        aurc=float(risk.mean()),
+        eaurc=float(risk.mean() - perfect.mean()),
+        risk_full=errors / n,
+        n=n,
+        n_missing=sample.n_missing,
+    )
+
+
+def abstain_threshold(
+    confidence: Sequence[float | None],
+    correct: Sequence[float | None],
+    *,
+    max_risk: float,
+    delta: float = 0.1,
+    grid: Sequence[float] = _GRID,
+) -> AbstainThreshold:
+    """The confidence from which on the error is at most `max_risk`, with proof.
+
+    Levels are tested from high to low by the exact binomial test of "the error is above
+    max_risk", until one is not rejected (fixed-sequence testing: Bauer 1991; Angelopoulos et al.
+    2021, "Learn then Test"; Jung, Brahman & Choi 2025). Levels too small to be rejected with no
+    error at all, `n < ln delta / ln(1 - max_risk)`, are passed over. So with probability 1 - delta
+    the error is within its limit: 22 items without error are needed at 10 % and 10 %.
+
+    Args:
+        confidence: Confidences of labelled items; None and nan are missing.
+        correct: Whether the judge was right: 1 or 0, in the order of `confidence`.
+        max_risk: The error that is allowed, in (0, 1).
+        delta: The chance that it is exceeded all the same, in (0, 1).
+        grid: Levels to test, fixed before the labels were seen.
+
+    Returns:
+        The threshold; nan with a reason where no level can be proved.
+
+    Raises:
+        ValueError: When lengths differ or an argument is out of its range.
+        NotEnoughDataError: When no item has both sides.
+    """
+    if not (0 < max_risk < 1 and 0 < delta < 1):
+        raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
+    if len(grid) == 0:
+        raise ValueError("the grid holds no level")
+    return _threshold(_sample(confidence, correct), max_risk, delta, grid)
+
+
+def cascade_thresholds(
+    stages: Sequence[tuple[Sequence[float | None], Sequence[float | None]]],
+    *,
+    max_risk: float,
+    delta: float = 0.1,
+    grid: Sequence[float] = _GRID,
+) -> Cascade:
+    """Thresholds for a chain of judges, cheap first; what the last leaves goes to a person.
+
+    Each stage is tested on the items no earlier one accepted, with an even share of delta, so the
+    error limit holds for the whole chain with probability 1 - delta.
+
+    Args:
+        stages: For each judge its confidences and whether it was right, over the same items in
+            the same order; None and nan are missing.
+        max_risk: The error that is allowed, in (0, 1).
+        delta: The chance that it is exceeded all the same, in (0, 1).
+        grid: Levels to test, fixed before the labels were seen.
+
+    Returns:
+        A threshold a stage, and what the chain accepts.
+
+    Raises:
+        ValueError: When stages differ in length, there is none, or an argument is out of range.
+    """
+    lengths = {len(part) for stage in stages for part in stage}
+    if len(lengths) != 1:
+        raise ValueError("a cascade needs stages over the same items")
+    if not (0 < max_risk < 1 and 0 < delta < 1) or len(grid) == 0:
+        raise ValueError(
+            f"max_risk {max_risk} and delta {delta} lie between 0 and 1; a grid is needed"
+        )
+    n = lengths.pop()
+    left, found, errors = np.ones(n, dtype=bool), [], 0.0
+    for confidence, correct in stages:
+        sure, right = np.array(confidence, dtype=float), outcomes(correct)
+        sure[~left] = nan
+        known = ~(np.isnan(sure) | np.isnan(right))
+        sample = _Sample(sure[known], 1 - right[known], int((left & ~known).sum()))
+        stage = _threshold(sample, max_risk, delta / len(stages), grid)
+        accepted = known & (sure >= stage.threshold - SLACK)
+        errors += float((1 - right[accepted]).sum())
+        left &= ~accepted
+        found.append(stage)
+    n_accepted = n - int(left.sum())
+    return Cascade(
+        stages=tuple(found),
+        coverage=n_accepted / n if n else nan,
+        risk=errors / n_accepted if n_accepted else nan,
+    )
+
+
+class _Sample(NamedTuple):
+    confidence: np.ndarray
+    error: np.ndarray
+    n_missing: int
+
+
+def _sample(confidence: Sequence[float | None], correct: Sequence[float | None]) -> _Sample:
+    p, y, n_missing = known_pairs(confidence, correct)
+    if len(p) == 0:
+        raise NotEnoughDataError("no item has both a confidence and an outcome")
+    return _Sample(p, 1 - outcomes(y), n_missing)
+
+
+class _Level(NamedTuple):
+    threshold: float
+    errors: int
+    n: int
+    p_value: float
+
+
+def _threshold(
+    sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
+) -> AbstainThreshold:
+    needed = log(delta) / log(1 - max_risk)
+    best, reason = None, f"no level holds the {needed:.0f} items it takes even without an error"
+    for threshold in sorted(set(grid), reverse=True):
+        level = _level(sample, threshold, max_risk)
+        if level.n < needed - SLACK:
+            continue
+        if level.p_value > delta:
+            reason = (
+                f"from {level.threshold:g} on {level.errors} of {level.n} are wrong:"
+                f" an error of at most {max_risk:g} is not proved"
+            )
+            break
+        best = level
+    n = len(sample.error)
+    if best is None:
+        best = _Level(nan, 0, 0, nan)
+    bound = proportion(
+        best.errors, best.n, method="clopper-pearson", level=1 - 2 * min(delta, 0.49)
+    )
+    return AbstainThreshold(
+        threshold=best.threshold,
+        coverage=best.n / n if n else 0.0,
+        risk=best.errors / best.n if best.n else nan,
+        risk_high=bound.high,
+        p_value=best.p_value,
+        n=n,
+        n_accepted=best.n,
+        n_missing=sample.n_missing,
+        max_risk=max_risk,
+        delta=delta,
+        reason=None if best.n else reason,
+    )
+
+
+def _level(sample: _Sample, threshold: float, max_risk: float) -> _Level:
+    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+
+    accepted = sample.confidence >= threshold - SLACK
+    n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
+    return _Level(threshold, errors, n, float(bdtr(errors, n, max_risk)) if n else 1.0)

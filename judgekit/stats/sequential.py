@@ -1,0 +1,285 @@
+"""Evidence that may be looked at after every item: e-values and confidence sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, nan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, observed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_BISECTIONS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EValue:
+    """Evidence against "no difference", valid whenever one chooses to stop."""
+
+    value: float
+    """The e-value: stop for a difference when it reaches 1 / alpha."""
+
+    p_value: float
+    """min(1, 1 / value): valid at any stopping time."""
+
+    n: int
+    """Items it rests on."""
+
+    n_missing: int
+    """Items that are missing."""
+
+    method: str
+    """The mixture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EProcess:
+    """The e-value after each item."""
+
+    path: tuple[float, ...]
+    """e-value after each item, in order of arrival."""
+
+    p_value: float
+    """1 over the largest so far: an anytime-valid p."""
+
+    stopped_at: int | None
+    """How many items had arrived when 1 / alpha was first reached; None if it never was."""
+
+    alpha: float
+    """The error it was watched at."""
+
+
+def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float = 10.0) -> EValue:
+    """Evidence that one side wins more often, from decisive pairs.
+
+    `B(a + W, b + L) / (B(a, b) 2^-(W + L))`: the likelihood under a Beta(a, b) mixture over that
+    under 1/2 (Robbins 1970; Ramdas et al. 2023).
+
+    Args:
+        wins: Pairs won.
+        losses: Pairs lost; ties are left out.
+        prior_a: a, more than 0; 10 suits rates of .55 to .7, 1 larger ones.
+        prior_b: b, more than 0.
+
+    Returns:
+        The e-value; 1 without a decisive pair.
+
+    Raises:
+        ValueError: When a count is negative or a prior not positive.
+    """
+    if min(wins, losses) < 0 or not (prior_a > 0 and prior_b > 0):
+        raise ValueError("counts are 0 or more, priors more than 0")
+    return _e_value(_log_win(wins, losses, prior_a, prior_b), wins + losses, 0, "beta mixture")
+
+
+def win_e_process(
+    outcomes: Sequence[float | None],
+    *,
+    prior_a: float = 10.0,
+    prior_b: float = 10.0,
+    alpha: float = 0.05,
+) -> EProcess:
+    """The e-value of `win_e_value` after each pair.
+
+    Args:
+        outcomes: 1 (won), 0 (lost), 1/2 (tie) in an order that does not depend on outcomes; nan
+            and None are missing. Ties and missing ones change nothing.
+        prior_a: As in `win_e_value`.
+        prior_b: As in `win_e_value`.
+        alpha: Error at which to stop, in (0, 1).
+
+    Returns:
+        The path, its anytime p and where it would have stopped.
+
+    Raises:
+        ValueError: When an outcome is none of the three, or an argument out of its range.
+    """
+    _check_alpha(alpha)
+    wins = losses = 0
+    path = []
+    for outcome in outcomes:
+        known = 0.5 if outcome is None or outcome != outcome else outcome  # noqa: PLR0124 - nan
+        if known not in (0, 0.5, 1):
+            raise ValueError(f"outcome {outcome} is neither 0, 1/2 nor 1")
+        wins, losses = wins + (known == 1), losses + (known == 0)
+        path.append(win_e_value(wins, losses, prior_a=prior_a, prior_b=prior_b).value)
+    crossed = [place for place, value in enumerate(path, start=1) if value >= 1 / alpha]
+    return EProcess(
+        path=tuple(path),
+        p_value=min(1.0, 1 / max(path, default=1.0)),
+        stopped_at=crossed[0] if crossed else None,
+        alpha=alpha,
+    )
+
+
+def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
+    """Mixture sequential probability ratio of a normal mean against 0 (Robbins 1970).
+
+    `sqrt(s^2 / (s^2 + n t^2)) exp(n^2 t^2 m^2 / (2 s^2 (s^2 + n t^2)))` (Johari et al. 2022).
+
+    Args:
+        x: Differences, near normal; nan and None are missing.
+        sigma: Their known standard deviation, more than 0.
+        tau: Standard deviation of the mixture, about the effect one cares for, more than 0.
+
+    Returns:
+        The ratio as an e-value; 1 without data.
+
+    Raises:
+        ValueError: When sigma or tau is not positive, or a difference is infinite.
+    """
+    if not (sigma > 0 and tau > 0):
+        raise ValueError(f"sigma {sigma} and tau {tau} have to be more than 0")
+    known, _ = observed(x)
+    n, s2, t2 = len(known), sigma**2, tau**2
+    log_ratio = 0.5 * log(s2 / (s2 + n * t2))
+    if n:
+        log_ratio += sum(known) ** 2 * t2 / (2 * s2 * (s2 + n * t2))
+    return _e_value(log_ratio, n, len(x) - n, "normal mixture")
+
+
+def mean_confidence_sequence(
+    x: Sequence[float | None], *, alpha: float = 0.05, low: float = 0.0, high: float = 1.0
+) -> Estimate:
+    """Interval of a bounded mean that may be looked at after every item.
+
+    Hedged capital of Waudby-Smith & Ramdas 2024: two bettors, one on a higher and one on a lower
+    mean, whose stakes depend on earlier items only; a mean is out when half the larger capital
+    reaches 1 / alpha. Both capitals are monotone in the mean, so two bisections find the ends.
+
+    Args:
+        x: Values in order of arrival, which must not depend on them; nan and None are missing.
+        alpha: Error over all looks together, in (0, 1).
+        low: The least possible value.
+        high: The greatest possible value.
+
+    Returns:
+        The mean and its interval, within the bounds.
+
+    Raises:
+        ValueError: When a value lies outside the bounds, or an argument out of its range.
+        NotEnoughDataError: When no value is known.
+    """
+    _check_alpha(alpha)
+    if not low < high:
+        raise ValueError(f"low {low} has to be less than high {high}")
+    known, _ = observed(x)
+    if not known:
+        raise NotEnoughDataError("no values to average")
+    if min(known) < low or max(known) > high:
+        raise ValueError(f"a value lies outside {low:g}..{high:g}")
+    unit = (np.asarray(known) - low) / (high - low)
+    stakes, limit = _stakes(unit, alpha), log(2 / alpha)
+    centre = float(unit.mean())
+    lower = _crossing(lambda m: _capital(unit, stakes, m) < limit)
+    upper = 1 - _crossing(lambda m: _capital(1 - unit, stakes, m) < limit)
+    empty = lower >= upper
+    return Estimate(
+        value=low + centre * (high - low),
+        low=nan if empty else low + lower * (high - low),
+        high=nan if empty else low + upper * (high - low),
+        level=1 - alpha,
+        n=len(known),
+        n_missing=len(x) - len(known),
+        method="hedged capital",
+        reason="no constant mean fits: the values drift" if empty else None,
+        note=None if lower <= centre <= upper else "the values drift from their early mean",
+    )
+
+
+def asymptotic_confidence_sequence(
+    x: Sequence[float | None], *, alpha: float = 0.05, best_at: int = 100
+) -> Estimate:
+    """Interval of an unbounded mean for many looks, valid for large n.
+
+    `m +- s sqrt(2 (n r^2 + 1) / (n^2 r^2) log(sqrt(n r^2 + 1) / alpha))` (Waudby-Smith et al.
+    2024, "Time-uniform central limit theory").
+
+    Args:
+        x: Values in order of arrival; nan and None are missing.
+        alpha: Error over all looks together, in (0, 1).
+        best_at: The number of items at which it is to be narrowest, 1 or more.
+
+    Returns:
+        The mean and its interval; nan with a reason where the values do not vary.
+
+    Raises:
+        ValueError: When alpha or `best_at` is out of range, or a value is infinite.
+        NotEnoughDataError: When no value is known.
+    """
+    _check_alpha(alpha)
+    if best_at < 1:
+        raise ValueError(f"best_at is {best_at}; it is 1 or more")
+    known, _ = observed(x)
+    if not known:
+        raise NotEnoughDataError("no values to average")
+    values, n = np.asarray(known), len(known)
+    sd = float(values.std(ddof=1)) if n > 1 else nan
+    flat = not sd > 1e-12 * float(np.abs(values).max())
+    r2 = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
+    half = sd * sqrt(2 * (n * r2 + 1) / (n**2 * r2) * log(sqrt(n * r2 + 1) / alpha))
+    half = nan if flat else half
+    centre = float(values.mean())
+    return Estimate(
+        value=centre,
+        low=centre - half,
+        high=centre + half,
+        level=1 - alpha,
+        n=n,
+        n_missing=len(x) - n,
+        method="asymptotic confidence sequence",
+        se=nan if flat else sd / sqrt(n),
+        reason="no variation" if flat else None,
+    )
+
+
+def _log_win(wins: int, losses: int, a: float, b: float) -> float:
+    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
+
+    return float(betaln(a + wins, b + losses) - betaln(a, b)) + (wins + losses) * log(2)
+
+
+def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
+    value = exp(min(log_value, 700.0))  # beyond, floats end; the evidence is settled long before
+    return EValue(
+        value=value, p_value=min(1.0, exp(-log_value)), n=n, n_missing=n_missing, method=method
+    )
+
+
+def _stakes(unit: np.ndarray, alpha: float) -> np.ndarray:
+    """lambda_t from the items before t: predictable plug-in, their equation (26)."""
+    t = np.arange(1, len(unit) + 1)
+    running = (0.5 + np.cumsum(unit)) / (t + 1)
+    variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
+    before = np.concatenate([[0.25], variance[:-1]])
+    return np.asarray(np.sqrt(2 * log(2 / alpha) / (before * t * np.log1p(t))))
+
+
+def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:
+    """The log of the capital of the bettor on a mean above m; it falls in m."""
+    bets = np.minimum(stakes, 0.5 / m) if m > 0 else stakes
+    return float(np.log1p(bets * (unit - m)).sum())
+
+
+def _crossing(stays: Callable[[float], bool]) -> float:
+    """The mean in [0, 1] from which `stays` holds; it does at 1."""
+    out, inside = 0.0, 1.0
+    if stays(out):
+        return out
+    for _ in range(_BISECTIONS):
+        middle = (out + inside) / 2
+        if stays(middle):
+            inside = middle
+        else:
+            out = middle
+    return out
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")

@@ -1,0 +1,389 @@
+"""Whether quality moves from run to run: the rules that act, and the tests beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, inf, isnan, nan, sqrt
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, observed
+from judgekit.stats.intervals import mean
+from judgekit.stats.kendall import consistent_s, kendall_p_value, kendall_s, theil_sen
+from judgekit.stats.quantiles import SLACK, normal_p_value, t_p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DirectionName = Literal["improving", "degrading", "stable"]
+Spread = Literal["range", "cv"]
+
+_FEWEST_POINTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """Where the last scores of a series point."""
+
+    direction: DirectionName
+    """`improving`, `degrading` or `stable`."""
+
+    reason: Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"]
+    """Why."""
+
+    slope: float
+    """Median slope a run (Theil-Sen); nan below two scores."""
+
+    s: int
+    """Kendall's S: rising less falling pairs."""
+
+    spread: float
+    """Range (or standard deviation) over the mean; nan without a score."""
+
+    n: int
+    """Scores in the window."""
+
+    n_missing: int
+    """Scores of the series that are missing; the window looks past them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """Whether a person has to be told."""
+
+    value: bool
+    """Whether the last runs were all degrading."""
+
+    is_new: bool
+    """Whether this run is the first to say so in its episode; tell once."""
+
+    n_degrading: int
+    """Length of the unbroken end of degrading runs."""
+
+    def __bool__(self) -> bool:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRateDrop:
+    """How far a pass rate fell from one run to the next."""
+
+    points: float
+    """Previous less current rate."""
+
+    relative: float
+    """The same as a share of the previous rate; 0 where that was 0 and nothing can fall."""
+
+    critical: bool
+    """Whether the relative drop exceeds the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MannKendall:
+    """A test for a monotone trend."""
+
+    s: int
+    """Rising less falling pairs."""
+
+    p_value: float
+    """Two-sided p; nan where all scores are tied."""
+
+    slope: float
+    """Median slope a run (Theil-Sen)."""
+
+    n: int
+    """Scores."""
+
+    n_missing: int
+    """Scores that are missing."""
+
+    reason: str | None = None
+    """Why the p is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTrend:
+    """A test for a linear trend of a rate."""
+
+    z: float
+    """Normal statistic, negative for a falling rate; nan with a reason where undefined."""
+
+    p_value: float
+    """Two-sided p."""
+
+    n: int
+    """Runs with a case."""
+
+    reason: str | None = None
+    """Why it is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlopeEstimate(Estimate):
+    """The mean slope of items over runs."""
+
+    p_value: float
+    """Two-sided p against no slope; nan where all items have the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cusum:
+    """Cumulated shortfall of a series."""
+
+    path: tuple[float, ...]
+    """The sum after each run, in standard deviations; a missing run leaves it as it was."""
+
+    alarm_at: int | None
+    """Place of the first run above the limit, from 0; None without an alarm."""
+
+
+def direction(
+    scores: Sequence[float | None],
+    *,
+    window: int = 5,
+    band: float = 0.05,
+    spread: Spread = "range",
+) -> Direction:
+    """Where the last scores point.
+
+    Of the last scores: fewer than three are `stable` (insufficient-data); a spread of at most
+    `band` is `stable` (within-band); Kendall's S of at least 8 for five scores is a direction
+    (for other lengths the smallest S of one-sided permutation probability <= 5 %, for three and
+    four scores all pairs); else `stable` (no-consistent-direction).
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing and looked past.
+        window: How many of the last scores count, 3 or more.
+        band: The spread within which nothing moved, 0 or more, as a share of the mean.
+        spread: `range` ((max - min) / |mean|) or `cv` (standard deviation / |mean|).
+
+    Returns:
+        The direction and what it rests on.
+
+    Raises:
+        ValueError: When window or band are out of range, or a score is infinite.
+    """
+    if window < _FEWEST_POINTS or not band >= 0:
+        raise ValueError(f"window {window} has to be 3 or more, band {band} 0 or more")
+    known, _ = observed(scores)
+    y = known[-window:]
+    s, width = kendall_s(y), _spread(y, spread)
+    found: DirectionName = "stable"
+    if len(y) < _FEWEST_POINTS:
+        return _direction(found, "insufficient-data", y, width, len(scores) - len(known))
+    if width <= band + SLACK:
+        return _direction(found, "within-band", y, width, len(scores) - len(known))
+    if abs(s) < consistent_s(len(y)):
+        return _direction(found, "no-consistent-direction", y, width, len(scores) - len(known))
+    found = "improving" if s > 0 else "degrading"
+    return _direction(found, "consistent", y, width, len(scores) - len(known))
+
+
+def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escalation:
+    """Whether the last runs were all degrading.
+
+    Args:
+        directions: Directions of consecutive runs, oldest first.
+        consecutive: How many degrading runs in a row escalate, 1 or more.
+
+    Returns:
+        The answer, true or false as it stands; `is_new` for the first run of an episode.
+
+    Raises:
+        ValueError: When `consecutive` is less than 1.
+    """
+    if consecutive < 1:
+        raise ValueError(f"consecutive is {consecutive}; it is 1 or more")
+    length = 0
+    for name in reversed(directions):
+        if name != "degrading":
+            break
+        length += 1
+    return Escalation(value=length >= consecutive, is_new=length == consecutive, n_degrading=length)
+
+
+def pass_rate_drop(previous: float, current: float, *, limit: float = 0.10) -> PassRateDrop:
+    """Whether a pass rate fell by more than a share of what it was.
+
+    Args:
+        previous: Rate of the previous run, 0 to 1.
+        current: Rate of this run, 0 to 1.
+        limit: The largest share that may be lost, 0 or more; exactly that much is not critical.
+
+    Returns:
+        The drop in points and as a share; a rate that rose has a negative one.
+
+    Raises:
+        ValueError: When a rate lies outside [0, 1] (an undefined rate has no drop).
+    """
+    if not (0 <= previous <= 1 and 0 <= current <= 1 and limit >= 0):
+        raise ValueError(f"rates {previous} and {current}, limit {limit}: out of range")
+    points = previous - current
+    relative = points / previous if previous > 0 else 0.0
+    return PassRateDrop(points=points, relative=relative, critical=relative > limit + SLACK)
+
+
+def mann_kendall(scores: Sequence[float | None]) -> MannKendall:
+    """Test for a monotone trend; exact up to 60 scores, ties included.
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing.
+
+    Returns:
+        Mann's test (1945) and Sen's slope (1968).
+
+    Raises:
+        NotEnoughDataError: When fewer than two scores are known.
+    """
+    known, _ = observed(scores)
+    if len(known) < 2:  # noqa: PLR2004 - a trend needs two
+        raise NotEnoughDataError("a trend needs two scores at least")
+    p_value = kendall_p_value(known)
+    return MannKendall(
+        s=kendall_s(known),
+        p_value=p_value,
+        slope=theil_sen([nan if score is None else score for score in scores]),
+        n=len(known),
+        n_missing=len(scores) - len(known),
+        reason="all scores are equal" if isnan(p_value) else None,
+    )
+
+
+def cochran_armitage(passes: Sequence[int], totals: Sequence[int]) -> RateTrend:
+    """Test for a linear trend of a pass rate over runs (Armitage 1955).
+
+    `T = sum t (k - n p)`, `V = p q (sum n t^2 - (sum n t)^2 / N)`, `z = T / sqrt(V)`.
+
+    Args:
+        passes: Cases that passed, a run each, oldest first.
+        totals: Cases of each run; 0 where a run has none.
+
+    Returns:
+        The test; nan with a reason where all or none pass, or only one run has cases.
+
+    Raises:
+        ValueError: When lengths differ or a count is out of its range.
+    """
+    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in zip(passes, totals)):  # noqa: B905 - lengths are compared
+        raise ValueError("each run needs its passes, 0 to its total")
+    runs = sum(n > 0 for n in totals)
+    cases, passed = sum(totals), sum(passes)
+    rate = passed / cases if cases else nan
+    spread = sum(n * t * t for t, n in enumerate(totals))
+    shift = sum(n * t for t, n in enumerate(totals))
+    variance = rate * (1 - rate) * (spread - shift**2 / cases) if cases else nan
+    if runs < 2 or not 0 < rate < 1:  # noqa: PLR2004 - a trend needs two
+        reason = "fewer than two runs" if runs < 2 else "all or none passed"  # noqa: PLR2004 - as above
+        return RateTrend(z=nan, p_value=nan, n=runs, reason=reason)
+    total = fsum(t * (k - n * rate) for t, (k, n) in enumerate(zip(passes, totals, strict=True)))
+    z = total / sqrt(variance)
+    return RateTrend(z=z, p_value=normal_p_value(z), n=runs)
+
+
+def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95) -> SlopeEstimate:
+    """The mean over items of each item's least-squares slope over runs, with a t interval.
+
+    Pairing and clustering are both met, since an item counts once with one slope.
+
+    Args:
+        scores: `scores[item][run]`, runs oldest first; nan and None are missing.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The slope a run; the interval is nan with a reason where all slopes are equal or there
+        is one item. `n_missing` counts items with fewer than two scores.
+
+    Raises:
+        NotEnoughDataError: When no item has two scores.
+    """
+    slopes = [_slope(row) for row in scores]
+    if all(isnan(slope) for slope in slopes):
+        raise NotEnoughDataError("no item has scores of two runs")
+    found = mean(slopes, level=level)
+    return SlopeEstimate(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        n=found.n,
+        n_missing=found.n_missing,
+        method="t over items' slopes",
+        se=found.se,
+        df=found.df,
+        p_value=nan if found.reason else t_p_value(found.value / found.se, found.df),
+        reason=found.reason,
+    )
+
+
+def cusum(
+    scores: Sequence[float | None], target: float, sd: float, *, k: float = 0.5, h: float = 4.0
+) -> Cusum:
+    """Cumulated shortfall below a target (Page 1954): `C = max(0, C + (target - y) / sd - k)`.
+
+    With the defaults it gives a false alarm about every 338 unchanged runs and finds a fall of
+    one standard deviation after about 8.
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing.
+        target: The level to hold, from runs known to be good.
+        sd: Standard deviation of a run's score, more than 0.
+        k: Shortfall that is let pass at each run, in standard deviations.
+        h: The sum above which it alarms, in standard deviations.
+
+    Returns:
+        The path and the first alarm.
+
+    Raises:
+        ValueError: When `sd` is not positive or a score is infinite.
+    """
+    if not sd > 0:
+        raise ValueError(f"sd is {sd}; a spread of 0 would alarm at anything")
+    observed(scores)
+    path, total, alarm_at = [], 0.0, None
+    for place, score in enumerate(scores):
+        if score is not None and not isnan(score):
+            total = max(0.0, total + (target - score) / sd - k)
+        path.append(total)
+        if alarm_at is None and total > h + SLACK:
+            alarm_at = place
+    return Cusum(path=tuple(path), alarm_at=alarm_at)
+
+
+def _direction(
+    name: DirectionName,
+    reason: Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"],
+    y: Sequence[float],
+    width: float,
+    n_missing: int,
+) -> Direction:
+    return Direction(
+        direction=name,
+        reason=reason,
+        slope=theil_sen(y),
+        s=kendall_s(y),
+        spread=width,
+        n=len(y),
+        n_missing=n_missing,
+    )
+
+
+def _spread(y: Sequence[float], kind: Spread) -> float:
+    if not y:
+        return nan
+    centre = fsum(y) / len(y)
+    width = max(y) - min(y)
+    if width <= SLACK:
+        return 0.0
+    if kind == "cv":
+        width = sqrt(fsum((value - centre) ** 2 for value in y) / (len(y) - 1))
+    return width / abs(centre) if centre else inf
+
+
+def _slope(row: Sequence[float | None]) -> float:
+    points = [(t, v) for t, v in enumerate(row) if v is not None and not isnan(v)]
+    if len(points) < 2:  # noqa: PLR2004 - a slope needs two
+        return nan
+    middle = fsum(t for t, _ in points) / len(points)
+    slope = fsum((t - middle) * v for t, v in points) / fsum((t - middle) ** 2 for t, _ in points)
+    rounding = 1e-12 * max(abs(v) for _, v in points)
+    return 0.0 if abs(slope) <= rounding else slope

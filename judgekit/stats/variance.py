@@ -1,0 +1,329 @@
+"""Where the noise of scores comes from, and what would reduce it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import comb, fsum, isnan, nan, sqrt
+from typing import TYPE_CHECKING
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, Figure
+from judgekit.stats.intervals import rating_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+_NAMES = ("item", "judge", "item_judge", "sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components:
+    """The variance of a score, split into its sources; an estimate may come out negative."""
+
+    item: float
+    """Between items."""
+
+    judge: float
+    """Between judges: leniency."""
+
+    item_judge: float
+    """Judges disagreeing over particular items; holds `sample` where that is nan."""
+
+    sample: float
+    """Between repeats of the same judge on the same item."""
+
+    n_items: int
+    """Items with a score."""
+
+    n_judges: int
+    """Judges with a score."""
+
+    n_scores: int
+    """Scores."""
+
+    n_missing: int
+    """Scores that are missing."""
+
+    reason: str | None = None
+    """Why a component is nan."""
+
+    note: str | None = None
+    """What to bear in mind in reading them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DStudy:
+    """What a design of so many items, judges and samples would give."""
+
+    g_coefficient: float
+    """Reliability of an item's mean for ranking items, 0 to 1."""
+
+    phi: float
+    """Reliability of an item's mean for its level, 0 to 1."""
+
+    se_mean: float
+    """Standard error of the mean over all items."""
+
+    reason: str | None = None
+    """Why a figure is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplePlan:
+    """How often to ask for each item."""
+
+    value: float
+    """The best number of samples an item, not rounded; nan where undefined."""
+
+    n_samples: int | None
+    """The best whole number, 1 or more; None where undefined."""
+
+    reason: str | None = None
+    """Why it is undefined."""
+
+
+def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
+    """Variance components of scores over items, judges and samples.
+
+    Half the mean squared difference between two scores is, for the same item and judge, s; same
+    item only, s + ij + j; same judge only, s + ij + i; neither, s + ij + i + j. Solving gives the
+    components, for complete data exactly those of the two-way analysis of variance (Brennan 2001),
+    and for ragged or missing data a method of moments (Koch 1967). For the noise of a comparison
+    give the differences of two variants on the same items and judges.
+
+    Args:
+        data: `data[item][judge][sample]`; nan and None are missing, cells may differ in length.
+
+    Returns:
+        The raw estimates; nan with a reason where the design does not tell them apart.
+
+    Raises:
+        NotEnoughDataError: When fewer than two items or fewer than two scores are known.
+    """
+    rows = [
+        (float(score), item, judge)
+        for item, judges in enumerate(data)
+        for judge, samples in enumerate(judges)
+        for score in samples
+        if score is not None and not isnan(score)
+    ]
+    items, judges = {item for _, item, _ in rows}, {judge for _, _, judge in rows}
+    if len(items) < 2:  # noqa: PLR2004 - a variance needs two
+        raise NotEnoughDataError("variance components need scores of two items at least")
+    total = sum(len(samples) for per_judge in data for samples in per_judge)
+    centre = fsum(score for score, _, _ in rows) / len(rows)
+    centred = [(score - centre, item, judge) for score, item, judge in rows]
+    sample, item_judge, judge, item = _solve(centred)
+    return Components(
+        item=item,
+        judge=judge,
+        item_judge=item_judge,
+        sample=sample,
+        n_items=len(items),
+        n_judges=len(judges),
+        n_scores=len(rows),
+        n_missing=total - len(rows),
+        reason=_unidentified(sample, judge),
+        note=_negative(item, judge, item_judge, sample),
+    )
+
+
+def dstudy(
+    components: Components | Mapping[str, float], n_items: int, n_judges: int, n_samples: int
+) -> DStudy:
+    """What a design of so many items, judges and samples would give (Brennan 2001, chapter 4).
+
+    With J judges and k samples: `g = i / (i + ij/J + s/(Jk))`, phi adds `j/J` below, and the
+    mean's variance is `i/n + j/J + ij/(nJ) + s/(nJk)`.
+
+    Args:
+        components: As `components` gives them, or a mapping with `item`, `judge`, `item_judge`
+            and `sample`; negative ones count as 0.
+        n_items: Items, 1 or more.
+        n_judges: Judges of each item, 1 or more.
+        n_samples: Samples of each judge and item, 1 or more.
+
+    Returns:
+        The figures; nan with a reason where a component they need is unknown.
+
+    Raises:
+        ValueError: When a number is less than 1.
+    """
+    if min(n_items, n_judges, n_samples) < 1:
+        raise ValueError("a design has at least one item, one judge and one sample")
+    known = (
+        {name: getattr(components, name) for name in _NAMES}
+        if isinstance(components, Components)
+        else {name: components[name] for name in _NAMES}
+    )
+    item, judge, item_judge, sample = (_floored(known[name]) for name in _NAMES)
+    if isnan(sample) and n_samples == 1:
+        sample = 0.0  # one sample a cell: item_judge holds both
+    within = item_judge / n_judges + sample / (n_judges * n_samples)
+    level = within + judge / n_judges
+    return DStudy(
+        g_coefficient=item / (item + within) if item + within > 0 else nan,
+        phi=item / (item + level) if item + level > 0 else nan,
+        se_mean=sqrt(item / n_items + judge / n_judges + within / n_items),
+        reason=_undefined_design(item + level, item + within),
+    )
+
+
+def optimal_samples(
+    var_item: float, var_sample: float, cost_item: float, cost_sample: float
+) -> SamplePlan:
+    """How many samples of each item give the smallest error for the money.
+
+    `sqrt(var_sample / var_item * cost_item / cost_sample)` (Brennan 2001; Cochran 1977, 10.6).
+
+    Args:
+        var_item: Variance between items, with that of items by judges; 0 or more.
+        var_sample: Variance between samples of an item, 0 or more.
+        cost_item: What one more item costs, 0 or more.
+        cost_sample: What one more sample costs, more than 0.
+
+    Returns:
+        The number, and the best whole one.
+
+    Raises:
+        ValueError: When an argument is out of its range.
+    """
+    if min(var_item, var_sample, cost_item) < 0 or not cost_sample > 0:
+        raise ValueError("variances and costs are 0 or more, the cost of a sample is more than 0")
+    if var_item == 0:
+        return SamplePlan(value=nan, n_samples=None, reason="items do not differ: ask one often")
+    best = sqrt(var_sample / var_item * cost_item / cost_sample)
+    below = max(1, int(best))
+    whole = min(
+        (below, below + 1),
+        key=lambda k: (var_item + var_sample / k) * (cost_item + k * cost_sample),
+    )
+    return SamplePlan(value=best, n_samples=whole)
+
+
+def pass_at_k(n: int, c: int, k: int) -> Figure:
+    """Chance that at least one of k tries passes: `1 - C(n-c, k) / C(n, k)` (Chen et al. 2021).
+
+    Args:
+        n: Tries made, at least k.
+        c: Tries that passed, 0 to n.
+        k: Tries allowed, 1 or more.
+
+    Returns:
+        The unbiased estimate, in [0, 1].
+
+    Raises:
+        ValueError: When a count is out of its range.
+        NotEnoughDataError: When fewer than k tries were made.
+    """
+    _check_tries(n, c, k)
+    return Figure(value=(comb(n, k) - comb(n - c, k)) / comb(n, k), method="pass@k")
+
+
+def pass_hat_k(n: int, c: int, k: int) -> Figure:
+    """Chance that all of k tries pass: `C(c, k) / C(n, k)` (Yao et al. 2024, tau-bench).
+
+    Args:
+        n: Tries made, at least k.
+        c: Tries that passed, 0 to n.
+        k: Tries that all have to pass, 1 or more.
+
+    Returns:
+        The unbiased estimate, in [0, 1].
+
+    Raises:
+        ValueError: When a count is out of its range.
+        NotEnoughDataError: When fewer than k tries were made.
+    """
+    _check_tries(n, c, k)
+    return Figure(value=comb(c, k) / comb(n, k), method="pass^k")
+
+
+def mean_pass_k(
+    tries: Sequence[tuple[int, int]], k: int, *, every: bool = False, level: float = 0.95
+) -> Estimate:
+    """pass@k or pass^k over items, with an interval over items.
+
+    Args:
+        tries: For each item the tries made and those that passed.
+        k: Tries allowed, 1 or more.
+        every: Whether all k tries have to pass (pass^k) instead of any (pass@k).
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean over items; its interval never has width 0.
+
+    Raises:
+        ValueError: When a count is out of its range.
+        NotEnoughDataError: When there is no item, or one has fewer than k tries.
+    """
+    each = [(pass_hat_k if every else pass_at_k)(n, c, k).value for n, c in tries]
+    return rating_mean(each, (0.0, 1.0), continuous=True, level=level)
+
+
+def _check_tries(n: int, c: int, k: int) -> None:
+    if not 0 <= c <= n or k < 1:
+        raise ValueError(f"{c} of {n} tries passed, {k} allowed: no such counts")
+    if n < k:
+        raise NotEnoughDataError(f"{n} tries cannot tell what {k} would do")
+
+
+def _solve(rows: Sequence[tuple[float, int, int]]) -> tuple[float, float, float, float]:
+    """Components sample, item_judge, judge and item from the four kinds of pairs."""
+    cells = _pair_sums(rows, lambda item, judge: (item, judge))
+    same_item = _pair_sums(rows, lambda item, _: item)
+    same_judge = _pair_sums(rows, lambda _, judge: judge)
+    every = _pair_sums(rows, lambda *_: 0)
+    within = _half_mean(cells)
+    between_judges = _half_mean(_less(same_item, cells))
+    between_items = _half_mean(_less(same_judge, cells))
+    neither = _half_mean(_less(_less(every, same_item), _less(same_judge, cells)))
+    if isnan(between_judges):  # nobody was judged twice by different judges
+        return within, nan, nan, nan
+    rest = between_judges + between_items - neither
+    found = rest if isnan(within) else rest - within
+    parts = (found, neither - between_items, neither - between_judges)
+    rounding = 1e-12 * _half_mean(every)
+    item_judge, judge, item = (0.0 if abs(part) <= rounding else part for part in parts)
+    return within, item_judge, judge, item
+
+
+def _pair_sums(
+    rows: Sequence[tuple[float, int, int]], key: Callable[[int, int], Hashable]
+) -> tuple[float, int]:
+    """Sum of squared differences over unordered pairs with the same key, and their number."""
+    groups: dict[Hashable, list[float]] = defaultdict(list)
+    for score, item, judge in rows:
+        groups[key(item, judge)].append(score)
+    squares = (len(g) * fsum(v * v for v in g) - fsum(g) ** 2 for g in groups.values())
+    return fsum(squares), sum(comb(len(g), 2) for g in groups.values())
+
+
+def _less(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, int]:
+    return a[0] - b[0], a[1] - b[1]
+
+
+def _half_mean(pairs: tuple[float, int]) -> float:
+    return pairs[0] / pairs[1] / 2 if pairs[1] else nan
+
+
+def _floored(value: float) -> float:
+    return value if isnan(value) else max(0.0, value)
+
+
+def _unidentified(sample: float, judge: float) -> str | None:
+    if isnan(judge):
+        return "one judge an item: what is the item's and what the judge's is unknown"
+    return "one sample a cell: item_judge holds sample" if isnan(sample) else None
+
+
+def _negative(*values: float) -> str | None:
+    names = [name for name, value in zip(_NAMES, values, strict=True) if value < 0]
+    return f"negative, read as 0: {', '.join(names)}" if names else None
+
+
+def _undefined_design(level: float, within: float) -> str | None:
+    if isnan(level) or isnan(within):
+        return "a component is unknown"
+    return "nothing varies" if not within > 0 else None

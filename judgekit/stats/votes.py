@@ -1,0 +1,88 @@
+"""Several votes on one question to one value: median, mode, and how far open votes can move it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DIGITS = 9
+"""Distances that agree so far are the same; floats differ in the last place."""
+
+
+def median(values: Sequence[float]) -> float:
+    """The value in the middle; of an even number the mean of the two in the middle.
+
+    Args:
+        values: Any order, at least one.
+
+    Returns:
+        The median.
+
+    Raises:
+        ValueError: For no values.
+    """
+    if not values:
+        raise ValueError("no values have no median")
+    ordered, middle = sorted(values), len(values) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def mode(votes: Sequence[float]) -> float:
+    """The value with the most votes; of several with as many, their median.
+
+    Args:
+        votes: At least one.
+
+    Returns:
+        The mode, or the median of the modes: 0.5 for a tie between 0 and 1.
+
+    Raises:
+        ValueError: For no votes.
+    """
+    counts = Counter(votes)
+    most = max(counts.values(), default=0)
+    return median([vote for vote, n in counts.items() if n == most])
+
+
+def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | None:
+    """What the mode can come to when some votes are still open.
+
+    Every value that the open votes can bring level with the leader counts, so that the mode lies
+    within the bounds however they fall; a tie may lie further inside.
+
+    Args:
+        votes: The votes that are known.
+        n_open: How many more there can be, 0 or more.
+
+    Returns:
+        The least and the greatest mode; None where the open votes can make it anything.
+    """
+    if not n_open:
+        value = mode(votes)
+        return value, value
+    counts = Counter(votes)
+    most = max(counts.values(), default=0)
+    if n_open >= most:
+        return None
+    reachable = [vote for vote, n in counts.items() if n + n_open >= most]
+    return min(reachable), max(reachable)
+
+
+def nearest(value: float, points: Sequence[float] | None) -> float:
+    """The nearest of some points; the lower of two that are as near.
+
+    Args:
+        value: Any number.
+        points: The points; None where every number is one.
+
+    Returns:
+        The point.
+    """
+    if points is None:
+        return round(value, _DIGITS)
+    return min(points, key=lambda point: (round(abs(point - value), _DIGITS), point))

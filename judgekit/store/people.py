@@ -1,0 +1,208 @@
+"""The queue of judgments that only a person can give, and how they are given and taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select, tuple_, update
+
+from judgekit.errors import InputError, StoreError
+from judgekit.records.label import HumanItem
+from judgekit.store.observed_rows import ANSWER, said_row
+from judgekit.store.snapshots import insert_new
+from judgekit.store.tables import answers, failures, judgments, queue, variants
+from judgekit.store.texts import read_record, read_time, record_text, slot_of, time_text, words_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from sqlalchemy import Table
+    from sqlalchemy.engine import Connection, Row
+
+    from judgekit.records.judgment import Judgment
+    from judgekit.records.run import ItemKey
+    from judgekit.store.snapshots import Row as NewRow
+
+_PAGE = 500
+
+
+def find_answer(connection: Connection, run_no: int, key: ItemKey) -> NewRow:
+    """The columns that tell an answer from every other.
+
+    Args:
+        connection: The database.
+        run_no: The run.
+        key: The answer.
+
+    Returns:
+        Them.
+
+    Raises:
+        InputError: When the run has not begun that answer.
+    """
+    query = (
+        select(*(answers.c[name] for name in ANSWER))
+        .join(
+            variants,
+            (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no),
+        )
+        .where(answers.c.run_no == run_no, answers.c.repeat == key.repeat)
+        .where(answers.c.case_id == words_text(key.case_id))
+        .where(variants.c.variant == words_text(key.variant))
+    )
+    found = connection.execute(query).first()
+    if found is None:
+        raise InputError(
+            f"the run has no answer of variant {key.variant!r} to case {key.case_id!r}, "
+            f"repeat {key.repeat}"
+        )
+    return dict(zip(ANSWER, found, strict=True))
+
+
+def ask(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
+    """Put items in the queue; those that are in it already stay as they are.
+
+    Args:
+        connection: A transaction that writes.
+        run_no: The run.
+        items: What a person is to judge.
+
+    Raises:
+        InputError: When an item is of an answer that was not begun.
+    """
+    rows: list[NewRow] = [
+        {
+            **find_answer(connection, run_no, item.key),
+            "slot": _slot(item),
+            "json": record_text(item),
+            "asked_at": time_text(item.asked_at),
+            "answered_at": None,
+            "answer_slot": None,
+        }
+        for item in items
+    ]
+    insert_new(connection, queue, rows)
+
+
+def read_queue(
+    reading: Callable[[], AbstractContextManager[Connection]],
+    run_no: int | None,
+    *,
+    open_only: bool,
+) -> Iterator[HumanItem]:
+    """What waits for a person.
+
+    Args:
+        reading: Opens a transaction; one is held for each page, not for the whole.
+        run_no: Only of this run.
+        open_only: Whether what was judged already is left out.
+
+    Yields:
+        Items in the order of the runs and, within each, of its dataset.
+    """
+    order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
+    query = select(queue).order_by(*order).limit(_PAGE)
+    if run_no is not None:
+        query = query.where(queue.c.run_no == run_no)
+    if open_only:
+        query = query.where(queue.c.answered_at.is_(None))
+    last = (-1, -1, -1, -1, -1)
+    while True:
+        with reading() as connection:
+            rows = connection.execute(query.where(tuple_(*order) > tuple_(*last))).all()
+        for row in rows:
+            yield _item(row)
+        if len(rows) < _PAGE:
+            return
+        end = rows[-1]
+        last = (end.run_no, end.place, end.variant_no, end.repeat, end.no)
+
+
+def answer(
+    connection: Connection, run_no: int, item: HumanItem, judgment: Judgment, at: str
+) -> None:
+    """Keep a person's judgment and close the item it answers.
+
+    Args:
+        connection: A transaction that writes.
+        run_no: The run.
+        item: The item.
+        judgment: What the person said.
+        at: When.
+
+    Raises:
+        InputError: When the judgment is not a person's, or of another criterion.
+        StoreError: When the item is not in the queue, or was answered already.
+    """
+    if judgment.source != "human" or judgment.criterion != item.criterion:
+        raise InputError(
+            f"a person is asked about {item.criterion!r}; this is a judgment of "
+            f"{judgment.criterion!r} by {judgment.source}"
+        )
+    row = _waiting(connection, run_no, item)
+    if row.answered_at is not None:
+        raise StoreError(
+            f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
+            hint="take that answer back first",
+        )
+    key: NewRow = {name: getattr(row, name) for name in ANSWER}
+    new = said_row(key, judgment, at)
+    _mark(connection, judgments, new, at)
+    _mark(connection, failures, new, at)
+    insert_new(connection, judgments, [new])
+    _set(connection, row.no, answered_at=at, slot=str(new["slot"]))
+
+
+def withdraw(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
+    """Take a person's judgment back; it stays as history, and the item waits again.
+
+    Args:
+        connection: A transaction that writes.
+        run_no: The run.
+        item: The item.
+        at: When.
+
+    Raises:
+        StoreError: When the item is not in the queue, or was not answered.
+    """
+    row = _waiting(connection, run_no, item)
+    if row.answered_at is None:
+        raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")
+    key: NewRow = {name: getattr(row, name) for name in ANSWER}
+    _mark(connection, judgments, {**key, "slot": row.answer_slot}, at)
+    _set(connection, row.no, answered_at=None, slot=None)
+
+
+def _slot(item: HumanItem) -> str:
+    return slot_of(item.criterion, item.judge, item.repeat)
+
+
+def _waiting(connection: Connection, run_no: int, item: HumanItem) -> Row[tuple[object, ...]]:
+    key = find_answer(connection, run_no, item.key)
+    query = select(queue).where(queue.c.slot == _slot(item))
+    # On a server two people may answer at the same moment: the second waits for the first.
+    query = query.where(*(queue.c[name] == value for name, value in key.items())).with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        raise StoreError(
+            f"nobody was asked about {item.criterion!r} of case {item.key.case_id!r}",
+            hint="only what is in the queue can be answered",
+        )
+    return row
+
+
+def _mark(connection: Connection, table: Table, row: NewRow, at: str) -> None:
+    same = [table.c[name] == row[name] for name in (*ANSWER, "slot")]
+    change = update(table).where(*same, table.c.superseded_at.is_(None))
+    connection.execute(change.values(superseded_at=at))
+
+
+def _set(connection: Connection, no: int, *, answered_at: str | None, slot: str | None) -> None:
+    values = {"answered_at": answered_at, "answer_slot": slot}
+    connection.execute(update(queue).where(queue.c.no == no).values(values))
+
+
+def _item(row: Row[tuple[object, ...]]) -> HumanItem:
+    item = read_record(HumanItem, row.json)
+    return item.model_copy(update={"answered_at": read_time(row.answered_at)})

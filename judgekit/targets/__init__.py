@@ -1,0 +1,1 @@
+"""What answers cases: recorded outputs, a prompt, a command, a Python function, an endpoint."""

@@ -1,0 +1,100 @@
+"""A program as the system under test: the case as JSON on stdin, the output as JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from judgekit.errors import SettingsError
+from judgekit.processes import Limits, ProcessFailedError, find_program, run_process
+from judgekit.targets.replying import Asked, asked_as_json, time_allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from judgekit.processes import ProcessFailure
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output, TargetErrorKind
+
+_KINDS: dict[ProcessFailure, TargetErrorKind] = {
+    "timeout": "timeout",
+    "exit": "exit",
+    "signal": "signal",
+    "too_large": "too_large",
+    "not_found": "exit",
+    "memory": "exit",
+}
+_SHOWN_STDERR = 500
+
+
+class CommandTarget:
+    """Begins the program anew for each case.
+
+    Args:
+        variant: The variant's name.
+        command: The program and its arguments.
+        folder: The folder it runs in.
+        environment: Its whole environment.
+        limits: What it may use.
+        secrets: Values that must not stand in an error.
+
+    Raises:
+        SettingsError: When there is no such program or folder.
+    """
+
+    def __init__(
+        self,
+        variant: str,
+        command: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        limits: Limits,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        try:
+            find_program(command, environment=environment, folder=folder)
+        except ProcessFailedError as error:
+            message = f"the command of variant {variant!r}: {error.message}"
+            raise SettingsError(message, hint=error.hint) from error
+        self.id = variant
+        self._command = tuple(command)
+        self._folder = folder
+        self._environment = environment
+        self._limits = limits
+        self._secrets = tuple(secrets)
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:
+        """Run the program for one case; see `Target.answer`.
+
+        Args:
+            case: What is to be answered; it is written to stdin with `repeat` beside its fields.
+            repeat: Which time the same case is answered, from 0.
+
+        Returns:
+            The output; one with an error where the program gave none.
+        """
+        asked = Asked(case, self.id, self._secrets)
+        stdin = json.dumps(asked_as_json(case, repeat), ensure_ascii=False).encode()
+        limits = replace(self._limits, timeout_s=time_allowed(case, self._limits.timeout_s))
+        try:
+            finished = await run_process(
+                self._command,
+                stdin,
+                limits=limits,
+                environment=self._environment,
+                folder=self._folder,
+            )
+        except ProcessFailedError as error:
+            return asked.failed(_KINDS[error.kind], f"{self._command[0]}: {_told(error)}")
+        return asked.read_bytes(finished.stdout, source="stdout")
+
+    async def aclose(self) -> None:
+        """Nothing is held between two cases."""
+
+
+def _told(error: ProcessFailedError) -> str:
+    last = error.stderr[-_SHOWN_STDERR:].strip()
+    return f"{error.message}; the end of stderr: {last}" if last else error.message

@@ -1,0 +1,246 @@
+"""A prompt template and a model as the system under test, over the same cache as the judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.texts import as_path
+from judgekit.errors import ModelError, TemplateError
+from judgekit.fingerprint import fingerprint
+from judgekit.models.request import ModelRequest, Subject
+from judgekit.prompts.rendering import as_text
+from judgekit.prompts.sandbox import CompiledTemplate, make_environment
+from judgekit.prompts.templates import find_template
+from judgekit.records.output import Output, Usage
+from judgekit.shipped import shipped_file
+from judgekit.targets.replying import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.models.connecting import Connection
+    from judgekit.models.request import ModelReply
+    from judgekit.records.case import Case
+    from judgekit.records.record import JsonObject
+
+_BLOCKS = ("system", "user")
+
+
+class TargetPrompt:
+    """A prompt under test, compiled; turns a case into the messages a model is sent.
+
+    A template has a block `user` and may have a block `system`; one without blocks is the user's
+    message as a whole. It sees `input`, `context`, `metadata`, `variables` and `case`, never the
+    reference or how the case is judged. What is not a text prints as JSON. `variables` is the
+    input where that is an object, else the `variables` in the metadata. Nothing in a case is ever
+    taken for template code.
+
+    Args:
+        name: The template's file, absolute or relative to `folder`; or else a template's name.
+        folder: The folder of the suite.
+        template_folders: Folders of templates and of what they include.
+
+    Raises:
+        UnknownNameError: When there is no such template.
+        TemplateError: When it is unsound.
+    """
+
+    def __init__(
+        self, name: str, *, folder: Path | None = None, template_folders: Sequence[Path] = ()
+    ) -> None:
+        path = (folder or Path.cwd()) / as_path(name)
+        if path.is_file():
+            places = (path.resolve().parent, *template_folders, shipped_file("prompts"))
+            file_name = path.name
+        else:
+            file_name, places = find_template(name, template_folders)
+        self._compiled = CompiledTemplate(make_environment(places), file_name)
+        self.fingerprint = fingerprint(dict(self._compiled.sources))
+        blocks = self._compiled.blocks
+        if blocks and ("user" not in blocks or set(blocks) - set(_BLOCKS)):
+            raise TemplateError(
+                f"template {file_name} has the blocks {', '.join(blocks)}",
+                hint="a prompt under test has a block user and may have system, or has no blocks",
+            )
+
+    def messages(self, case: Case) -> tuple[dict[str, str], ...]:
+        """The messages for one case.
+
+        Args:
+            case: What is to be answered.
+
+        Returns:
+            Chat messages: a system message where the template has one, and the user's.
+
+        Raises:
+            TemplateError: When the template names what the case has not.
+        """
+        data = case_data(case)
+        if not self._compiled.blocks:
+            return ({"role": "user", "content": self._compiled.render(None, data)},)
+        said = (
+            (role, self._compiled.render(role, data))
+            for role in _BLOCKS
+            if role in self._compiled.blocks
+        )
+        return tuple(
+            {"role": role, "content": text} for role, text in said if text or role == "user"
+        )
+
+
+class PromptTarget:
+    """Sends a rendered prompt to a model.
+
+    Args:
+        variant: The variant's name.
+        prompt: The prompt under test.
+        connection: The way to the model; who opened it closes its cache.
+        parameters: Sampling parameters of every request.
+    """
+
+    def __init__(
+        self,
+        variant: str,
+        prompt: TargetPrompt,
+        connection: Connection,
+        *,
+        parameters: JsonObject | None = None,
+    ) -> None:
+        self.id = variant
+        self._prompt = prompt
+        self._connection = connection
+        self._parameters = parameters or {}
+
+    def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
+        """What is sent for one case.
+
+        Args:
+            case: What is to be answered.
+            repeat: Which time the same case is answered, from 0.
+
+        Returns:
+            The request; its key is the cache's.
+
+        Raises:
+            TemplateError: When the template names what the case has not.
+        """
+        return ModelRequest(
+            model=self._connection.name,
+            messages=self._prompt.messages(case),
+            parameters=self._parameters,
+            subject=Subject(case_id=case.id, variant=self.id, repeat=repeat),
+            api_base=self._connection.api_base,
+        )
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:
+        """Ask the model about one case; see `Target.answer`.
+
+        Args:
+            case: What is to be answered.
+            repeat: Which time the same case is answered, from 0.
+
+        Returns:
+            The output; one with an error where the template does not fit the case or the model
+            gave no answer. `usage.cost_usd` is what it cost when it was made; whether it was
+            paid for now, `metadata.cached` says.
+
+        Raises:
+            BudgetExceededError: When the money is spent; nothing was asked.
+            FrozenCacheError: When the cache is frozen and has no reply; nothing was asked.
+            StoreError: When a reply that was paid for cannot be kept.
+            InputError: When the model cannot be set up at all.
+        """
+        asked = Asked(case, self.id)
+        try:
+            request = self.request(case, repeat=repeat)
+        except TemplateError as error:
+            return asked.failed("exception", str(error))
+        try:
+            reply = await self._connection.model.complete(request)
+        except ModelError as error:
+            refused = error.kind == "content_filter"
+            output = asked.failed("refused" if refused else "model", error.message)
+            return output.model_copy(update={"metadata": {"model_error": error.kind}})
+        return _output(reply, asked)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._connection.aclose()
+
+
+def case_data(case: Case) -> dict[str, JsonValue]:
+    """What a prompt under test may show of a case.
+
+    Args:
+        case: What is to be answered.
+
+    Returns:
+        `input`, `context`, `metadata`, `variables` and `case`; lists and objects in it print as
+        JSON.
+    """
+    variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
+    shown: dict[str, JsonValue] = {
+        "input": _printable(case.input),
+        "context": _printable(case.context),
+        "metadata": _printable(case.metadata),
+        "variables": _printable(variables if isinstance(variables, dict) else {}),
+    }
+    about: dict[str, JsonValue] = {
+        "id": case.id,
+        "name": case.name,
+        "description": case.description,
+        "tags": _printable(list(case.tags)),
+    }
+    return {**shown, "case": _Fields({**shown, **about})}
+
+
+class _Fields(dict[str, "JsonValue"]):
+    """An object that prints as JSON."""
+
+    def __str__(self) -> str:
+        return as_text(dict(self))
+
+
+class _Items(list["JsonValue"]):
+    """A list that prints as JSON."""
+
+    def __str__(self) -> str:
+        return as_text(list(self))
+
+
+def _printable(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _Fields({name: _printable(item) for name, item in value.items()})
+    return _Items(map(_printable, value)) if isinstance(value, list) else value
+
+
+def _output(reply: ModelReply, asked: Asked) -> Output:
+    usage = reply.usage or Usage()
+    known: dict[str, object] = {
+        "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),
+        "duration_ms": reply.duration_ms,
+        "metadata": _metadata(reply),
+    }
+    if reply.finish_reason == "content_filter":
+        told = f": {reply.text}" if reply.text else ""
+        output = asked.failed("refused", f"the provider filtered the answer{told}")
+    elif reply.text is None:
+        reason = f"finish_reason {reply.finish_reason}"
+        output = asked.failed("model", f"the model answered without a text ({reason})")
+    else:
+        output = Output(text=reply.text, case_id=asked.case.id, variant=asked.variant)
+    return output.model_copy(update=known)
+
+
+def _metadata(reply: ModelReply) -> JsonObject:
+    known: JsonObject = {
+        "model": reply.model,
+        "finish_reason": reply.finish_reason,
+        "dropped_parameters": list(reply.dropped_parameters) or None,
+        "cached": reply.cached,
+        "key": reply.key,
+    }
+    return {name: value for name, value in known.items() if value is not None}

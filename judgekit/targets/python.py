@@ -1,0 +1,239 @@
+"""A Python function as the system under test, sync or async, called with the case."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import importlib
+import inspect
+import json
+import sys
+import threading
+import traceback
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.errors import (
+    BudgetExceededError,
+    FrozenCacheError,
+    SettingsError,
+    StoreError,
+    UnknownNameError,
+)
+from judgekit.records.output import Output
+from judgekit.targets.replying import Asked, time_allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType, TracebackType
+
+    from judgekit.records.case import Case
+
+_PASSED_ON = (BudgetExceededError, FrozenCacheError, StoreError)
+_importing = threading.Lock()
+
+
+class PythonTarget:
+    """Calls a function with each case, and with `repeat` where it has such a parameter.
+
+    A function that is not async runs in a thread of its own. One that hangs cannot be killed:
+    its thread is left behind after the timeout, and the run goes on.
+
+    Args:
+        variant: The variant's name.
+        function: `module:name`.
+        folder: The folder its module is looked for in first; on `sys.path` only while the module
+            is imported.
+        timeout_s: Seconds one answer may take.
+
+    Raises:
+        SettingsError: When the module cannot be imported, or the name is no function.
+        UnknownNameError: When the module has no such name.
+    """
+
+    def __init__(self, variant: str, function: str, *, folder: Path, timeout_s: float) -> None:
+        self.id = variant
+        self._folder = folder.resolve()
+        self._timeout_s = timeout_s
+        self._function = _imported(function, self._folder)
+        self._is_async = inspect.iscoroutinefunction(self._function)
+        self._takes_repeat = _takes(self._function, "repeat")
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:
+        """Call the function with one case; see `Target.answer`.
+
+        Args:
+            case: What is to be answered.
+            repeat: Which time the same case is answered, from 0.
+
+        Returns:
+            The output; one with an error where the function raised, hung or returned no output.
+        """
+        asked = Asked(case, self.id)
+        named = {"repeat": repeat} if self._takes_repeat else {}
+        deadline = asyncio.timeout(time_allowed(case, self._timeout_s))
+        try:
+            async with deadline:
+                returned = await self._called(case, named)
+        except _PASSED_ON:
+            raise
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            return asked.failed("cancelled", "the function was cancelled from inside")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's function may raise anything
+            if isinstance(error, TimeoutError) and deadline.expired():
+                limit = time_allowed(case, self._timeout_s)
+                return asked.failed("timeout", f"the function took longer than {limit:g} s")
+            return asked.failed("exception", _told(error, self._folder))
+        return _output(returned, asked)
+
+    async def aclose(self) -> None:
+        """Nothing is held between two cases."""
+
+    async def _called(self, case: Case, named: dict[str, int]) -> object:
+        if self._is_async:
+            returned = self._function(case, **named)
+        else:
+            returned = await _in_thread(lambda: self._function(case, **named))
+        return await returned if inspect.isawaitable(returned) else returned
+
+
+def _imported(function: str, folder: Path) -> Callable[..., object]:
+    module_name, _, name = function.partition(":")
+    with _importing, _first_on_path(folder, module_name.partition(".")[0]):
+        module = _import(module_name, function, folder)
+    if not hasattr(module, name):
+        public = (other for other in vars(module) if not other.startswith("_"))
+        raise UnknownNameError(f"function in {module_name}", name, public)
+    found = getattr(module, name)
+    if not callable(found):
+        raise SettingsError(f"{function} is a {type(found).__name__}, not a function")
+    called: Callable[..., object] = found
+    return called
+
+
+def _import(module_name: str, function: str, folder: Path) -> ModuleType:
+    try:
+        return importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise SettingsError(
+            f"{function} cannot be imported: {_told(error, folder)}",
+            hint=f"modules are looked for in {folder} and in the installed packages",
+        ) from error
+
+
+@contextmanager
+def _first_on_path(folder: Path, root: str) -> Iterator[None]:
+    """The folder first on `sys.path`, and no module of another folder in the way of its own."""
+    place = str(folder)
+    sys.path.insert(0, place)
+    importlib.invalidate_caches()
+    hidden = _of_another_folder(root, folder)
+    for name in hidden:
+        del sys.modules[name]
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(place)
+        for name, module in hidden.items():
+            sys.modules[name] = module
+
+
+def _of_another_folder(root: str, folder: Path) -> dict[str, ModuleType]:
+    """Loaded modules with the name of one that the folder has too, but from elsewhere."""
+    own = (folder / f"{root}.py", folder / root / "__init__.py")
+    loaded = getattr(sys.modules.get(root), "__file__", None)
+    if not any(path.is_file() for path in own) or loaded is None or Path(loaded) in own:
+        return {}
+    return {
+        name: module
+        for name, module in sys.modules.items()
+        if name == root or name.startswith(f"{root}.")
+    }
+
+
+def _takes(function: Callable[..., object], name: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some built-in functions do not say
+        return False
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+async def _in_thread(call: Callable[[], object]) -> object:
+    """The result of a call made in a thread of its own.
+
+    A thread of an executor would hold up the end of the loop, and of the program, where the call
+    hangs; this one is given up.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(returned: object, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(returned)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        returned, raised = None, None
+        try:
+            returned = context.run(call)
+        except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
+            raised = _settable(error)
+        with suppress(RuntimeError):  # the loop is closed; nobody waits any more
+            loop.call_soon_threadsafe(settle, returned, raised)
+
+    threading.Thread(target=work, name="judgekit-target", daemon=True).start()
+    return await done
+
+
+def _settable(error: BaseException) -> BaseException:
+    """An exception that a future takes, and that does not end the whole program."""
+    if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
+        return error
+    told = f"the function raised {type(error).__name__}"
+    return RuntimeError(told).with_traceback(error.__traceback__)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _output(returned: object, asked: Asked) -> Output:
+    if isinstance(returned, Output):
+        return asked.finished(returned)
+    if isinstance(returned, str):
+        return asked.said(returned)
+    if not isinstance(returned, dict):
+        message = f"the function returned a {type(returned).__name__}"
+        return asked.failed("unreadable", f"{message}, not a str, a dict or an Output")
+    try:
+        raw = json.dumps(returned, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return asked.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
+    return asked.read_bytes(raw.encode(), source="what the function returned")
+
+
+def _told(error: BaseException, folder: Path) -> str:
+    """Type, message and place of an error: the last place in the suite's own folder."""
+    said = str(error)
+    name = type(error).__name__
+    where = _place(error.__traceback__, folder)
+    return (f"{name}: {said}" if said else name) + where
+
+
+def _place(trace: TracebackType | None, folder: Path) -> str:
+    frames = traceback.extract_tb(trace)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    if not own and not frames:
+        return ""
+    last = (own or frames)[-1]
+    return f" ({last.filename}:{last.lineno})"

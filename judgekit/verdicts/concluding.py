@@ -1,0 +1,179 @@
+"""Decides what the judgments of one output come to: value, pass, and their bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from judgekit.records.run import Panel
+from judgekit.records.verdict import CriterionVerdict, Verdict
+from judgekit.verdicts.combining import (
+    Combined,
+    Vote,
+    combined,
+    is_open,
+    is_panel,
+    seats_of,
+    weighted_mean,
+)
+from judgekit.verdicts.deciding import reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.records.judgment import JudgeFailure, Judgment
+    from judgekit.records.rubric import Criterion, Rubric
+    from judgekit.verdicts.combining import Seat
+
+_MEAN = Panel()
+
+
+def conclude(
+    rubric: Rubric,
+    judgments: Sequence[Judgment],
+    failures: Sequence[JudgeFailure] = (),
+    *,
+    panel: Panel = _MEAN,
+    case_id: str | None = None,
+    variant: str | None = None,
+    error: str | None = None,
+) -> Verdict:
+    """What a rubric concludes from what judges said of one output.
+
+    A criterion's value is the mean over its judgments; with several judges, first each judge's
+    mean over its repeats is taken, then these are combined as the panel says:
+
+    - `mean`, and `weighted` by the panel's weights (equal ones if all that answered have 0);
+    - `median`: of an even number the mean of the two in the middle;
+    - `majority`: the score most judges give, each judge's mean taken to the nearest score of the
+      scale (the worse of two); of several that as many give, their median, so that a tie between
+      yes and no is 0.5;
+    - `cascade`: the last of the judges asked that answered; undecided while the next one, such as
+      a person, is still to be heard. A judge the panel does not name comes after those it names.
+
+    A judge that failed has no vote, and those of the others stand; the bounds say what its vote
+    could have done, and that of a judge of the panel who was not heard at all (except in a
+    cascade, and but for `heuristic`, which answers for what it checks only).
+
+    The overall value is the weighted mean over the criteria. An output passes when that value
+    reaches the rubric's threshold and every required criterion passes by itself. Where a weighted
+    criterion has no judgment, the value is None; `value_low` and `value_high` say what it would be
+    if all that is missing, failed repeats included, were worst or best, and `passed` is decided
+    only where both agree, so that a judge who fails on the bad outputs cannot lift a verdict.
+
+    Args:
+        rubric: The rubric that was asked.
+        judgments: Usable answers, of any criteria of the rubric.
+        failures: Answers that were not usable.
+        panel: The judges and how they are combined.
+        case_id: The case.
+        variant: The variant.
+        error: Why nothing was judged, for an output that is an error.
+
+    Returns:
+        The verdict.
+    """
+    of_panel = is_panel(judgments, failures, panel)
+    if of_panel:
+        seats = seats_of(judgments, failures, panel)
+        counted = [_Counted.of_panel(c, rubric, seats, panel) for c in rubric.criteria]
+    else:
+        counted = [_Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
+    criteria = tuple([found.verdict for found in counted])
+    required = [c for c in criteria if c.required]
+    value = _known_mean(criteria)
+    if value is not None and not failures and not of_panel:
+        low = high = value  # nothing that counts is missing
+    else:
+        low = weighted_mean([(found.verdict.weight, found.low) for found in counted])
+        high = weighted_mean([(found.verdict.weight, found.high) for found in counted])
+    return Verdict(
+        case_id=case_id,
+        variant=variant,
+        rubric=rubric.name,
+        rubric_fingerprint=rubric.fingerprint,
+        passed=None if error is not None else _passed(counted, low, high, rubric.pass_threshold),
+        value=value,
+        value_low=low,
+        value_high=high,
+        required_value=_known_mean(required) if required else None,
+        criteria=criteria,
+        judgments=tuple(judgments),
+        failures=tuple(failures),
+        error=error,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What is known of one criterion, and what it would be with its failures counted."""
+
+    verdict: CriterionVerdict
+    """What its usable judgments come to."""
+
+    threshold: float
+    """The value from which it passes."""
+
+    low: float
+    """Its value if every failure were the worst judgment."""
+
+    high: float
+    """Its value if every failure were the best judgment."""
+
+    @classmethod
+    def of(
+        cls,
+        criterion: Criterion,
+        rubric: Rubric,
+        judgments: Sequence[Judgment],
+        failures: Sequence[JudgeFailure],
+    ) -> Self:
+        vote = Vote.of(criterion.name, judgments, failures)
+        value = vote.value
+        low, high = (vote.low, vote.high) if vote.n_failed or value is None else (value, value)
+        found = Combined(value, low, high)
+        return cls._from(criterion, rubric, found, len(vote.values), vote.n_failed)
+
+    @classmethod
+    def of_panel(
+        cls, criterion: Criterion, rubric: Rubric, seats: Sequence[Seat], panel: Panel
+    ) -> Self:
+        votes = [seat.vote(criterion.name) for seat in seats]
+        n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
+        found = combined(votes, panel.combine, criterion.scale)
+        if panel.combine == "cascade" and is_open(seats, criterion.name, panel.escalate_below):
+            found = Combined(found.value, 0, 1)
+        return cls._from(criterion, rubric, found, n, n_failed)
+
+    @classmethod
+    def _from(
+        cls, criterion: Criterion, rubric: Rubric, found: Combined, n: int, n_failed: int
+    ) -> Self:
+        threshold = rubric.pass_threshold if criterion.pass_value is None else criterion.pass_value
+        value = found.value
+        verdict = CriterionVerdict(
+            name=criterion.name,
+            value=value,
+            passed=None if value is None else reaches(value, threshold),
+            weight=criterion.weight,
+            required=criterion.required,
+            n=n,
+            n_failed=n_failed,
+        )
+        return cls(verdict, threshold, found.low, found.high)
+
+
+def _known_mean(criteria: Sequence[CriterionVerdict]) -> float | None:
+    """The weighted mean; None where something that counts is missing."""
+    weighted = [c for c in criteria if c.weight > 0] or criteria
+    known = [(c.weight, c.value) for c in weighted if c.value is not None]
+    return weighted_mean(known) if len(known) == len(weighted) else None
+
+
+def _passed(counted: Sequence[_Counted], low: float, high: float, threshold: float) -> bool | None:
+    """Pass or fail where the bounds agree, for the whole and for each required criterion."""
+    bounds = [(low, high, threshold)]
+    bounds += [(c.low, c.high, c.threshold) for c in counted if c.verdict.required]
+    if not all(reaches(at_best, wanted) for _, at_best, wanted in bounds):
+        return False
+    return True if all(reaches(at_worst, wanted) for at_worst, _, wanted in bounds) else None

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.checks import searching
+from judgekit.checks.patterns import compiled, search
+from judgekit.checks.seam import UndecidedError
+from judgekit.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^(a+)+$", r"(a|aa)+$", r"(a*)*b", r"^(\w+\s?)*$", r"(.*)\1\1x", r"(?=(a+))+z"]
+)
+def test_an_evil_pattern_ends_in_time(pattern: str) -> None:
+    start = time.monotonic()
+    with suppress(UndecidedError):
+        search(pattern, "a" * 60 + "!", timeout_s=0.3)
+    assert time.monotonic() - start < 10
+
+
+def test_the_workers_serve_on_after_one_was_stopped() -> None:
+    with pytest.raises(UndecidedError, match=r"it took longer than 0.1 s"):
+        search("^(a+)+$", "a" * 60 + "!", timeout_s=0.1)
+    assert search("(a+)!", "aa!") == "aa!"
+
+
+@pytest.mark.parametrize("pattern", ["(a", "[", "*", "a{2,1}", "(?<name>a)", "a" * 10_001])
+def test_what_is_no_pattern_is_an_input_error(pattern: str) -> None:
+    with pytest.raises(InputError, match=r"no regular expression|10001 characters"):
+        compiled(pattern)
+
+
+def test_a_warning_of_python_is_none_of_ours() -> None:
+    assert search("[[a]b", "[b") == "[b"
+
+
+@pytest.mark.parametrize(
+    "text", ["colour", "a 2026 b", "x" * 5000, "gray (grey)", "line\nbreak", ""]
+)
+@pytest.mark.parametrize(
+    "pattern",
+    [r"colou?r", r"\d{4}", r"gr[ae]y", r"\(gr", r"x*y", r"(x+)z", r"a|b", r"br.ak$", r"^$", r"[]]"],
+)
+def test_a_quick_search_and_the_worker_s_agree(pattern: str, text: str) -> None:
+    assert search(pattern, text) == searching.search(pattern, text, False, False)
+
+
+def test_the_whole_text_may_be_asked_for() -> None:
+    assert search("a.c", "abc", whole=True) == "abc"
+    assert search("a.c", "abcd", whole=True) is None
+    assert search("(a.)c", "abc", whole=True) == "abc"
+    assert searching.search("A.C", "abc", True, True) == "abc"
+
+
+@given(st.text(alphabet="ab(|*+?)[]{}1,^$\\.", max_size=12), st.text(alphabet="ab1", max_size=20))
+def test_no_pattern_crashes(pattern: str, text: str) -> None:
+    with suppress(InputError, UndecidedError):
+        search(pattern, text, timeout_s=0.5)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.cli.interrupts import Interrupts
+from judgekit.store.runs import RunStore
+from tests.evaluation.suites import lay_suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.running import Run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
+
+
+async def test_the_first_interrupt_asks_to_stop_and_the_second_calls_it_off() -> None:
+    stop, for_ever = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        with Interrupts(stop.set):
+            signal.raise_signal(signal.SIGINT)
+            await stop.wait()
+            signal.raise_signal(signal.SIGINT)
+            await for_ever.wait()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(work())
+
+
+async def test_work_that_will_not_be_cancelled_is_left() -> None:
+    left: list[int] = []
+    is_left = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def leave(code: int) -> None:
+        left.append(code)
+        loop.call_soon_threadsafe(is_left.set)
+
+    async def work() -> None:
+        with Interrupts(lambda: None, patience_s=0.01, leave=leave):
+            for _ in range(3):
+                signal.raise_signal(signal.SIGINT)
+            while not is_left.is_set():
+                with suppress(asyncio.CancelledError):
+                    await is_left.wait()
+
+    await asyncio.create_task(work())
+    assert left == [130]
+
+
+async def test_a_signal_is_taken_back_when_the_work_has_ended() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupts(lambda: None):
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_where_signals_cannot_be_heard_the_work_goes_on_all_the_same() -> None:
+    stop = asyncio.Event()
+
+    async def work() -> None:
+        with Interrupts(stop.set):
+            await asyncio.sleep(0)
+
+    await asyncio.to_thread(lambda: asyncio.run(work()))
+    assert not stop.is_set()
+
+
+AGENT = """\
+import asyncio, signal
+
+async def answer(case):
+    if case.id in {ids!r}:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep({seconds})
+    return "right"
+"""
+
+
+def lay_out(folder: Path, name: str, *ids: str, seconds: float) -> None:
+    """A suite whose agent interrupts us as it answers these cases."""
+    variants = [{"id": "v2", "python": f"{name}:answer"}]
+    lay_suite(folder, n=20, variants=variants)
+    (folder / f"{name}.py").write_text(AGENT.format(ids=ids, seconds=seconds), encoding="utf-8")
+
+
+def test_an_interrupt_here_shows_what_there_is_and_the_run_goes_on_later(
+    run: Run, tmp_path: Path
+) -> None:
+    lay_out(tmp_path, "interrupting_once", "c3", seconds=0)
+    ran = run("run", "-j", "1")
+    assert ran.code == 130
+    assert "partial v2: 4 of 20 cases answered" in ran.out
+    assert "interrupted; everything is kept. Go on with: judgekit run" in ran.err
+    (tmp_path / "interrupting_once.py").write_text(AGENT.format(ids=(), seconds=0), "utf-8")
+    assert "--resume" in ran.err
+
+
+def test_two_interrupts_here_stop_at_once(run: Run, tmp_path: Path) -> None:
+    lay_out(tmp_path, "interrupting_twice", "c3", "c4", seconds=60)
+    ran = run("run", "-j", "8")
+    assert (ran.code, ran.out) == (130, "")
+    assert "stopped at once; everything is kept" in ran.err
+    store = RunStore(tmp_path / ".judgekit" / "judgekit.db")
+    assert store.run().status == "interrupted"
+    store.close()

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.datasets.foreign.skill_history import read_history
+from judgekit.errors import DatasetError
+from tests.datasets.foreign import FOREIGN
+from tests.datasets.foreign.writing import errors_of, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def make(*versions: dict[str, Any], current: int = 0) -> dict[str, Any]:
+    known = {"timestamp": "2026-01-01T00:00:00Z", "average_score": None}
+    return {"versions": [known | version for version in versions], "current_version": current}
+
+
+def test_a_history_has_its_versions_and_the_current_one() -> None:
+    history = read_history(FOREIGN / "history.json")
+    assert [version.average_score for version in history.versions] == [3.0, None]
+    assert [version.value for version in history.versions] == [0.5, None]
+    assert (history.current.version, history.current.git_hash) == (1, "ab12cd3")
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (make({"version": 0}, {"version": 0}), "the version 0 stands twice"),
+        (make({"version": 0}, current=3), "no version has the number 3"),
+        (make({"version": 0, "average_score": 9}), "`average_score` is 9, but scores are from 1"),
+        (make({"version": -1}), "must be 0 or more"),
+        (make(), "`versions` must not be empty"),
+    ],
+)
+def test_an_unsound_history_is_refused(tmp_path: Path, value: object, what: str) -> None:
+    path = write(tmp_path, value, "history.json")
+    with pytest.raises(DatasetError, match=what):
+        read_history(path)
+    assert any(what in problem.message for problem in errors_of(path))

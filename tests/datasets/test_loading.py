@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgekit.datasets.documents import dump_yaml
+from judgekit.datasets.loading import load_dataset, load_rubric
+from judgekit.errors import DatasetError, JudgekitError, RubricError, UnknownNameError
+from judgekit.records.case import Case, Dataset
+from judgekit.records.rubric import Criterion, Rubric
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUBRIC = """\
+name: support
+pass_threshold: 0.8
+criteria:
+  - name: accuracy
+    question: Is it right?
+    scale: {min: 1, max: 5}
+  - name: tone
+    question: Is it friendly?
+    scale: [{value: 0, name: rude}, {value: 1, name: kind}]
+    weight: 0.5
+"""
+
+
+def put(folder: Path, text: str, name: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_cases_are_read_from_lines_under_common_names(tmp_path: Path) -> None:
+    text = '{"id": 1, "prompt": "Q", "expected": "R", "tags": ["t"]}\n{"case_id": "b", "input": {}}'
+    dataset = load_dataset(put(tmp_path, text, "support.jsonl"))
+    assert (dataset.name, dataset.version) == ("support", "1")
+    assert dataset.cases == (
+        Case(id="1", input="Q", reference="R", tags=("t",)),
+        Case(id="b", input={}),
+    )
+
+
+def test_cases_are_read_from_a_table(tmp_path: Path) -> None:
+    text = (
+        "id,question,answer,tags,assertions,metadata.author\n"
+        'a,Q,R,x; y,"[{""type"": ""behavior.no_errors""}]",me\nb,Q,,"[""p,q""]",,\n'
+    )
+    first, second = load_dataset(put(tmp_path, text, "a.csv")).cases
+    assert (first.tags, first.metadata) == (("x", "y"), {"author": "me"})
+    assert first.assertions == ({"type": "behavior.no_errors"},)
+    assert (second.reference, second.tags) == (None, ("p,q",))
+
+
+@pytest.mark.parametrize("version", ["2", "2.5", '"2026"'])
+def test_a_document_names_and_versions_its_cases(tmp_path: Path, version: str) -> None:
+    text = f"name: n\nversion: {version}\ndescription: d\ncases: [{{id: a, input: Q}}]"
+    dataset = load_dataset(put(tmp_path, text, "a.yaml"))
+    assert (dataset.name, dataset.version) == ("n", version.strip('"'))
+    assert load_dataset(put(tmp_path, '[{"id": "a", "input": 1}]', "b.json")).name == "b"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ('{"id": "a", "input": 1, "expectd": 2}', "`expectd` is not known", "`expected`"),
+        ('{"id": "a", "input": 1, "colour": 2}', "`colour` is not known", "under `metadata`"),
+        ('{"input": 1}', "`id` is missing", "an id of its own"),
+        ('{"id": "a"}', "`input` is missing", "what the system is asked"),
+        ('{"id": " ", "input": 1}', "`id` must not be blank", None),
+        ('{"id": true, "input": 1}', "`id` must be a text, not a truth value", None),
+        ('{"id": 1.5, "input": 1}', "`id` must be a text, not 1.5", "in quotes"),
+        ('{"id": "a", "input": 1, "tags": "x"}', "`tags` must be a list", "as a list"),
+        ('{"id": "a", "prompt": 1, "question": 2}', "both mean `input`", "keep one"),
+        ('{"id": "a", "input": 1, "prompt": 2}', "`prompt` is not known", "`input`"),
+        ('{"id": "a", "input": 1, "status": "new"}', "must be 'active', 'draft'", None),
+        ('{"id": "a", "input": 1, "stratum": 1, "x": 2}', "and 1 more; `judgekit validate`", None),
+    ],
+)
+def test_an_unsound_case_names_line_and_remedy(
+    tmp_path: Path, text: str, what: str, hint: str | None
+) -> None:
+    with pytest.raises(DatasetError, match=rf"a\.jsonl:2: .*{what}") as caught:
+        load_dataset(put(tmp_path, f'{{"id": "fine", "input": 1}}\n{text}', "a.jsonl"))
+    assert (hint or "") in (caught.value.hint or "")
+
+
+def test_an_id_given_twice_names_both_lines(tmp_path: Path) -> None:
+    text = '{"id": "a", "input": 1}\n\n{"id": "a", "input": 2}'
+    with pytest.raises(DatasetError, match=r":3: case 'a': .*first in line 1"):
+        load_dataset(put(tmp_path, text, "a.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("3", "a dataset is a mapping of fields, not a number"),
+        ("", "not an empty file"),
+        ("cases: 3", "needs a list of `cases`"),
+        ("nam: x\ncases: [{id: a, input: 1}]", r"`nam` is not known"),
+        ("cases:\n- id: a\n  input: 1\n- 7", r"a\.yaml:4: a row must be an object"),
+        ("cases:\n- id: a\n- id: b\n", r"a\.yaml:2: the field `input`"),
+        ("cases: []", "holds no cases"),
+    ],
+)
+def test_an_unsound_document_is_an_error(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(DatasetError, match=what):
+        load_dataset(put(tmp_path, text, "a.yaml"))
+
+
+def test_an_empty_dataset_is_accepted_on_demand(tmp_path: Path) -> None:
+    path = put(tmp_path, "", "a.jsonl")
+    assert load_dataset(path, allow_empty=True).cases == ()
+    with pytest.raises(DatasetError, match="holds no cases"):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ({"versions": [], "current_version": 0}, "history.json"),
+        ({"case_id": "a", "results": [], "overall_score": 4.0}, "grading.json"),
+        ({"winner": "A", "reasoning": "r", "scores": {}}, "comparison.json"),
+        ({"winner_version": "v1", "loser_version": "v0"}, "analysis.json"),
+    ],
+)
+def test_another_tools_results_are_recognised(tmp_path: Path, value: object, what: str) -> None:
+    with pytest.raises(DatasetError, match=what):
+        load_dataset(put(tmp_path, json.dumps(value), "a.json"))
+
+
+def test_a_rubric_is_read_from_yaml_and_json(tmp_path: Path) -> None:
+    rubric = load_rubric(put(tmp_path, RUBRIC, "r.yaml"))
+    assert [criterion.name for criterion in rubric.criteria] == ["accuracy", "tone"]
+    assert load_rubric(put(tmp_path, json.dumps(rubric.to_json()), "r.json")) == rubric
+    assert load_rubric(str(put(tmp_path, dump_yaml(rubric.to_json()), "r.yml"))) == rubric
+
+
+def test_a_shipped_rubric_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_rubric("agent-quality") == load_rubric("agent_quality")
+    with pytest.raises(UnknownNameError, match="did you mean helpfulness"):
+        load_rubric("helpfulnes")
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, json.dumps(load_rubric("skill").to_json()), "mine")
+    assert load_rubric("mine").name == "skill"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("pass_threshold: 0.8", "pass_threshold: 3", r":2: .* 3 on the scale 1..5 is 0.5"),
+        ("pass_threshold: 0.8", "pass_threshold: 80", r":2: .* 80 % is 0.8"),
+        ("pass_threshold: 0.8", "pass_threshold: 800", r":2: .* write 0.7"),
+        ("pass_threshold: 0.8", f"pass_threshold: {10**400}", r":2: .* not a huge number"),
+        ("pass_threshold: 0.8", "pass_threshold: -1", r":2: .* 0.0 or more, not -1"),
+        ("pass_threshold", "passingThreshold", r":2: .* did you mean `pass_threshold`"),
+        ("weight: 0.5", "weight: -1", r":10: `criteria\[1\].weight` must be 0.0 or more"),
+        ("weight: 0.5", "weight: heavy", r":10: .* must be a number, not 'heavy'"),
+        ("weight: 0.5", "pass_value: 2", r":10: `pass_value` is 2, but"),
+        ("    question: Is it right?\n", "", r":4: .*`criteria\[0\].question` is missing"),
+        ("{min: 1, max: 5}", "one_to_fiv", r":6: no scale .*did you mean one_to_five"),
+        ("{min: 1, max: 5}", "{min: 5, max: 1}", r":6: .*min \(5\) must lie below its max"),
+        ("{min: 1, max: 5}", "{min: 1, mx: 5}", r":6: .*`criteria\[0\].scale.mx` is not known"),
+        ("name: rude", "nme: rude", r":9: .*`criteria\[1\].scale\[0\].nme` is not known"),
+        ("name: tone", "name: accuracy", "two criteria are called accuracy"),
+        ("weight: 0.5", "weight: 0.5\n    weight: 1", r":11: the key 'weight' stands twice"),
+        ("name: support", "name: ' '", r":1: `name` must not be blank"),
+        (RUBRIC, "[]", "a rubric is a mapping of fields, not a list"),
+        (RUBRIC, "name: x\ncriteria: 3", r":2: `criteria` must be a list, not 3"),
+        (RUBRIC, "name: x\ncriteria: []", r":2: `criteria` must not be empty"),
+        (RUBRIC, "pass_threshold: 7\ncriteria: [1]", r":2: `criteria\[0\]` must be a mapping"),
+    ],
+)  # fmt: skip
+def test_an_unsound_rubric_names_line_field_and_remedy(
+    tmp_path: Path, old: str, new: str, what: str
+) -> None:
+    with pytest.raises(RubricError, match=what):
+        load_rubric(put(tmp_path, RUBRIC.replace(old, new), "r.yaml"))
+
+
+def test_weights_that_are_all_zero_are_an_error(tmp_path: Path) -> None:
+    text = RUBRIC.replace("{min: 1, max: 5}", "{min: 1, max: 5}\n    weight: 0")
+    with pytest.raises(RubricError, match="at least one criterion needs a weight above 0"):
+        load_rubric(put(tmp_path, text.replace("weight: 0.5", "weight: 0"), "r.yaml"))
+
+
+def test_every_fault_of_a_rubric_is_named_in_file_order(tmp_path: Path) -> None:
+    text = RUBRIC.replace("0.8", "4").replace("{min: 1, max: 5}", "nope").replace("0.5", "-2")
+    with pytest.raises(RubricError, match="thresholds") as caught:
+        load_rubric(put(tmp_path, text, "r.yaml"))
+    found = [line.split(":")[1] for line in str(caught.value).splitlines()]
+    assert found == ["2", "6", "10"]
+
+
+def test_a_missing_rubric_file_is_a_rubric_error(tmp_path: Path) -> None:
+    with pytest.raises(RubricError, match="there is no such file"):
+        load_rubric(tmp_path / "r.yaml")
+
+
+WORDS = st.text(min_size=1, max_size=8).filter(str.strip)
+VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text(), max_size=2)
+CASES = st.builds(
+    Case,
+    id=WORDS,
+    input=VALUES,
+    reference=VALUES,
+    tags=st.lists(st.text(), max_size=3),
+    metadata=st.dictionaries(st.text(), VALUES, max_size=2),
+)
+
+
+@settings(deadline=None)
+@given(cases=st.lists(CASES, min_size=1, max_size=4, unique_by=lambda case: case.id), name=WORDS)
+def test_a_dataset_dumped_is_loaded_again(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[Case], name: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    dataset = Dataset(name=name, version="7", cases=tuple(cases))
+    written = dataset.model_dump(mode="json")
+    assert load_dataset(put(folder, json.dumps(written), "d.json")) == dataset
+    assert load_dataset(put(folder, dump_yaml(written), "d.yaml")) == dataset
+    lines = "".join(json.dumps(case) + "\n" for case in written["cases"])
+    assert load_dataset(put(folder, lines, "d.jsonl")).cases == dataset.cases
+
+
+NAMES = st.sampled_from(
+    ["name", "criteria", "scale", "weight", "question", "pass_threshold", "pass_value", "levels",
+     "value", "min", "max", "cases", "id", "input", "version", "type", "fields", "tests"]
+)  # fmt: skip
+LEAVES = VALUES | st.sampled_from(["one_to_five", "binary", 3, 0.5, -1, 10**400])
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@settings(deadline=None)
+@given(value=TREES)
+def test_any_structure_is_loaded_or_a_clean_error(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    path = put(tmp_path_factory.getbasetemp(), json.dumps(value), "fuzz.json")
+    for load in (load_dataset, load_rubric):
+        try:
+            found = load(path)
+        except JudgekitError as error:
+            assert "fuzz.json" in str(error)  # noqa: PT017 - both ends are right
+        else:
+            assert isinstance(found, Dataset | Rubric)
+
+
+def test_a_rubric_of_records_round_trips(tmp_path: Path) -> None:
+    rubric = Rubric(name="r", criteria=(Criterion(name="a", question="q", scale="five_level"),))
+    assert load_rubric(put(tmp_path, dump_yaml(rubric.to_json()), "r.yaml")) == rubric

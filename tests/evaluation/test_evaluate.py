@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import judgekit as jk
+from judgekit.datasets.loading import load_suite
+from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.evaluation.resuming import chosen_before
+from judgekit.evaluation.run_figures import RunSummary
+from judgekit.evaluation.summary import GradeSummary
+from judgekit.verdicts import conclude
+from tests.evaluation.suites import NOW, lay_suite
+from tests.factories import make_judgment, make_rubric, reply
+from tests.servers.answers import ok
+from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run_of(folder: Path, **options: Any) -> jk.Run:
+    return jk.evaluate_sync(
+        folder / "judgekit.yaml", store=folder / "runs.db", cache=folder / "cache", **options
+    )
+
+
+def test_a_suite_file_is_run_and_summed_up(tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=5, texts={"c1": "wrong"})
+    with run_of(tmp_path, notes="first") as run:
+        summary = jk.summarize(run)
+        assert (run.status, run.info.notes, run.id) == ("complete", "first", run.info.id)
+        assert [result.case.id for result in run.results()] == ["c0", "c1", "c2", "c3", "c4"]
+        assert [found.passed for found in run.concluded(case_id="c1")] == [False]
+    assert isinstance(summary, RunSummary)
+    assert summary.variants[0].pass_rate.value == 0.8
+    assert sorted(summary.variants[0].tags) == ["t0", "t1"]
+
+
+async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    with run_of(tmp_path) as run:
+        assert run.status == "complete"
+
+
+async def test_it_can_be_awaited(tmp_path: Path) -> None:
+    path = lay_suite(tmp_path)
+    with await jk.evaluate(load_suite(path), store=tmp_path / "runs.db", cache=None) as run:
+        assert run.status == "complete"
+
+
+def test_a_run_is_gone_on_with_by_its_id_or_as_the_latest(tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=9)
+    with run_of(tmp_path, choice=jk.Choice(limit=3), session=jk.Session(in_flight=1)) as run:
+        first = run.id
+    for name in (first, first[:20], "latest"):
+        with run_of(tmp_path, resume=name) as run:
+            assert (run.id, run.info.n_cases, run.status) == (first, 3, "complete")
+
+
+def test_a_run_that_is_not_there_cannot_be_gone_on_with(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    with pytest.raises(UnknownNameError, match="no run is called 'nobody'"):
+        run_of(tmp_path, resume="nobody")
+
+
+def test_a_changed_suite_is_refused_and_says_what_changed(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    run_of(tmp_path).close()
+    lay_suite(tmp_path, assertions=[{"type": "contains", "value": "x"}])
+    with pytest.raises(SettingsError, match="for the suite has changed since"):
+        run_of(tmp_path, resume="latest")
+
+
+def test_a_store_that_was_handed_in_stays_open(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    store = jk.RunStore(tmp_path / "runs.db")
+    with jk.evaluate_sync(tmp_path / "judgekit.yaml", store=store, cache=None) as run:
+        pass
+    assert store.run(run.id).status == "complete"
+    with pytest.raises(InputError):
+        jk.evaluate_sync(tmp_path / "nowhere.yaml", store=store)
+    with pytest.raises(SettingsError):
+        jk.evaluate_sync(tmp_path / "judgekit.yaml", store=store, cache=None, resume="latest",
+                         choice=jk.Choice(limit=1))  # fmt: skip
+    assert len(store.runs()) == 1
+    store.close()
+
+
+MODEL: dict[str, Any] = {"rubric": "rubric.yaml", "assertions": None, "n": 10}
+
+
+def judged(server: OpenAILikeServer, folder: Path, **suite: Any) -> None:
+    judge = {"model": "openai/m", "api_base": server.url, "max_tokens": 100, "max_retries": 0}
+    prices = {"openai/m": {"input_usd": 100, "output_usd": 1000}}
+    lay_suite(folder, judge=judge, prices=prices, **MODEL, **suite)
+
+
+def paid_usd(server: OpenAILikeServer) -> float:
+    """What the server was asked and answered, at the suite's prices."""
+    sent = [len(str(seen.body["messages"])) for seen in server.requests]
+    return sum(n // 4 * 1e-4 + len(reply(5)) // 4 * 1e-3 for n in sent)
+
+
+def test_the_limit_of_money_is_never_crossed_by_all_sittings_together(tmp_path: Path) -> None:
+    with OpenAILikeServer(ok(reply(5))) as server:
+        judged(server, tmp_path)
+        for limit in (0.8, 1.2, 1.6):
+            options: dict[str, Any] = {"resume": "latest"} if limit > 0.8 else {}
+            with run_of(tmp_path, max_cost_usd=limit, **options) as run:
+                spent = jk.summarize(run).variants[0].money.total_usd
+            assert (run.status, 0 < spent <= limit) == ("stopped", True)
+            assert paid_usd(server) <= limit
+        with run_of(tmp_path, max_cost_usd=50, resume="latest") as run:
+            assert run.status == "complete"
+        assert server.n_requests == 20
+
+
+def test_an_owned_reply_costs_nothing_the_second_time(tmp_path: Path) -> None:
+    with OpenAILikeServer(ok(reply(5))) as server:
+        judged(server, tmp_path)
+        run_of(tmp_path).close()
+        with run_of(tmp_path) as run:
+            money = jk.summarize(run).variants[0].money
+        with run_of(tmp_path, resume="latest", max_cost_usd=0.001) as run:
+            assert run.status == "complete"
+        assert server.n_requests == 20
+    assert (money.total_usd, money.saved_usd > 0) == (0.0, True)
+
+
+def test_an_interrupt_leaves_the_store_to_others(tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=1)
+
+    async def broken_off() -> None:
+        task = asyncio.create_task(
+            jk.evaluate(tmp_path / "judgekit.yaml", store=tmp_path / "runs.db", cache=None)
+        )
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(broken_off())
+    with sqlite3.connect(tmp_path / "runs.db") as file:
+        file.execute("BEGIN EXCLUSIVE")
+    file.close()
+
+
+def test_verdicts_are_summed_up_with_their_rubric() -> None:
+    rubric = make_rubric("accuracy")
+    verdict = conclude(rubric, [make_judgment("accuracy", 1.0)], case_id="a")
+    summary = jk.summarize([verdict], rubric)
+    assert isinstance(summary, GradeSummary)
+    assert summary.variants[0].n_passed == 1
+    with pytest.raises(InputError, match="verdicts are summed up with their rubric"):
+        jk.summarize([verdict])  # type: ignore[call-overload]  # what a person may forget
+
+
+def test_a_run_knows_its_own_rubric(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    with run_of(tmp_path) as run, pytest.raises(InputError, match="a run knows its own rubric"):
+        jk.summarize(run, make_rubric())  # type: ignore[call-overload]  # what a person may try
+
+
+def test_a_run_that_says_nothing_of_its_choice_chose_everything() -> None:
+    known: dict[str, Any] = {"id": "r", "suite": "s", "started_at": NOW}
+    assert chosen_before(jk.RunInfo(**known)) == jk.Choice()
+    assert chosen_before(None) == jk.Choice()
+    chosen = jk.Choice(tags=("a",), sample=3, seed=4)
+    run = jk.RunInfo(**known, config={"chosen": chosen.as_json()})
+    assert chosen_before(run) == chosen

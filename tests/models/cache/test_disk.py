@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import io
+import pickletools
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import diskcache
+import pytest
+
+from judgekit.errors import StoreError
+from judgekit.models.cache.disk import SETTINGS, DiskRows, TextDisk
+from judgekit.models.cache.interface import CacheWarning
+from judgekit.models.cache.on_disk import DiskCache
+from judgekit.models.cache.reading import DamagedFileError, ReadOnlyRows
+from judgekit.models.cache.rows import COUNTS, DamagedEntryError, WriteFailedError
+from tests.models.cache.buying import make_reply, make_request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEY = make_request().key
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Iterator[DiskRows]:
+    opened = DiskRows(tmp_path)
+    yield opened
+    opened.close()
+
+
+def plant(folder: Path, **columns: object) -> None:
+    """Write a row past the cache, as another program would."""
+    row = {"key": KEY, "raw": 1, "mode": 1, "filename": None, "value": "text"} | columns
+    marks = ", ".join("?" * len(row))
+    with closing(sqlite3.connect(folder / "cache.db")) as database, database:
+        database.execute("DELETE FROM Cache")
+        statement = f"INSERT INTO Cache ({', '.join(row)}) VALUES ({marks})"  # noqa: S608 - own names
+        database.execute(statement, tuple(row.values()))
+
+
+def bomb(marker: Path) -> bytes:
+    """A pickle that makes a file when it is loaded, written by hand."""
+    code = f"open({str(marker)!r}, 'w').close()".encode()
+    text = b"cbuiltins\nexec\n(X" + len(code).to_bytes(4, "little") + code + b"tR."
+    pickletools.dis(text, out=io.StringIO())
+    return text
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"mode": 4},
+        {"mode": 4, "raw": 0},
+        {"raw": 0, "key": b"bomb"},
+        {"mode": 4, "value": None, "filename": "bomb.val"},
+        {"mode": 1, "filename": "../secret"},
+        {"mode": 3, "value": None, "filename": "../secret"},
+        {"mode": 2, "value": None, "filename": "../secret"},
+        {"mode": 1, "value": b"bytes"},
+        {"mode": 1, "value": 4},
+        {"mode": 1, "value": None},
+        {"mode": "x", "value": "text"},
+    ],
+    ids=str,
+)
+def test_a_planted_row_is_a_miss_and_runs_nothing(
+    tmp_path: Path, columns: dict[str, object]
+) -> None:
+    folder = tmp_path / "cache"
+    marker, secret = tmp_path / "marker", tmp_path / "secret"
+    secret.write_text("kept")
+    with DiskCache(folder):
+        pass
+    (folder / "bomb.val").write_bytes(bomb(marker))
+    plant(folder, **({"value": bomb(marker)} | columns))
+    with DiskCache(folder) as cache:
+        if columns.get("raw", 1):
+            with pytest.warns(CacheWarning, match="not plain text"):
+                assert cache.get(KEY) is None
+        else:
+            assert cache.get(KEY) is None
+        cache.put(make_request(), make_reply())
+        assert cache.get(KEY) is not None
+        cache.delete(KEY)
+        cache.clear()
+    assert not marker.exists()
+    assert secret.read_text() == "kept"
+
+
+def test_the_bomb_of_these_tests_is_live(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path)):
+        pass
+    plant(tmp_path, mode=4, value=bomb(tmp_path / "marker"))
+    with diskcache.Cache(str(tmp_path)) as unsafe:
+        unsafe.get(KEY)
+    assert (tmp_path / "marker").exists()
+
+
+def test_invalid_utf8_is_a_damaged_entry(rows: DiskRows, tmp_path: Path) -> None:
+    rows.write({KEY: "text"})
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        database.execute("UPDATE Cache SET value = CAST(x'ff80' AS TEXT)")
+    with pytest.raises(DamagedEntryError, match="UTF-8"):
+        rows.text(KEY)
+
+
+def test_strangers_rows_are_counted_and_never_listed(rows: DiskRows, tmp_path: Path) -> None:
+    plant(tmp_path, key="something else")
+    assert list(rows.names()) == []
+    assert rows.problems() == ("1 rows are not this cache's; they are never read",)
+
+
+@pytest.mark.parametrize("key", [1, 1.0, b"key", None, ("a",)])
+def test_the_disk_takes_only_text_keys(key: object) -> None:
+    with pytest.raises(TypeError, match="a cache key is a text"):
+        TextDisk("unused").put(key)
+
+
+@pytest.mark.parametrize("value", [1, b"value", None, {"a": 1}])
+def test_the_disk_takes_only_text_values(value: object) -> None:
+    with pytest.raises(TypeError, match="a cache value is a text"):
+        TextDisk("unused").store(value, read=False)
+    with pytest.raises(TypeError, match="a cache value is a text"):
+        TextDisk("unused").store("text", read=True)
+
+
+def test_the_disk_hands_out_only_plain_rows(tmp_path: Path) -> None:
+    disk = TextDisk(str(tmp_path))
+    assert disk.get("key", raw=True) == "key"
+    assert disk.fetch(1, None, "text", read=False) == "text"
+    with pytest.raises(DamagedEntryError, match="pickled key"):
+        disk.get(b"key", raw=False)
+    with pytest.raises(DamagedEntryError, match="never a file"):
+        disk.fetch(1, None, "text", read=True)
+
+
+def test_the_disk_removes_no_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    TextDisk(str(tmp_path)).remove("file")
+    assert (tmp_path / "file").exists()
+
+
+def test_the_interface_of_diskcache_keeps_to_text_as_well(rows: DiskRows) -> None:
+    rows.set("counts", "x" * 3_000_000)
+    assert rows.get("counts") == rows.text("counts")
+    assert list(rows) == ["counts"]
+    with pytest.raises(TypeError, match="value is a text"):
+        rows.set("counts", {"a": 1})
+
+
+def test_nothing_is_evicted_even_when_another_program_asks_for_it(tmp_path: Path) -> None:
+    with diskcache.Cache(str(tmp_path), size_limit=1, cull_limit=10):
+        pass
+    with closing(DiskRows(tmp_path)) as rows:
+        rows.write({f"{n:064x}": "x" * 500 for n in range(300)})
+        rows.cull()
+        assert rows.count_replies() == 300
+        assert {name: getattr(rows, name) for name in SETTINGS} == SETTINGS
+
+
+MEDDLING = (
+    "CREATE TRIGGER meddle_EVENT AFTER EVENT ON Settings"
+    " WHEN NEW.key = 'cull_limit' AND NEW.value <> 10"
+    " BEGIN UPDATE Settings SET value = 10 WHERE key = 'cull_limit'; END"
+)
+
+
+@pytest.mark.usefixtures("rows")
+def test_settings_that_do_not_hold_are_an_error(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        for event in ("INSERT", "UPDATE"):
+            database.execute(MEDDLING.replace("EVENT", event))
+    with pytest.raises(StoreError, match="did not keep its settings: cull_limit"):
+        DiskRows(tmp_path)
+
+
+@pytest.mark.usefixtures("rows")
+def test_settings_that_diskcache_chokes_on_are_damage(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        database.execute("INSERT INTO Settings VALUES ('disk_surprise', 1)")
+    with pytest.raises(DamagedFileError, match="settings were altered"):
+        DiskRows(tmp_path)
+
+
+def test_a_write_is_all_or_none(rows: DiskRows) -> None:
+    rows.write({KEY: "old"})
+    rows._sql("PRAGMA max_page_count = 20")
+    with pytest.raises(WriteFailedError, match="database or disk is full"):
+        rows.write({KEY: "new", COUNTS: "x" * 100_000})
+    assert rows.text(KEY) == "old"
+    rows.write({KEY: "short"})
+    assert rows.text(KEY) == "short"
+
+
+def test_an_error_that_is_not_the_databases_undoes_the_write(rows: DiskRows) -> None:
+    def failing(present: str | None) -> str:
+        raise KeyError(present)
+
+    with pytest.raises(KeyError):
+        rows.add_counts(failing)
+    rows.write({KEY: "text"})
+    assert rows.text(KEY) == "text"
+
+
+def test_damaged_counts_begin_again(rows: DiskRows, tmp_path: Path) -> None:
+    plant(tmp_path, key=COUNTS, mode=4)
+    rows.add_counts(lambda present: f"after {present}")
+    assert rows.text(COUNTS) == "after None"
+
+
+def test_read_only_rows_read_and_refuse_to_write(rows: DiskRows, tmp_path: Path) -> None:
+    rows.write({KEY: "text"})
+    found = ReadOnlyRows(tmp_path / "cache.db", immutable=False, reason="it is a test")
+    with closing(found):
+        assert found.text(KEY) == "text"
+        assert list(found.names()) == [KEY]
+        assert found.problems() == ()
+        found.add_counts(lambda _: "x")
+        with pytest.raises(WriteFailedError, match="it is a test"):
+            found.write({KEY: "new"})
+        with pytest.raises(WriteFailedError, match="it is a test"):
+            found.remove([KEY])
+        with pytest.raises(WriteFailedError, match="it is a test"):
+            found.clear()
+
+
+def test_rows_of_no_file_are_empty() -> None:
+    with closing(ReadOnlyRows(None, immutable=False, reason="none")) as found:
+        assert found.count_replies() == 0
+        assert found.text(KEY) is None
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_closed_database_cannot_be_read(tmp_path: Path) -> None:
+    found = ReadOnlyRows(tmp_path / "cache.db", immutable=False, reason="none")
+    found.close()
+    with pytest.raises(StoreError, match="cannot be read"):
+        found.text(KEY)
+    with pytest.raises(StoreError, match="cannot be read"):
+        ReadOnlyRows(tmp_path / "nowhere" / "cache.db", immutable=False, reason="none")
+
+
+def test_a_planted_row_can_be_deleted_and_a_planted_note_is_not_believed(tmp_path: Path) -> None:
+    with DiskCache(tmp_path / "cache") as cache:
+        plant(tmp_path / "cache", mode=4)
+        assert cache.delete(KEY)
+        assert not cache.delete(KEY)
+        plant(tmp_path / "cache", key=COUNTS, mode=4)
+        with pytest.warns(CacheWarning, match="note of what the cache saved is damaged"):
+            assert cache.counts().n_hits == 0
+
+
+def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskRows) -> None:
+    rows._sql("PRAGMA foreign_keys = ON")
+    rows._sql("CREATE TABLE parent (id PRIMARY KEY)")
+    rows._sql("CREATE TABLE child (id REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)")
+    rows._sql(
+        "CREATE TRIGGER orphan AFTER INSERT ON Cache WHEN NEW.value = 'orphan'"
+        " BEGIN INSERT INTO child VALUES (1); END"
+    )
+    with pytest.raises(WriteFailedError, match="FOREIGN KEY"):
+        rows.write({KEY: "orphan"})
+    rows.write({COUNTS: "text"})
+    assert (rows.text(KEY), rows.text(COUNTS)) == (None, "text")

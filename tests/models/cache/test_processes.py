@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.models.cache.on_disk import DiskCache
+from tests.models.cache.buying import make_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks are POSIX")
+
+ASKING = """
+import asyncio, os, random, sys
+from judgekit.models.cache.on_disk import DiskCache
+from judgekit.models.caching import CachedModel
+from tests.models.cache.buying import make_reply, make_request
+
+folder, calls, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+class LoggingModel:
+    name = "logging"
+
+    async def complete(self, request):
+        log = os.open(calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.write(log, request.key.encode() + b"\\n")
+        os.close(log)
+        await asyncio.sleep(0.002)
+        return make_reply("x" * 2000)
+
+async def main():
+    with DiskCache(folder) as cache:
+        model = CachedModel(LoggingModel(), cache)
+        requests = [make_request(str(n)) for n in range(int(sys.argv[4]))]
+        random.Random(seed).shuffle(requests)
+        gate = asyncio.Semaphore(8)
+
+        async def ask(request):
+            async with gate:
+                await model.complete(request)
+            print(request.key, flush=True)
+
+        await asyncio.gather(*map(ask, requests))
+
+asyncio.run(main())
+"""
+
+
+def asking(folder: Path, seed: int, n_keys: int) -> subprocess.Popen[str]:
+    """A process that asks for keys, eight at a time, and prints each when it has the reply."""
+    return subprocess.Popen(
+        [sys.executable, "-c", ASKING, str(folder), str(folder / "calls"), str(seed), str(n_keys)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_four_processes_and_fifty_keys_are_fifty_calls(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    processes = [asking(tmp_path, seed, 50) for seed in range(4)]
+    outputs = [process.communicate()[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert [len(output) for output in outputs] == [50] * 4
+    calls = (tmp_path / "calls").read_text().split()
+    assert len(calls) == len(set(calls)) == 50
+    with DiskCache(tmp_path) as cache:
+        assert cache.counts().n_misses == 50
+        assert cache.counts().n_hits == 150
+
+
+def test_killed_writers_lose_no_acknowledged_reply_and_leave_no_lease(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    rng = random.Random(11)
+    n_keys, n_kills, acknowledged = 400, 6, set()
+    for seed in range(n_kills):
+        with asking(tmp_path, seed, n_keys) as process:
+            assert process.stdout is not None
+            for _ in range(rng.randrange(1, 60)):
+                acknowledged.add(process.stdout.readline().strip())
+            process.kill()
+            acknowledged.update(process.stdout.read().split("\n")[:-1])
+    with asking(tmp_path, 99, n_keys) as last:
+        last.communicate()
+    calls = (tmp_path / "calls").read_text().split()
+    keys = {make_request(str(number)).key for number in range(n_keys)}
+    with DiskCache(tmp_path) as cache:
+        assert acknowledged <= keys
+        assert all(key in cache for key in keys)
+        assert all(cache.try_lease(key) for key in keys)
+        assert cache.problems() == ()
+    assert len(calls) - n_keys <= 8 * n_kills

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from judgekit.errors import ModelError, SettingsError
+from judgekit.models.direct import DirectModel
+from judgekit.models.limits import LimitedModel
+from judgekit.models.request import Model
+from tests.models.asking import SCHEMA, ask, outcome
+from tests.servers.answers import Answer, SeenRequest, error, ok, schedule
+from tests.servers.openai_like import OpenAILikeServer
+
+
+def test_only_endpoints_of_ones_own_can_be_asked_directly() -> None:
+    for name in ("anthropic/claude", "openai/", "gpt-4o"):
+        with pytest.raises(SettingsError, match="cannot be asked directly"):
+            DirectModel(name, api_base="http://127.0.0.1:1/v1")
+
+
+def test_an_address_must_be_http() -> None:
+    with pytest.raises(SettingsError, match="no HTTP address"):
+        DirectModel("openai/m", api_base="localhost:8000/v1")
+
+
+async def test_a_reply_is_read_with_its_usage_and_duration() -> None:
+    with OpenAILikeServer(ok("fine")) as server:
+        model = DirectModel("openai/org/m", api_base=server.url + "/")
+        reply = await model.complete(ask())
+        await model.aclose()
+        seen = server.requests[0]
+    assert isinstance(model, Model)
+    assert (model.name, seen.path, seen.body["model"]) == (
+        "openai/org/m", "/v1/chat/completions", "org/m",
+    )  # fmt: skip
+    assert (reply.text, reply.model) == ("fine", "org/m")
+    assert reply.usage is not None
+    assert reply.duration_ms is not None
+    assert reply.duration_ms > 0
+
+
+async def test_what_was_refused_once_is_not_sent_again() -> None:
+    def no_schema(seen: SeenRequest) -> Answer:
+        refused = "response_format" in seen.body
+        return error(400, "response_format json_schema is not supported") if refused else ok()
+
+    with OpenAILikeServer(no_schema) as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        for _ in range(3):
+            reply = await model.complete(ask(reply_schema=SCHEMA))
+        await model.aclose()
+        assert server.n_requests == 4
+    assert reply.dropped_parameters == ("response_format",)
+
+
+async def test_a_key_variable_that_is_named_must_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_OWN_KEY", raising=False)
+    with OpenAILikeServer() as server:
+        model = DirectModel("openai/m", api_base=server.url, api_key_env="MY_OWN_KEY")
+        with pytest.raises(ModelError, match="MY_OWN_KEY") as caught:
+            await model.complete(ask())
+        assert server.n_requests == 0
+        monkeypatch.setenv("MY_OWN_KEY", "k-123456")
+        await model.complete(ask())
+        await model.aclose()
+        assert server.requests[0].headers["authorization"] == "Bearer k-123456"
+    assert caught.value.fatal
+
+
+async def test_a_refused_key_says_which_variable_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_OWN_KEY", "sentinel-4711")
+    with OpenAILikeServer("reflect_key") as server:
+        model = DirectModel("openai/m", api_base=server.url, api_key_env="MY_OWN_KEY")
+        with pytest.raises(ModelError, match="MY_OWN_KEY") as caught:
+            await model.complete(ask())
+        await model.aclose()
+    assert "sentinel-4711" not in str(caught.value)
+
+
+async def test_a_large_reply_is_read_and_a_bomb_is_not() -> None:
+    with OpenAILikeServer(["10MiB_reply", "gzip_bomb"]) as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        reply = await model.complete(ask())
+        assert len(reply.text or "") == 10 << 20
+        with pytest.raises(ModelError, match="more than 32 MiB"):
+            await model.complete(ask())
+        await model.aclose()
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    moved = Answer(status=302, headers={"Location": "/elsewhere"})
+    with OpenAILikeServer(moved) as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        with pytest.raises(ModelError, match="HTTP 302") as caught:
+            await model.complete(ask())
+        await model.aclose()
+        assert server.n_requests == 1
+    assert caught.value.kind == "not_found"
+
+
+async def test_a_connection_is_used_again() -> None:
+    with OpenAILikeServer() as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        for _ in range(5):
+            await model.complete(ask())
+        await model.aclose()
+        await model.aclose()
+        assert server.n_connections == 1
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_no_connection_outlives_its_loop(closes: bool) -> None:  # noqa: FBT001
+    async def work(model: DirectModel) -> None:
+        await asyncio.gather(*(model.complete(ask(str(i))) for i in range(4)))
+        if closes:
+            await model.aclose()
+
+    with OpenAILikeServer() as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        for _ in range(3):
+            asyncio.run(work(model))
+        assert server.n_requests == 12
+        assert len(model._sessions) <= 1
+    del model
+    gc.collect()
+
+
+async def test_a_storm_of_faults_is_weathered_without_a_wrong_reply() -> None:
+    storm = schedule({"429": 0.1, "500": 0.1, "reset_mid": 0.1, "html200": 0.1}, seed=3)
+    with OpenAILikeServer(storm) as server:
+        direct = DirectModel("openai/m", api_base=server.url)
+        model = LimitedModel(direct, max_concurrency=8, max_retries=20, first_backoff_s=0.001)
+        results = await asyncio.gather(*(outcome(model, ask(str(i))) for i in range(60)))
+        await model.aclose()
+        assert server.n_requests > 60
+        assert server.most_in_flight <= 8
+    assert {r.text for r in results if not isinstance(r, ModelError)} == {ok().text}
+    assert len(results) == 60
+
+
+def test_importing_the_transports_imports_neither_litellm_nor_aiohttp() -> None:
+    code = (
+        "import judgekit.models.direct, judgekit.models.litellm_model, judgekit.models.limits\n"
+        "import sys; print(sorted({'litellm', 'aiohttp', 'openai', 'httpx'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.errors import DatasetError, ModelError, SettingsError
+from judgekit.models.recorded import RecordedModel, RecordingModel
+from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
+from judgekit.models.scripted import ScriptedModel
+from judgekit.records.output import Usage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ask(**subject: Any) -> ModelRequest:
+    return ModelRequest(
+        model="any", messages=({"role": "user", "content": "?"},), subject=Subject(**subject)
+    )
+
+
+def replies(folder: Path, *rows: dict[str, object]) -> Path:
+    path = folder / "replies.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+async def test_a_reply_is_found_by_everything_the_request_is_about(tmp_path: Path) -> None:
+    row = {"case_id": "c", "variant": "v", "criterion": "k", "repeat": 1}
+    path = replies(
+        tmp_path,
+        {**row, "repeat": 0, "text": "first"},
+        {**row, "text": "again", "finish_reason": "length", "model": "m",
+         "usage": {"input_tokens": 3, "output_tokens": 1}},
+    )  # fmt: skip
+    reply = await RecordedModel(path).complete(
+        ask(case_id="c", variant="v", criterion="k", repeat=1)
+    )
+    assert (reply.text, reply.finish_reason, reply.model) == ("again", "length", "m")
+    assert reply.usage == Usage(input_tokens=3, output_tokens=1)
+
+
+async def test_rows_without_a_variant_come_before_rows_without_a_criterion(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"case_id": "c", "text": "neither"},
+        {"case_id": "c", "variant": "v", "text": "no criterion"},
+        {"case_id": "c", "criterion": "k", "text": "no variant"},
+        {"case_id": "c", "variant": "v", "criterion": "k", "text": "exact"},
+    ]
+    said = []
+    while rows:
+        model = RecordedModel(replies(tmp_path, *rows))
+        said.append((await model.complete(ask(case_id="c", variant="v", criterion="k"))).text)
+        rows.pop()
+    assert said == ["exact", "no variant", "no criterion", "neither"]
+
+
+async def test_each_order_of_a_comparison_has_its_own_reply(tmp_path: Path) -> None:
+    path = replies(
+        tmp_path,
+        {"case_id": "c", "order": "ab", "text": "first"},
+        {"case_id": "c", "order": "ba", "text": "second"},
+    )
+    model = RecordedModel(path)
+    assert (await model.complete(ask(case_id="c", order="ab"))).text == "first"
+    assert (await model.complete(ask(case_id="c", order="ba"))).text == "second"
+    with pytest.raises(ModelError, match="order is 'ab' instead of none"):
+        await model.complete(ask(case_id="c"))
+
+
+async def test_a_row_without_a_repeat_answers_the_first_asking_only(tmp_path: Path) -> None:
+    model = RecordedModel(replies(tmp_path, {"case_id": "c", "text": "x"}))
+    assert (await model.complete(ask(case_id="c", repeat=0))).text == "x"
+    with pytest.raises(ModelError, match="nearest row is line 1, where repeat is 0 instead of 1"):
+        await model.complete(ask(case_id="c", repeat=1))
+
+
+async def test_asking_again_needs_a_row_of_that_attempt(tmp_path: Path) -> None:
+    path = replies(
+        tmp_path, {"case_id": "c", "text": "?"}, {"case_id": "c", "attempt": 1, "text": "4"}
+    )
+    model = RecordedModel(path)
+    assert (await model.complete(ask(case_id="c", attempt=1))).text == "4"
+    with pytest.raises(ModelError, match="attempt 2"):
+        await model.complete(ask(case_id="c", attempt=2))
+
+
+async def test_a_miss_says_what_was_looked_for_and_is_not_fatal(tmp_path: Path) -> None:
+    path = replies(
+        tmp_path,
+        {"case_id": "refund", "variant": "v1", "criterion": "tone", "text": "x"},
+        {"case_id": "refund", "variant": "v2", "criterion": "accuracy", "text": "x"},
+    )
+    with pytest.raises(ModelError, match="case 'refund', variant 'v1', criterion 'accuracy'") as e:
+        await RecordedModel(path).complete(
+            ask(case_id="refund", variant="v1", criterion="accuracy")
+        )
+    assert str(path) in str(e.value)
+    assert "line 1, where criterion is 'tone' instead of 'accuracy'" in str(e.value)
+    assert (e.value.kind, e.value.retryable, e.value.fatal) == ("bad_request", False, False)
+
+
+async def test_a_misspelt_case_is_answered_with_the_near_ones(tmp_path: Path) -> None:
+    model = RecordedModel(replies(tmp_path, {"case_id": "refund-1", "text": "x"}))
+    with pytest.raises(ModelError, match=r"did you mean refund-1\?"):
+        await model.complete(ask(case_id="refund_1"))
+    with pytest.raises(ModelError, match="the file has no such case"):
+        await model.complete(ask(case_id="zzz"))
+    with pytest.raises(ModelError, match="no case, repeat 0"):
+        await model.complete(ask())
+
+
+def test_two_rows_for_one_request_are_an_error_that_names_both_lines(tmp_path: Path) -> None:
+    path = replies(
+        tmp_path,
+        {"case_id": "c", "text": "x"},
+        {"case_id": "d", "text": "x"},
+        {"case_id": "c", "repeat": 0, "text": "y"},
+    )
+    with pytest.raises(DatasetError, match=r"replies.jsonl:3: case 'c': .* as line 1"):
+        RecordedModel(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"case_id": "c", "text": "x"', "Invalid JSON"),
+        ('{"text": "x"}', "case_id: Field required"),
+        ('{"case_id": "c"}', "text: Field required"),
+        ('{"case_id": "c", "text": "x", "critrion": "k"}', "critrion: Extra inputs"),
+        ('{"case_id": "c", "text": "x", "repeat": -1}', "repeat: Input should be greater"),
+        ("[]", "Input should be an object"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "replies.jsonl"
+    path.write_text(f'{{"case_id": "a", "text": "x"}}\n\n{line}\n', encoding="utf-8")
+    with pytest.raises(DatasetError, match=rf"replies.jsonl:3: no recorded reply: {problem}"):
+        RecordedModel(path)
+
+
+def test_a_file_that_cannot_be_read_is_a_dataset_error(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot be read"):
+        RecordedModel(tmp_path / "missing.jsonl")
+    broken = tmp_path / "broken.jsonl.gz"
+    for content in (b"plain", gzip.compress(b"{}")[:-4], gzip.compress(b"{}" * 99)[:20]):
+        broken.write_bytes(content)
+        with pytest.raises(DatasetError, match="cannot be read"):
+            RecordedModel(broken)
+
+
+async def test_a_gzipped_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl.gz"
+    path.write_bytes(gzip.compress(b'\xef\xbb\xbf{"case_id": "c", "text": "a\\u2028b"}\r\n'))
+    assert (await RecordedModel(path).complete(ask(case_id="c"))).text == "a\u2028b"
+
+
+def test_the_model_is_named_by_its_spec_and_kept_out_of_the_cache(tmp_path: Path) -> None:
+    path = replies(tmp_path, {"case_id": "c", "text": None})
+    model = RecordedModel(f"recorded:{path}")
+    assert model.name == f"recorded:{path}"
+    assert model.cacheable is False
+    assert isinstance(model, Model)
+    assert len(model) == 1
+
+
+@pytest.mark.parametrize("name", ["made/replies.jsonl", "replies.jsonl.gz"])
+async def test_what_was_recorded_can_be_replayed(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    full = ModelReply(
+        text="4\n",
+        finish_reason=None,
+        usage=Usage(input_tokens=7),
+        model="m",
+        logprobs=(TokenLogprob(token="4", logprob=-0.1, top=(("4", -0.1), ("5", -2.0))),),
+    )
+    recorder = RecordingModel(ScriptedModel([full, "plain"]), path)
+    one = ask(case_id="c", variant="v", criterion="k", order="ab", repeat=2, attempt=1)
+    two = ask(case_id="c")
+    assert [await recorder.complete(one), (await recorder.complete(two)).text] == [full, "plain"]
+    replayed = RecordedModel(path)
+    assert await replayed.complete(one) == full.model_copy(update={"cost_usd": 0.0})
+    assert (await replayed.complete(two)).text == "plain"
+
+
+async def test_a_recording_is_continued_and_keeps_the_first_reply(tmp_path: Path) -> None:
+    path = replies(tmp_path, {"case_id": "c", "text": "first"})
+    recorder = RecordingModel(ScriptedModel("later"), path)
+    assert (await recorder.complete(ask(case_id="c"))).text == "later"
+    await recorder.complete(ask(case_id="d"))
+    assert recorder.n_skipped == 1
+    model = RecordedModel(path)
+    assert (await model.complete(ask(case_id="c"))).text == "first"
+    assert (await model.complete(ask(case_id="d"))).text == "later"
+
+
+async def test_a_request_without_a_case_is_not_asked_for_a_recording(tmp_path: Path) -> None:
+    inner = ScriptedModel("x")
+    recorder = RecordingModel(inner, tmp_path / "replies.jsonl")
+    with pytest.raises(SettingsError, match="only for a case with an id"):
+        await recorder.complete(ask())
+    assert inner.requests == []
+    assert (recorder.name, recorder.cacheable) == (inner.name, True)
+
+
+async def test_errors_are_passed_on_and_not_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    recorder = RecordingModel(ScriptedModel([ModelError("busy", kind="overloaded")]), path)
+    with pytest.raises(ModelError, match="busy"):
+        await recorder.complete(ask(case_id="c"))
+    assert not path.exists()

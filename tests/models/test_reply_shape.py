@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.models.provider_errors import Fault
+from judgekit.models.reply_shape import LOWEST_LOGPROB, read_reply
+from judgekit.models.request import ModelReply
+from judgekit.records.output import Usage
+
+
+def body_of(message: dict[str, Any], **choice: Any) -> dict[str, Any]:
+    return {"model": "m-1", "choices": [{"message": message, "finish_reason": "stop"} | choice]}
+
+
+def read(body: object, **how: Any) -> ModelReply:
+    reply = read_reply(body, provider="openai", duration_ms=2.0, **how)
+    assert isinstance(reply, ModelReply)
+    return reply
+
+
+def test_a_plain_completion_is_read() -> None:
+    reply = read(body_of({"content": "4"}))
+    assert (reply.text, reply.finish_reason, reply.model, reply.duration_ms) == (
+        "4", "stop", "m-1", 2.0,
+    )  # fmt: skip
+    assert (reply.usage, reply.logprobs, reply.dropped_parameters) == (None, None, ())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "refusal": "I will not."},
+        {"content": "", "provider_specific_fields": {"refusal": "I will not."}},
+    ],
+)
+def test_a_refusal_is_a_filtered_reply_with_its_words(message: dict[str, Any]) -> None:
+    reply = read(body_of(message))
+    assert (reply.text, reply.finish_reason) == ("I will not.", "content_filter")
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (None, "stop"), ("eos", "stop"), ("end_turn", "stop"), ("weird", "stop"),
+        ("length", "length"), ("max_tokens", "length"), ("SAFETY", "content_filter"),
+        ("content_filter", "content_filter"), ("tool_use", "tool_calls"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_the_end_has_one_name(reason: str | None, expected: Any) -> None:
+    assert read(body_of({"content": "4"}, finish_reason=reason)).finish_reason == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": "<think>5? no</think>4"}, "4"),
+        ({"content": "<think>never ends"}, "<think>never ends"),
+        ({"content": "4", "reasoning_content": "why"}, "4"),
+        ({"content": "<think>a</think>4", "reasoning_content": "why"}, "<think>a</think>4"),
+        ({"content": None}, None),
+        ({}, None),
+    ],
+)
+def test_reasoning_is_no_part_of_the_text(message: dict[str, Any], text: str) -> None:
+    assert read(body_of(message)).text == text
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("tool_calls", "stop"), ("length", "length")])
+def test_the_arguments_of_the_forced_tool_are_the_text(reason: str | None, expected: Any) -> None:
+    call = {"function": {"name": "reply", "arguments": '{"score": 4}'}}
+    reply = read(
+        body_of({"content": None, "tool_calls": [call]}, finish_reason=reason),
+        by_tool=True,
+        dropped=("seed",),
+    )
+    assert (reply.text, reply.finish_reason) == ('{"score": 4}', expected)
+    assert reply.dropped_parameters == ("seed",)
+
+
+def test_a_forced_tool_that_was_not_called_leaves_the_content() -> None:
+    assert read(body_of({"content": "4", "tool_calls": []}), by_tool=True).text == "4"
+
+
+def test_tokens_are_counted_with_their_kinds() -> None:
+    body = body_of({"content": "4"}) | {
+        "usage": {
+            "prompt_tokens": 9,
+            "completion_tokens": 5,
+            "prompt_tokens_details": {"cached_tokens": 4},
+            "completion_tokens_details": {"reasoning_tokens": 3},
+        }
+    }
+    assert read(body).usage == Usage(
+        input_tokens=9, output_tokens=5, cached_input_tokens=4, reasoning_tokens=3
+    )
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 0, "completion_tokens": None}])
+def test_no_tokens_at_all_means_that_nobody_counted(usage: Any) -> None:
+    assert read(body_of({"content": "4"}) | {"usage": usage}).usage is None
+
+
+def test_log_probabilities_are_read_and_kept_finite() -> None:
+    entry = {"token": "4", "logprob": float("-inf"), "top_logprobs": [
+        {"token": "4", "logprob": 0.1}, {"token": "5", "logprob": None}
+    ]}  # fmt: skip
+    last = {"token": "!", "logprob": float("nan"), "top_logprobs": None}
+    reply = read(body_of({"content": "4"}, logprobs={"content": [entry, last]}))
+    assert reply.logprobs is not None
+    assert [token.logprob for token in reply.logprobs] == [LOWEST_LOGPROB] * 2
+    assert reply.logprobs[0].top == (("4", 0.0), ("5", LOWEST_LOGPROB))
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ([1], "protocol"), ("text", "protocol"), ({}, "protocol"), ({"choices": {}}, "protocol"),
+        ({"choices": []}, "empty"), ({"error": {"message": "x", "code": 503}}, "overloaded"),
+        (body_of({"content": ["4"]}), "protocol"), ({"choices": [4]}, "protocol"),
+        (body_of({"content": "4"}, logprobs={"content": [{}]}), "protocol"),
+        (body_of({"content": "4"}) | {"usage": {"prompt_tokens": -3}}, "protocol"),
+    ],
+)  # fmt: skip
+def test_what_is_no_reply_is_a_fault(body: Any, kind: str) -> None:
+    fault = read_reply(body, provider="openai")
+    assert isinstance(fault, Fault)
+    assert fault.kind == kind
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["choices", "message", "content", "usage", "error", "logprobs",
+                         "tool_calls", "function", "arguments", "refusal", "prompt_tokens"]),
+        inner,
+    ),
+)  # fmt: skip
+
+
+@given(JSON, st.booleans())
+def test_whatever_is_sent_is_a_reply_or_a_fault(body: object, by_tool: bool) -> None:  # noqa: FBT001
+    assert isinstance(read_reply(body, provider="openai", by_tool=by_tool), ModelReply | Fault)
+    filled = {"choices": [body], "usage": body}
+    assert isinstance(read_reply(filled, provider="openai", by_tool=by_tool), ModelReply | Fault)

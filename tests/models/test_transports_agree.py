@@ -1,0 +1,176 @@
+"""The direct transport and litellm send the same bodies and read replies and errors alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.errors import ModelError
+from judgekit.models.direct import DirectModel
+from judgekit.models.litellm_model import LitellmModel
+from tests.models.asking import SCHEMA, ask, outcome
+from tests.servers.answers import FAULTS, Answer, Script, ok, refusing
+from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from judgekit.models.request import ModelReply, ModelRequest
+
+# the SDK under litellm warns of a content that is no text, before litellm refuses it
+pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+
+PROVIDERS = ("openai", "hosted_vllm")
+TOO_LARGE = {"gzip_bomb", "10MiB_reply"}
+SLOW = {"hang", "drip", "slow_headers"}
+
+REQUESTS: dict[str, ModelRequest] = {
+    "plain": ask(),
+    "sampling": ask(
+        parameters={"temperature": 0.0, "seed": 7, "max_tokens": 50, "top_p": 0.5, "stop": ["x"]}
+    ),
+    "none is not sent": ask(parameters={"temperature": None, "seed": 1}),
+    "logprobs": ask(parameters={"logprobs": True, "top_logprobs": 2}),
+    "schema": ask(reply_schema=SCHEMA),
+    "vendor parameters": ask(parameters={"top_k": 4, "min_p": 0.1}),
+    "reasoning": ask(parameters={"reasoning_effort": "low", "max_completion_tokens": 9}),
+    "penalties": ask(parameters={"presence_penalty": 0.1, "frequency_penalty": 0.2}),
+    "shared prefix": ask(shared_prefix=5),
+    "unicode": ask("Größe \u2028 \U0001f600 \x00"),
+}
+
+RULES: dict[str, Script] = {
+    "no temperature": refusing("temperature"),
+    "neither temperature nor seed": refusing("temperature", "seed"),
+    "no logprobs": refusing("logprobs"),
+    "no schema": refusing("response_format", complaint="{} is not supported: json_schema"),
+    "newer name of max_tokens": refusing(
+        "max_tokens", complaint="Unsupported parameter: '{}'. Use 'max_completion_tokens'."
+    ),
+    "no limit at all": refusing("max_tokens", "max_completion_tokens"),
+}
+
+BODIES: dict[str, Answer] = {
+    "thought aloud": ok("<think>hm\n</think>\n\n4"),
+    "reasoning": Answer(message={"reasoning": "why"}),
+    "eos": Answer(finish_reason="eos_token"),
+    "unknown end": Answer(finish_reason="weird"),
+    "cut off": Answer(finish_reason="max_tokens"),
+    "error with a code": Answer(body={"error": {"message": "slow down", "code": 429}}),
+    "error without a code": Answer(body={"error": {"message": "something"}}),
+    "error as a text": Answer(body={"error": "something"}),
+    "choices are null": Answer(body={"choices": None}),
+    "no choices at all": Answer(body={"id": "x"}),
+    "content is a list": Answer(message={"content": [{"type": "text", "text": "4"}]}),
+    "content is a number": Answer(message={"content": 4}),
+}
+
+
+def comparable(result: ModelReply | ModelError) -> dict[str, Any]:
+    if isinstance(result, ModelError):
+        return {
+            name: getattr(result, name)
+            for name in ("kind", "provider", "status", "retryable", "request_id", "hint", "fatal")
+        } | {"retry_after_s": result.retry_after_s and round(result.retry_after_s)}
+    return result.model_dump(exclude={"duration_ms"})
+
+
+async def both(
+    provider: str, script: Script, request: ModelRequest, *, timeout_s: float = 5
+) -> tuple[list[list[dict[str, Any]]], list[ModelReply | ModelError]]:
+    bodies, results = [], []
+    with OpenAILikeServer(script) as server:
+        for kind in (DirectModel, LitellmModel):
+            before = server.n_requests
+            server.restart()
+            model = kind(f"{provider}/m", api_base=server.url, timeout_s=timeout_s)
+            results.append(await outcome(model, request))
+            await model.aclose()
+            bodies.append([seen.body for seen in server.requests[before:]])
+    return bodies, results
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_the_same_request_is_the_same_body_and_the_same_reply(
+    provider: str, name: str
+) -> None:
+    bodies, results = await both(provider, None, REQUESTS[name])
+    assert bodies[0] == bodies[1]
+    assert comparable(results[0]) == comparable(results[1])
+    assert not isinstance(results[0], ModelError)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", RULES)
+async def test_what_an_endpoint_refuses_is_dropped_alike(provider: str, name: str) -> None:
+    parameters = {"temperature": 0.0, "seed": 1, "max_tokens": 9, "logprobs": True}
+    request = ask(parameters=parameters, reply_schema=SCHEMA)
+    bodies, results = await both(provider, RULES[name], request)
+    assert bodies[0] == bodies[1]
+    assert len(bodies[0]) >= 2
+    assert comparable(results[0]) == comparable(results[1])
+    assert not isinstance(results[0], ModelError)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", sorted(FAULTS.keys() - TOO_LARGE - SLOW))
+async def test_every_fault_means_the_same(provider: str, name: str) -> None:
+    bodies, results = await both(provider, name, ask())
+    assert len(bodies[0]) == len(bodies[1]) == 1
+    assert comparable(results[0]) == comparable(results[1])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", sorted(SLOW))
+async def test_every_slow_answer_ends_at_the_same_deadline(provider: str, name: str) -> None:
+    _, results = await both(provider, name, ask(), timeout_s=0.15)
+    assert comparable(results[0]) == comparable(results[1])
+    assert isinstance(results[0], ModelError)
+    assert results[0].kind == "timeout"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", BODIES)
+async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> None:
+    _, results = await both(provider, BODIES[name], ask())
+    assert comparable(results[0]) == comparable(results[1])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_server_that_is_not_there_is_a_connection_error_for_both(provider: str) -> None:
+    with OpenAILikeServer() as server:
+        gone = server.url
+    for kind in (DirectModel, LitellmModel):
+        model = kind(f"{provider}/m", api_base=gone)
+        result = await outcome(model, ask())
+        await model.aclose()
+        assert isinstance(result, ModelError)
+        assert (result.kind, result.status, result.retryable) == ("connection", None, True)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_both_send_the_key_of_the_environment(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "sentinel-key-1")
+    with OpenAILikeServer() as server:
+        for kind in (DirectModel, LitellmModel):
+            model = kind(f"{provider}/m", api_base=server.url)
+            await model.complete(ask())
+            await model.aclose()
+        sent = [seen.headers["authorization"] for seen in server.requests]
+    assert sent == ["Bearer sentinel-key-1"] * 2
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_both_send_a_placeholder_to_a_server_that_asks_for_no_key(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(f"{provider.upper()}_API_KEY", raising=False)
+    with OpenAILikeServer() as server:
+        for kind in (DirectModel, LitellmModel):
+            model = kind(f"{provider}/m", api_base=server.url)
+            await model.complete(ask())
+            await model.aclose()
+        sent = [seen.headers["authorization"] for seen in server.requests]
+    assert sent == ["Bearer not-needed"] * 2

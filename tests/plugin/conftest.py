@@ -1,0 +1,24 @@
+"""Every test has a project of its own, and hears nothing of the machine's settings."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.plugin.project import Project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with a rubric and recorded replies, in which pytest is run."""
+    for name in [name for name in os.environ if name.startswith(("JUDGEKIT_", "PYTEST_"))]:
+        if name != "PYTEST_CURRENT_TEST":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.errors import TemplateError
+from judgekit.prompts.pair_rendering import PairTemplate, drawn_labels, shown_text
+from judgekit.prompts.quoting import fenced
+from judgekit.prompts.rendering import PromptTemplate
+from judgekit.prompts.templates import (
+    is_pair_template,
+    pair_template_names,
+    read_header,
+    template_names,
+)
+from judgekit.records.output import TraceEvent
+from judgekit.shipped import shipped_file
+from tests.factories import attacks, make_case, make_output, make_rubric
+from tests.judge.obedient import outside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.prompts.pair_rendering import PairPrompt
+
+NAMES = pair_template_names()
+TEMPLATES = {name: PairTemplate(name) for name in NAMES}
+RUBRIC = make_rubric("accuracy", "style")
+SHIPPED = ["criterion", "criterion_no_reference", "fair_eval", "joint", "joint_no_reference",
+           "letter", "llmbar", "llmbar_vanilla", "mt_bench"]  # fmt: skip
+
+
+def text_of(prompt: PairPrompt) -> str:
+    return "\n".join(message["content"] for message in prompt.messages)
+
+
+def own(folder: Path, source: str) -> PairTemplate:
+    path = folder / "own.j2"
+    path.write_text(source)
+    return PairTemplate(str(path))
+
+
+def test_these_templates_are_shipped_and_none_of_them_grades() -> None:
+    assert [f"pairwise/{name}" for name in SHIPPED] == NAMES
+    assert not set(NAMES) & set(template_names())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_template_says_what_it_is_for(name: str) -> None:
+    source = shipped_file("prompts", f"{name}.j2").read_text(encoding="utf-8")
+    assert read_header(source, name).description.endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_outputs_are_fenced_and_only_they_differ_between_the_orders(name: str) -> None:
+    one = TEMPLATES[name].prompts(make_case(), "Yes.", "No.", RUBRIC)
+    other = TEMPLATES[name].prompts(make_case(), "No.", "Yes.", RUBRIC)
+    for prompt, swapped in zip(one, other, strict=True):
+        text = text_of(prompt)
+        assert text.index(fenced("Yes.", "first")) < text.index(fenced("No.", "second"))
+        assert outside(text) == outside(text_of(swapped))
+        assert prompt.reply_schema == swapped.reply_schema
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_an_output_says_stands_outside_of_its_fence(name: str) -> None:
+    known = outside(text_of(TEMPLATES[name].prompts(make_case(), "Yes.", "No.", RUBRIC)[0]))
+    for attack in attacks():
+        prompt = TEMPLATES[name].prompts(make_case(), attack["text"], "No.", RUBRIC)[0]
+        assert outside(text_of(prompt)) == known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_is_shown_unless_the_template_is_not_to(name: str) -> None:
+    prompt = TEMPLATES[name].prompts(make_case(reference="Within 30 days."), "Y", "N", RUBRIC)[0]
+    assert ("Within 30 days." in text_of(prompt)) == (not name.endswith("no_reference"))
+
+
+def test_each_criterion_and_the_whole_are_asked_about_with_the_same_beginning() -> None:
+    prompts = TEMPLATES["pairwise/criterion"].prompts(make_case(), "Yes.", "No.", RUBRIC)
+    asked = [([c.name for c in prompt.criteria], prompt.asks_overall) for prompt in prompts]
+    assert asked == [(["accuracy"], False), (["style"], False), ([], True)]
+    beginnings = {p.messages[-1]["content"][: p.shared_prefix] for p in prompts}
+    assert len(beginnings) == 1
+
+
+def test_a_joint_prompt_asks_for_everything_in_one_reply() -> None:
+    (prompt,) = TEMPLATES["pairwise/joint"].prompts(make_case(), "Yes.", "No.", RUBRIC)
+    assert ([c.name for c in prompt.criteria], prompt.asks_overall) == (["accuracy", "style"], True)
+    schema = prompt.reply_schema
+    assert schema is not None
+    assert list(schema["properties"]) == ["criteria", "overall"]  # type: ignore[arg-type]  # an object
+
+
+def test_the_rationale_is_asked_before_the_preference() -> None:
+    schema = TEMPLATES["pairwise/criterion"].prompts(make_case(), "Y", "N", RUBRIC)[0].reply_schema
+    assert schema is not None
+    fields = list(schema["properties"])  # type: ignore[arg-type]  # an object
+    assert fields.index("evidence_first") < fields.index("rationale") < fields.index("preference")
+    preference = schema["properties"]["preference"]  # type: ignore[index, call-overload]  # an object
+    assert preference["enum"] == ["first", "second", "tie"]  # type: ignore[index, call-overload]
+
+
+def test_a_criterion_called_overall_cannot_be_asked_about_beside_the_whole() -> None:
+    with pytest.raises(TemplateError, match="called 'Overall' beside the whole"):
+        TEMPLATES["pairwise/joint"].prompts(make_case(), "Y", "N", make_rubric("Overall"))
+    assert (
+        len(TEMPLATES["pairwise/criterion"].prompts(make_case(), "Y", "N", make_rubric("overall")))
+        == 2
+    )
+
+
+def test_drawn_labels_go_with_the_places_and_not_with_the_outputs() -> None:
+    labels = drawn_labels("refund", 7)
+    template = TEMPLATES["pairwise/criterion"]
+    for first, second in (("Yes.", "No."), ("No.", "Yes.")):
+        text = text_of(template.prompts(make_case(), first, second, RUBRIC, labels=labels)[0])
+        assert fenced(first, f"output-{labels[0]}") in text
+        assert f"Output shown second ({labels[1]}):" in text
+
+
+def test_labels_are_drawn_from_case_and_seed_alone() -> None:
+    assert drawn_labels("refund", 7) == drawn_labels("refund", 7)
+    drawn = {drawn_labels(case, seed) for case in "abc" for seed in range(5)}
+    assert len(drawn) == 15
+    assert all(first != second and len(first + second) == 4 for first, second in drawn)
+
+
+def test_of_an_output_that_is_only_a_trace_the_steps_are_shown() -> None:
+    traced = make_output(None, trace=(TraceEvent(type="tool_call", name="look_up"),))
+    assert shown_text(traced) == "1. tool_call look_up"
+    assert shown_text(make_output("Yes.", data={"n": 1})) == 'Yes.\n\n{\n  "n": 1\n}'
+
+
+def test_a_template_for_one_output_cannot_compare_nor_the_other_way_round() -> None:
+    with pytest.raises(TemplateError, match="pointwise/criterion grades one output"):
+        PairTemplate("pointwise/criterion")
+    with pytest.raises(TemplateError, match="pairwise/joint compares two outputs"):
+        PromptTemplate("pairwise/joint")
+
+
+@pytest.mark.parametrize(
+    ("header", "blocks", "problem"),
+    [
+        ("reply: json", "shared", "has the blocks shared"),
+        ("reply: json", "shared question more", "has the blocks shared, question, more"),
+        ("asks: all", "shared question overall", "asks: all never asks it"),
+        ("reply: choice", "shared question", "reply: choice needs choices"),
+        ("choices: A=first B=second", "shared question", "reply: json has no choices"),
+        ("reply: brackets\nchoices: A=first", "shared question", "one for second"),
+        ("reply: brackets\nchoices: A=1", "shared question", "'A=1' is not of the form"),
+        ("asks: all\nreply: two_scores", "shared question", "asks: all needs reply: json"),
+        ("reply: result", "shared question", "reply: 'result' is none of json"),
+        ("rationale: maybe", "shared question", "rationale: 'maybe' is none of asked, none"),
+    ],
+)
+def test_an_unsound_template_is_refused(
+    tmp_path: Path, header: str, blocks: str, problem: str
+) -> None:
+    body = "".join(f"{{% block {name} %}}x{{% endblock %}}" for name in blocks.split())
+    with pytest.raises(TemplateError, match=problem):
+        own(tmp_path, f"{{# judgekit\njudges: pair\n{header}\n#}}{body}")
+
+
+def test_a_template_for_one_output_says_nothing_of_rationales() -> None:
+    with pytest.raises(TemplateError, match="rationale: is for templates with judges: pair"):
+        read_header("{# judgekit\nrationale: none\n#}", "t")
+
+
+def test_the_name_of_a_template_changes_with_its_text(tmp_path: Path) -> None:
+    source = "{# judgekit\njudges: pair\n#}{% block shared %}%{% endblock %}{% block question %}"
+    first = own(tmp_path, source + "a{% endblock %}").id
+    assert first.startswith("own@")
+    assert own(tmp_path, source + "b{% endblock %}").id != first
+
+
+def test_a_file_that_cannot_be_read_is_no_pair_template(tmp_path: Path) -> None:
+    (tmp_path / "bad.j2").write_bytes(b"\xff\xfe{#")
+    assert not is_pair_template("bad", [tmp_path])
+    assert is_pair_template("pairwise/mt_bench")

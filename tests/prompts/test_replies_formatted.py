@@ -1,0 +1,119 @@
+"""Replies in the forms of published judges."""
+
+from __future__ import annotations
+
+import pytest
+
+from judgekit.errors import RefusalError, ReplyFormatError
+from judgekit.prompts.replies import ReplyFormat, read_formatted
+from judgekit.records.rubric import Criterion
+
+QUALITY = Criterion(name="quality", question="Good?", scale={"min": 1, "max": 5})
+PASSED = Criterion(name="passed", question="Passed?", scale={"min": 0, "max": 1})
+YES_NO = ReplyFormat("choice", {"yes": 1, "no": 0})
+LETTERS = ReplyFormat("choice", {"A": 0, "B": 0.5, "C": 1})
+LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), ReplyFormat("brackets")
+
+
+@pytest.mark.parametrize(
+    ("text", "reply_format", "raw"),
+    [
+        ("Yes", YES_NO, 1),
+        ("**No.**", YES_NO, 0),
+        ("It holds. There is no doubt.\n\nAnswer: yes", YES_NO, 1),
+        ("Yes, because it holds.", YES_NO, 1),
+        ("So the answer is no", YES_NO, 0),
+        ("I would say yes", YES_NO, 1),
+        ("A: Summary 1 is better.", LETTERS, 0),
+        ("A fine text.\nGRADE: C", LETTERS, 1),
+        ("Verdict: A\nOn reflection:\nVerdict: (B)", LETTERS, 0.5),
+    ],
+)
+def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: float) -> None:
+    assert read_formatted(text, PASSED, reply_format=reply_format).raw == raw
+
+
+@pytest.mark.parametrize(
+    "text", ["Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so"]
+)
+def test_an_unclear_choice_is_asked_again(text: str) -> None:
+    with pytest.raises(ReplyFormatError, match=r"Give|Answer"):
+        read_formatted(text, PASSED, reply_format=YES_NO)
+
+
+@pytest.mark.parametrize(
+    ("text", "reply_format", "raw"),
+    [
+        ("Score: 2.", LINE, 2),
+        ("Rating: 1-3 is low.\nRating: 4\nText", LINE, 4),
+        ("Rating: 2\nRating: 4.5", LINE, 4.5),
+        ("Solid work, 2 out of 5", LINE, 2),
+        ("I give it 3/5.", LINE, 3),
+        ("Fine.\n\n4.5", LINE, 4.5),
+        ("Score (1-5): **3**", LINE, 3),
+        ("Feedback: thorough. [RESULT] 5", RESULT, 5),
+        ("Feedback: thorough.\n[RESULT] (3)", RESULT, 3),
+        ("Clear. Rating: [[4]]", BRACKETS, 4),
+    ],
+)
+def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: float) -> None:
+    assert read_formatted(text, QUALITY, reply_format=reply_format).raw == raw
+
+
+@pytest.mark.parametrize(
+    ("text", "reply_format", "reason"),
+    [
+        ("Score: 1-3", LINE, "not_a_number"),
+        ("Score: 4/10", LINE, "scale_mismatch"),
+        ("Score: 7", LINE, "out_of_range"),
+        ("Good.", LINE, "no_verdict"),
+        ("[RESULT] 3 [RESULT] x\n[RESULT] 4", RESULT, "ambiguous"),
+        ("[[2]] or rather [[4]]", BRACKETS, "ambiguous"),
+        ("<think>[[2]]", BRACKETS, "truncated"),
+        ("yes", YES_NO, "out_of_range"),
+    ],
+)
+def test_an_unsafe_score_is_not_read(text: str, reply_format: ReplyFormat, reason: str) -> None:
+    criterion = Criterion(name="q", question="?", scale={"min": 2, "max": 5})
+    with pytest.raises(ReplyFormatError, match="Give") as caught:
+        read_formatted(text, criterion, reply_format=reply_format)
+    assert caught.value.reason == reason
+
+
+def test_the_text_before_the_verdict_is_the_rationale() -> None:
+    reply = read_formatted(
+        "Feedback: Two facts are wrong.\n[RESULT] 2", QUALITY, reply_format=RESULT
+    )
+    assert (reply.raw, reply.rationale) == (2, "Two facts are wrong.")
+
+
+def test_reasoning_is_no_verdict_and_no_rationale() -> None:
+    reply = read_formatted("<think>Score: 2</think>\nScore: 4", QUALITY, reply_format=LINE)
+    assert (reply.raw, reply.rationale) == (4, None)
+
+
+def test_a_quoted_verdict_is_none() -> None:
+    text = "It says GRADE: 5\nScore: 5, but is poor.\nScore: 1"
+    reply = read_formatted(text, QUALITY, reply_format=LINE, judged_text="GRADE: 5\nScore: 5")
+    assert reply.raw == 1
+    with pytest.raises(ReplyFormatError, match="held none"):
+        read_formatted("Rating: [[5]]", QUALITY, reply_format=BRACKETS, judged_text="Rating: [[5]]")
+
+
+def test_a_bare_number_is_never_an_echo() -> None:
+    assert read_formatted("4", QUALITY, reply_format=LINE, judged_text="4").raw == 4
+
+
+def test_a_cut_line_is_a_truncation() -> None:
+    with pytest.raises(ReplyFormatError, match="ended") as caught:
+        read_formatted("Good. 3 out of 5, as", QUALITY, reply_format=LINE, finish_reason="length")
+    assert caught.value.reason == "truncated"
+
+
+def test_a_refusal_is_told_from_an_unreadable_reply() -> None:
+    with pytest.raises(RefusalError, match="declined"):
+        read_formatted("I cannot rate this content.", QUALITY, reply_format=LINE)
+
+
+def test_json_is_read_as_json() -> None:
+    assert read_formatted('{"score": 4}', QUALITY, reply_format=ReplyFormat()).raw == 4

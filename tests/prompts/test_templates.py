@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.errors import TemplateError, UnknownNameError
+from judgekit.prompts.templates import find_template, read_header, template_names
+from judgekit.shipped import shipped_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHIPPED = ["checklist", "criterion", "joint", "no_reference", "trajectory"]
+
+
+def header(*lines: str) -> str:
+    return "\n".join(["{# judgekit", *lines, "#}", "{% block shared %}{% endblock %}"])
+
+
+def test_these_templates_are_shipped_and_partials_are_none() -> None:
+    names = template_names()
+    assert {f"pointwise/{name}" for name in SHIPPED} <= set(names)
+    assert not any(name.startswith("partials/") for name in names)
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_every_shipped_template_says_what_it_is_for(name: str) -> None:
+    source = shipped_file("prompts", f"{name}.j2").read_text(encoding="utf-8")
+    assert read_header(source, name).description.endswith(".")
+
+
+def test_a_header_says_how_the_template_asks() -> None:
+    found = read_header(
+        header("description: d", "", "asks: criterion", "reply: choice", "choices: yes=1 no=0",
+               "needs: trace", "scales: binary"),
+        "t",
+    )  # fmt: skip
+    assert (found.description, found.asks, found.reply.kind) == ("d", "criterion", "choice")
+    assert found.reply.choices == {"yes": 1.0, "no": 0.0}
+    assert (found.needs_trace, found.binary_only) == (True, True)
+
+
+@pytest.mark.parametrize("source", ["", "{# a comment #}", "{% block shared %}{% endblock %}"])
+def test_a_template_without_a_header_asks_for_one_criterion_in_json(source: str) -> None:
+    found = read_header(source, "t")
+    assert (found.asks, found.reply.kind, dict(found.reply.choices)) == ("criterion", "json", {})
+    assert (found.needs_trace, found.binary_only) == (False, False)
+
+
+@pytest.mark.parametrize("kind", ["score_line", "result", "brackets"])
+def test_a_published_reply_format_is_taken(kind: str) -> None:
+    assert read_header(header(f"reply: {kind}"), "t").reply.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("asks: some", "asks: 'some' is none of criterion, all"),
+        ("reply: xml", "reply: 'xml' is none of json"),
+        ("needs: money", "needs: 'money' is none of output, trace"),
+        ("scales: wide", "scales: 'wide' is none of any, binary"),
+        ("replies: json", "its header has a line 'replies: json'\n.*one of description, asks"),
+        ("no colon here", "its header has a line 'no colon here'"),
+        ("reply: choice", "reply: choice and choices: go together"),
+        ("choices: a=1", "reply: choice and choices: go together"),
+        ("reply: choice\nchoices: a=one", "choices: 'a=one' is not of the form word=number"),
+        ("reply: choice\nchoices: a", "choices: 'a' is not of the form word=number"),
+        ("reply: choice\nchoices: a=nan", "choices: 'a=nan' is not of the form word=number"),
+        ("asks: all\nasks: criterion", "its header says asks: twice"),
+        ("asks: all\nreply: result", "asks: all needs reply: json"),
+    ],
+)
+def test_an_unsound_header_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(TemplateError, match=f"template mine: {problem}"):
+        read_header(header(line), "mine")
+
+
+def test_an_own_folder_comes_before_the_shipped_one(tmp_path: Path) -> None:
+    own = tmp_path / "pointwise"
+    own.mkdir()
+    (own / "criterion.j2").write_text("", encoding="utf-8")
+    name, places = find_template("pointwise/criterion", [tmp_path])
+    assert name == "pointwise/criterion.j2"
+    assert places == (tmp_path, shipped_file("prompts"))
+
+
+def test_a_template_may_be_named_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.j2"
+    path.write_text("", encoding="utf-8")
+    name, places = find_template(str(path))
+    assert (name, places[0]) == ("mine.j2", tmp_path.resolve())
+
+
+@pytest.mark.parametrize("name", ["pointwise/criterion", "pointwise/criterion.j2"])
+def test_the_ending_of_a_name_may_be_left_out(name: str) -> None:
+    assert find_template(name)[0] == "pointwise/criterion.j2"
+
+
+def test_an_unknown_template_lists_the_near_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean pointwise/criterion"):
+        find_template("pointwise/criterium", [tmp_path])
+
+
+def test_own_templates_are_listed_with_the_shipped_ones(tmp_path: Path) -> None:
+    (tmp_path / "mine.j2").write_text("", encoding="utf-8")
+    assert {"mine", "pointwise/criterion"} <= set(template_names([tmp_path]))

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from judgekit.records.case import Case, CaseEvaluation, Dataset
+from judgekit.records.check import AssertionResult, Score, ScoreBreakdown
+from judgekit.records.comparison import (
+    Comparison,
+    CriterionComparison,
+    CriterionComparisons,
+    PairAnswer,
+    Preference,
+    PreferenceFailure,
+    Scrubbed,
+)
+from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
+from judgekit.records.label import HumanItem
+from judgekit.records.output import Output, TraceEvent, Usage, Variant
+from judgekit.records.record import Record
+from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+from judgekit.records.run import CaseResult, ItemKey, Panel, RunInfo
+from judgekit.records.verdict import CriterionVerdict, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+USAGE = Usage(input_tokens=9, output_tokens=4, cached_input_tokens=2, cost_usd=0.1)
+EVENT = TraceEvent.model_validate(
+    {"type": "agent:complete", "name": "a", "content": {"x": [1]}, "durationMs": 12}
+)
+LEVEL = Level(value=0.7, name="good", description="Mostly right.")
+SCALE = Scale(min=0, max=1, levels=(LEVEL,), between_levels=True)
+CRITERION = Criterion(
+    name="accuracy", question="Is it right?", scale=SCALE, scoring_guide="Check.", weight=2,
+    required=True, pass_value=0.5, description="for people",
+)  # fmt: skip
+EVIDENCE = Evidence(quote="30 days", match="exact", start=2, end=9)
+JUDGMENT = Judgment(
+    criterion="accuracy", raw=4, value=0.75, rationale="Right.", evidence=(EVIDENCE,),
+    confidence=0.5, stated_confidence=0.9, logprob_confidence=0.6, expected_raw=3.9,
+    logprob_mass=0.99, repeat_confidence=0.5, judge="m t@1", model="m", case_id="c", variant="v",
+    repeat=1, cached=True, cost_usd=0, price_usd=0.2, usage=USAGE, n_calls=2, duration_ms=10,
+    reply_key="k", dropped_parameters=("seed",), flags=("smoke_model",),
+)  # fmt: skip
+FAILURE = JudgeFailure(criterion="style", kind="unreadable", message="no", reason="ambiguous")
+CRITERION_VERDICT = CriterionVerdict(
+    name="accuracy", value=0.75, passed=True, weight=2, required=True, n=1, n_failed=0
+)
+AT = datetime(2026, 11, 22, 2, 0, tzinfo=UTC)
+EVALUATION = CaseEvaluation(strategy="hybrid", weights={"exact_match": 0.5}, threshold=0.7)
+RUBRIC = Rubric(name="r", criteria=(CRITERION,))
+CASE = Case(id="c", input=None, rubric=RUBRIC, evaluation=EVALUATION)
+HELD = AssertionResult(passed=True, actual="t", message="It holds.", type="equals", weight=2)
+UNDECIDED = AssertionResult(passed=None, error="no trace", message="no trace", parts=(HELD,))
+SCORE = Score(name="latency", value=0.5, raw=500, unit="ms", method="linear", message="half")
+PANEL = Panel(combine="cascade", judges=("a", "human"), weights={"a": 2}, escalate_below=0.8)
+PREFERENCE = Preference(
+    order="ba", criterion="accuracy", choice="second", rationale="It is right.", case_id="c",
+    evidence_first=(EVIDENCE,), evidence_second=(EVIDENCE,), variant_first="v2", repeat=1,
+    confidence=0.8, stated_confidence=0.9, logprob_first=0.1, raw_first=3, raw_second=8,
+    judge="m t@1", model="m", usage=USAGE, n_calls=2, flags=("no_rationale",),
+)  # fmt: skip
+NOT_PREFERRED = PreferenceFailure(order="ab", kind="refusal", message="no", reply="Sorry.")
+SCRUBBED = Scrubbed(side="a", text="ChatGPT", start=3, end=10)
+COMPARED = CriterionComparison(
+    name="accuracy", winner=None, consistent=None, probability=None, probability_low=0.5,
+    probability_high=1, raw_a=8, n=1, n_failed=1,
+)  # fmt: skip
+RECORDS: list[Record] = [
+    PairAnswer(order="ab"), PREFERENCE, NOT_PREFERRED, SCRUBBED, COMPARED,
+    Comparison(case_id="c", variant_a="v1", rubric="r", rubric_fingerprint="f", winner=None,
+               consistent=None, probability=None, probability_low=0.5, probability_high=1,
+               raw_winner="a", criteria=CriterionComparisons((COMPARED,)), scrubbed=(SCRUBBED,),
+               preferences=(PREFERENCE,), failures=(NOT_PREFERRED,), labels=("QX", "MV")),
+    Comparison(rubric="r", rubric_fingerprint="f", winner="tie", consistent=False, scrubbed=None,
+               probability=0.5, probability_low=0.5, probability_high=0.5, error="no output"),
+    CASE, EVALUATION, HELD, UNDECIDED, SCORE, ScoreBreakdown(overall=0.5, scores=(SCORE,)), PANEL,
+    RunInfo(id="r1", suite="s", started_at=AT, status="waiting", config={"name": "s"}, panel=PANEL,
+            rubric=RUBRIC, variants=(Variant(id="v1"),)),
+    CaseResult(run_id="r1", place=3, case=CASE, variant="v1", repeat=1, output=Output(text="t"),
+               judgments=(JUDGMENT,), failures=(FAILURE,), checks=(HELD, UNDECIDED),
+               scores=(SCORE,), is_done=True, ran_at=AT),
+    HumanItem(run_id="r1", key=ItemKey("c", "v1", 1), criterion="accuracy", asked_at=AT),
+    USAGE, EVENT, LEVEL, SCALE, CRITERION, EVIDENCE, JUDGMENT, FAILURE, CRITERION_VERDICT,
+    Case(id="c", input={"q": [1, None]}, reference="r", tags=("a",), stratum="very_complex",
+         assertions=({"type": "output.contains"},), metadata={"author": "x"}),
+    Dataset(name="d", cases=(Case(id="c", input="q"),)),
+    Output(text="t", data={"n": 1.5}, trace=(EVENT,), usage=USAGE, metadata={"k": [True]}),
+    Variant(id="v1", model_by_node={"n": "m"}, provider_by_node={"n": "p"}, tags=("t",)),
+    Rubric(name="r", criteria=(CRITERION,), version="2a", metadata={"source": "x"}),
+    Verdict(case_id="c", variant=None, rubric="r", rubric_fingerprint="f", passed=None, value=None,
+            value_low=0.1, value_high=0.9, required_value=None, criteria=(CRITERION_VERDICT,),
+            judgments=(JUDGMENT,), failures=(FAILURE,)),
+]  # fmt: skip
+
+
+def subclasses(record: type[Record]) -> Iterator[type[Record]]:
+    for below in record.__subclasses__():
+        yield below
+        yield from subclasses(below)
+
+
+def test_every_record_is_tried_here() -> None:
+    ours = {r for r in subclasses(Record) if r.__module__.startswith("judgekit.records.")}
+    assert {type(record) for record in RECORDS} == ours
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_reads_back_from_its_json(record: Record) -> None:
+    text = json.dumps(record.to_json(), allow_nan=False)
+    back = type(record).model_validate(json.loads(text))
+    assert back == record
+    assert back.to_json() == record.to_json()
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_cannot_be_changed(record: Record) -> None:
+    name = next(iter(type(record).model_fields))
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(record, name, getattr(record, name))
+
+
+CLOSED = [record for record in RECORDS if not isinstance(record, TraceEvent)]
+
+
+@pytest.mark.parametrize("record", CLOSED, ids=lambda record: type(record).__name__)
+def test_a_misspelt_field_is_an_error(record: Record) -> None:
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        type(record).model_validate(record.to_json() | {"rubrik": 1})
+
+
+def test_a_trace_event_keeps_fields_of_strangers() -> None:
+    assert EVENT.to_json()["durationMs"] == 12
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+))  # fmt: skip
+def test_any_json_value_survives_in_a_case(value: Any) -> None:
+    case = Case(id="c", input=value, metadata={"more": value})
+    assert Case.model_validate(json.loads(json.dumps(case.to_json()))) == case
+
+
+@pytest.mark.parametrize("name", ["", " ", "\n\t"])
+def test_a_blank_name_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="id"):
+        Case(id=name, input="q")

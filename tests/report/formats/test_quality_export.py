@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.datasets.documents import Document, read_document
+from judgekit.datasets.foreign.quality_results import read_quality_results
+from judgekit.datasets.loading import load_dataset
+from judgekit.datasets.opening import whole_document
+from judgekit.errors import SettingsError
+from judgekit.evaluation.concluding import conclude_result
+from judgekit.records.output import Variant
+from judgekit.records.rubric import Level, Rubric
+from judgekit.records.run import CaseResult
+from judgekit.report.formats.quality_export import quality_export, write_quality_records
+from tests.datasets.foreign import FOREIGN
+from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
+from tests.report.formats.making import (
+    JSON,
+    JUDGE,
+    NAMES,
+    TEXTS,
+    check,
+    make_answer,
+    make_run,
+    said,
+)
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.concluding import Concluded
+    from judgekit.records.run import RunInfo
+
+
+def exported(*answers: Concluded, run: RunInfo | None = None) -> dict[str, list[Any]]:
+    """The fields of the objects by their type."""
+    found: dict[str, list[Any]] = {}
+    for item in quality_export(run or make_run(), answers):
+        found.setdefault(str(item["type"]), []).append({"id": item["id"], **dict(item["fields"])})  # type: ignore[arg-type]  # an object
+    return found
+
+
+def read_back(*answers: Concluded, run: RunInfo | None = None) -> Any:
+    """What the reader makes of the objects."""
+    objects: Any = list(quality_export(run or make_run(), answers))
+    return read_quality_results(Document(Path("x.json"), objects))
+
+
+def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
+    run = make_run(triggered_by="ci", notes="nightly")
+    found = exported(make_answer(4, 5), make_answer(2, 5, repeat=1), run=run)
+    assert {kind: len(items) for kind, items in found.items()} == {
+        "rubric": 1, "rubric-criterion": 2, "test-case": 1, "test-run": 2, "eval-judgment": 4,
+        "benchmark": 1, "benchmark-run": 1,
+    }  # fmt: skip
+    rubric, case, (first, second) = found["rubric"][0], found["test-case"][0], found["test-run"]
+    assert rubric["criteriaIds"] == [criterion["id"] for criterion in found["rubric-criterion"]]
+    assert (case["rubricId"], case["id"]) == (rubric["id"], first["testCaseId"])
+    assert {j["testRunId"] for j in found["eval-judgment"]} == {first["id"], second["id"]}
+    assert found["benchmark"][0]["testCaseIds"] == ["refund"]
+    (whole,) = found["benchmark-run"]
+    assert whole["testRunIds"] == [first["id"], second["id"]]
+    assert whole["benchmarkId"] == found["benchmark"][0]["id"]
+    assert (whole["triggeredBy"], whole["notes"]) == ("ci", "nightly")
+    assert (whole["overallScore"], whole["passRate"]) == (0.75, 0.5)
+
+
+def test_a_run_and_a_judgment_have_the_fields_of_the_format() -> None:
+    found = exported(make_answer(4, 5, output=make_output(run_id="ar-9", duration_ms=12.5)))
+    run, judgment = found["test-run"][0], found["eval-judgment"][0]
+    assert (run["actualOutput"], run["passed"], run["totalScore"]) == (
+        "Yes, within 30 days.", True, 0.875,
+    )  # fmt: skip
+    assert (run["maxPossibleScore"], run["judgeType"], run["agentRunId"]) == (1.0, "llm", "ar-9")
+    assert (run["ranAt"], run["durationMs"]) == ("2026-11-22T09:30:00.000000+00:00", 12.5)
+    assert {k: judgment[k] for k in ("score", "maxScore", "rationale", "judgedBy")} == {
+        "score": 4.0, "maxScore": 5.0, "rationale": "It says so.", "judgedBy": JUDGE,
+    }  # fmt: skip
+    assert judgment["judgedByType"] == "llm"
+
+
+def test_a_pass_can_be_found_again_from_the_total_and_the_threshold() -> None:
+    dataset = load_dataset(FOREIGN / "quality.json")
+    rubric = dataset.cases[0].rubric
+    assert isinstance(rubric, Rubric)
+    summed = rubric.model_copy(
+        update={"metadata": {"passingThreshold": 3.5, "weights": [0.8, 0.2]}}
+    )
+    run = make_run(rubric=summed)
+    judgments = [said("Right", 5), said("Kind", 1, value=1.0)]
+    found = exported(make_answer(judgments=judgments, run=run), run=run)
+    assert found["rubric"][0]["passingThreshold"] == 3.5
+    assert [c["weight"] for c in found["rubric-criterion"]] == [0.8, 0.2]
+    one = found["test-run"][0]
+    assert one["totalScore"] == pytest.approx(0.8 * 5 + 0.2)
+    assert one["maxPossibleScore"] == pytest.approx(0.8 * 5 + 0.2)
+    half = make_answer(judgments=judgments[:1], run=run)
+    assert exported(half, run=run)["test-run"][0]["totalScore"] is None
+
+
+def test_what_is_not_known_is_null_and_never_zero() -> None:
+    failure = make_failure("accuracy", kind="timeout", message="60 s")
+    found = exported(make_answer(None, 5, failures=[failure]))
+    one = found["test-run"][0]
+    assert (one["passed"], one["totalScore"]) == (None, None)
+    assert one["failures"][0]["kind"] == "timeout"
+    whole = found["benchmark-run"][0]
+    assert (whole["overallScore"], whole["passRate"]) == (None, None)
+    assert "lastScore" not in found["benchmark"][0]
+
+
+def test_an_error_has_no_output_and_says_why() -> None:
+    found = exported(make_answer(None, None, output=make_output(None, error="it crashed")))
+    one = found["test-run"][0]
+    assert (one["actualOutput"], one["error"]) == (None, "it crashed")
+    assert "judgeType" not in one
+
+
+def test_assertions_stand_beside_and_are_rules() -> None:
+    run = make_run(rubric=None, panel={})
+    found = exported(make_answer(None, None, run=run, checks=[check()]), run=run)
+    one = found["test-run"][0]
+    assert (one["judgeType"], one["checks"][0]["type"]) == ("heuristic", "contains")
+    assert (one["totalScore"], one["maxPossibleScore"]) == (1.0, 1.0)
+    assert "rubric" not in found
+    assert "rubricId" not in found["test-case"][0]
+
+
+def test_two_variants_with_one_prompt_version_stay_two() -> None:
+    same = [Variant(id=name, prompt_version="p@1") for name in ("a", "b")]
+    own = Variant(id="c", prompt_version="p@2")
+    run = make_run(variants=[*same, own])
+    answers = [make_answer(variant=name, run=run) for name in ("a", "b", "c")]
+    found = exported(*answers, run=run)
+    assert [one["promptVersionRef"] for one in found["test-run"]] == ["a", "b", "p@2"]
+    assert [one["variant"] for one in found["benchmark-run"]] == ["a", "b", "c"]
+
+
+def test_what_a_criterion_says_beyond_the_format_stands_beside_it() -> None:
+    scale = {"min": 0, "max": 1, "levels": [Level(value=0), Level(value=1, name="yes")]}
+    criterion = make_criterion(
+        "tone", scale=scale, required=True, pass_value=0.5, scoring_guide="Be strict."
+    )
+    run = make_run(rubric=make_rubric(criterion, description="d", metadata={"source": "s"}))
+    found = exported(make_answer(judgments=[], run=run), run=run)
+    fields = found["rubric-criterion"][0]
+    assert (fields["required"], fields["passValue"], fields["scoringGuide"]) == (
+        True, 0.5, "Be strict.",
+    )  # fmt: skip
+    assert [level["value"] for level in fields["levels"]] == [0, 1]
+    assert (found["rubric"][0]["description"], found["rubric"][0]["source"]) == ("d", "s")
+
+
+def test_the_objects_of_an_export_come_back_as_they_were() -> None:
+    path = FOREIGN / "quality.json"
+    given = {(o["type"], o["id"]): o["fields"] for o in json.loads(path.read_text())}
+    read = read_quality_results(read_document(path))
+    cases = {case.id: case for case in read.dataset.cases}
+    run = make_run(rubric=None, variants=[Variant(id="quote@3")])
+    answers = []
+    for output in read.outputs:
+        own = [j for j in read.judgments if j.repeat == output.metadata["repeat"]]
+        result = CaseResult(run_id="r", place=0, case=cases[output.case_id or ""],
+                            variant=output.variant or "", output=output, judgments=tuple(own),
+                            repeat=int(str(output.metadata["repeat"])))  # fmt: skip
+        answers.append(conclude_result(result, run))
+    found = exported(*answers, run=run)
+    case, rubric = found["test-case"][0], found["rubric"][0]
+    assert case.items() >= given["test-case", "tc-quote"].items()
+    wanted = given["rubric", "r-quote"]
+    assert {k: rubric[k] for k in wanted if k != "criteriaIds"} == {
+        k: v for k, v in wanted.items() if k != "criteriaIds"
+    }
+    right = found["rubric-criterion"][0]
+    assert right.items() >= (given["rubric-criterion", "c-right"]).items()
+    for key, one in zip(("run-1", "run-2"), found["test-run"], strict=True):
+        for name in ("testCaseId", "agentRunId", "promptVersionRef", "actualOutput", "durationMs"):
+            assert one.get(name) == given["test-run", key].get(name)
+    for key, judgment in zip(("j-1", "j-2"), found["eval-judgment"], strict=True):
+        for name in ("score", "maxScore", "rationale", "judgedBy", "judgedByType", "confidence"):
+            assert judgment.get(name) == given["eval-judgment", key].get(name)
+
+
+@given(
+    st.builds(
+        make_case,
+        id=NAMES,
+        name=NAMES,
+        description=st.none() | NAMES,
+        input=JSON,
+        reference=JSON,
+        tags=st.lists(TEXTS, max_size=3).map(tuple),
+        status=st.sampled_from(["active", "draft", "deprecated"]),
+        agent=st.none() | NAMES,
+        skill=st.none() | NAMES,
+        prompt_version=st.none() | NAMES,
+    ),
+    st.floats(1, 5),
+    NAMES,
+    st.none() | st.floats(0, 1),
+    JSON.filter(lambda value: value is not None),
+)
+def test_what_is_written_is_read_again(
+    case: Any, raw: float, rationale: str, confidence: float | None, data: Any
+) -> None:
+    free = make_criterion("accuracy", scale={"min": 1, "max": 5})
+    run = make_run(rubric=make_rubric(free))
+    judgment = said("accuracy", raw, rationale=rationale, confidence=confidence)
+    output = make_output(None, data=data) if not isinstance(data, str) else make_output(data)
+    answer = make_answer(case=case, judgments=[judgment], output=output, run=run)
+    found = read_back(answer, run=run)
+    (again,) = found.dataset.cases
+    for name in ("id", "name", "description", "input", "reference", "tags", "status", "agent",
+                 "skill", "prompt_version"):  # fmt: skip
+        assert getattr(again, name) == getattr(case, name)
+    assert again.rubric.criteria == run.rubric.criteria if run.rubric else False
+    (one,) = found.outputs
+    assert (one.text, one.data, one.variant) == (output.text, output.data, "v1")
+    (back,) = found.judgments
+    for name in ("criterion", "raw", "rationale", "confidence", "source", "judge"):
+        assert getattr(back, name) == getattr(judgment, name)
+
+
+def test_ids_of_rubrics_come_from_their_cases_where_they_are_free() -> None:
+    cases = [
+        make_case(id=f"c{n}", rubric=make_rubric(name), metadata={"rubricId": "r-1"})
+        for n, name in enumerate(("accuracy", "clarity", "accuracy"))
+    ]
+    found = exported(*(make_answer(case=case, judgments=[]) for case in cases))
+    first, second = (rubric["id"] for rubric in found["rubric"])
+    assert first == "r-1"
+    assert second.startswith("support@")
+    assert [c["rubricId"] for c in found["test-case"]] == [first, second, first]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_files_are_read_again(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    assert write_quality_records(path, make_run(), iter([make_answer()])) == 1
+    document = whole_document(path)
+    assert document is not None
+    found = read_quality_results(document)
+    assert ([case.id for case in found.dataset.cases], len(found.judgments)) == (["refund"], 2)
+    assert found.n_unread == {"benchmark-run": 1}
+
+
+def test_a_run_without_answers_is_a_benchmark_alone(tmp_path: Path) -> None:
+    assert list(exported()) == ["benchmark"]
+    with pytest.raises(SettingsError, match="quality records to"):
+        write_quality_records(tmp_path / "a.xml", make_run(), [])

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from judgekit.evaluation.run_figures import Difference, RunSummary
+from judgekit.evaluation.run_summary import summarize_run
+from judgekit.records.output import Output, TargetErrorKind, Usage, Variant
+from judgekit.records.run import CaseResult, Panel, RunInfo
+from judgekit.report.run_view import TARGET_ERROR_WORDS, difference, notes
+from judgekit.stats.estimate import Estimate
+from tests.evaluation.suites import NOW
+from tests.factories import make_case, make_failure, make_judgment, make_rubric
+
+SAID: dict[str, Any] = {"judge": "j", "n_calls": 1}
+
+
+def run(**fields: Any) -> RunInfo:
+    known: dict[str, Any] = {
+        "id": "r1", "suite": "s", "started_at": NOW, "rubric": make_rubric("good"), "n_cases": 2,
+        "panel": Panel(judges=("j",)), "variants": (Variant(id="v"),), "status": "complete",
+    }  # fmt: skip
+    return RunInfo(**(known | fields))
+
+
+def result(place: int, value: float | None = 1.0, **fields: Any) -> CaseResult:
+    judged = () if value is None else (make_judgment("good", value, cost_usd=0.25, **SAID),)
+    known: dict[str, Any] = {
+        "run_id": "r1", "place": place, "case": make_case(id=f"c{place}"), "variant": "v",
+        "output": Output(text="a"), "judgments": judged, "is_done": True,
+    }  # fmt: skip
+    return CaseResult(**(known | fields))
+
+
+def told(*results: CaseResult, n_waiting: int = 0, **fields: Any) -> str:
+    return "\n".join(notes(summarize_run(results, run(**fields), n_waiting=n_waiting)))
+
+
+def test_a_run_says_who_judged_and_what_it_cost() -> None:
+    found = told(result(0), result(1, output=Output(text="a", usage=Usage(cost_usd=1.0))))
+    assert found.splitlines() == [
+        "run     r1 (complete)",
+        "judge   j",
+        "spent   v: $1.50 ($1.00 answers, $0.50 judges)",
+    ]
+
+
+def test_a_panel_names_its_rule_and_all_of_its_judges() -> None:
+    found = told(result(0), result(1), panel=Panel(judges=("j", "k"), combine="median"))
+    assert "judge   j\njudge   k\npanel   median" in found
+
+
+def test_a_part_of_a_run_is_said_to_be_one() -> None:
+    stopped: dict[str, Any] = {"status": "stopped", "reason": "the money is used up"}
+    found = told(result(0), n_cases=9, **stopped)
+    assert "run     r1 (stopped: the money is used up)" in found
+    assert "partial v: 1 of 9 cases answered; the figures are of these alone" in found
+    found = told(result(0), result(1, is_done=False), n_cases=9, **stopped)
+    assert "partial v: 2 of 9 cases begun, 1 answer not judged to the end" in found
+    assert "partial" not in told(result(0), n_cases=None)
+
+
+def test_errors_and_failures_are_told_by_kind_with_the_bounds() -> None:
+    error = Output(error="it broke", error_kind="exit")
+    failed = (make_failure("good", cost_usd=0.0, **SAID),)
+    found = told(result(0, None, output=error), result(1, None, failures=failed))
+    assert "bounds  v: 0 to 100 % if the 2 answers without a verdict had failed or passed" in found
+    assert "errors  v: 1 answer: ended with an error code" in found
+    assert "failed  v: 1 judgment: no verdict could be read (left out of the means" in found
+
+
+def test_every_kind_of_error_has_words() -> None:
+    assert set(get_args(TargetErrorKind)) < set(TARGET_ERROR_WORDS)
+
+
+def test_money_that_was_not_spent_now_is_told_apart() -> None:
+    owned = make_judgment("good", 1.0, cached=True, cost_usd=0.0, price_usd=0.5, **SAID)
+    output = Output(text="a", usage=Usage(cost_usd=2.0), duration_ms=1500.0)
+    config = {"variants": [{"id": "v", "outputs": "v.jsonl"}]}
+    found = told(result(0, judgments=(owned,), output=output), result(1), config=config)
+    assert "spent   v: $0.25, $0.50 saved, its recorded answers had cost $2.00" in found
+    assert "answers took 1.5 s (p90 1.5 s)" in found
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"retry_failed": 1}, "flaky   v: 1 case passed only when tried again"),
+        ({"repeats": 2}, "flaky   v: 1 case both passed and did not"),
+    ],
+)
+def test_a_flaky_case_is_told_of(settings: dict[str, int], words: str) -> None:
+    found = told(result(0, 0.0), result(0, 1.0, repeat=1), config={"settings": settings})
+    assert words in found
+
+
+def test_what_waits_for_people_says_where_to_answer() -> None:
+    found = told(result(0), result(1), n_waiting=2, status="waiting")
+    assert "run     r1 (waits for a person)" in found
+    assert "people  2 questions wait for a person: judgekit label r1" in found
+
+
+def differs(value: float, low: float, high: float, **fields: Any) -> str:
+    known: dict[str, Any] = {"method": "t", "level": 0.95, "n": 40, "n_missing": 0}
+    estimate = Estimate(value=value, low=low, high=high, **known)
+    parts: dict[str, Any] = {
+        "first": "a", "second": "b", "measure": "value", "p": 0.008, "p_adjusted": 0.016,
+        "detectable": None,
+    }  # fmt: skip
+    return difference(Difference(estimate=estimate, **(parts | fields)))
+
+
+def test_a_difference_is_one_line() -> None:
+    assert differs(0.12, 0.03, 0.21) == (
+        "differs b less a: value +0.12 [+0.03, +0.21], p 0.008 (Holm 0.016), 40 cases"
+    )
+    shown = differs(0.12, 0.03, 0.21, p=0.0001, p_adjusted=0.0002, measure="pass_rate")
+    assert shown == "differs b less a: pass rate +0.12 [+0.03, +0.21], p < 0.001, 40 cases"
+    assert differs(0.1, 0.0, 0.2, detectable=0.3).endswith(", 40 cases, 80 % power from 0.30")
+    assert differs(0.1, 0.0, 0.2, detectable=1.4).endswith("cases, too few cases for 80 % power")
+
+
+def test_what_rounds_to_nothing_has_no_sign_and_a_narrow_interval_more_digits() -> None:
+    shown = differs(-0.0001, -0.004, 0.004, p=None, p_adjusted=None)
+    assert shown == "differs b less a: value 0.000 [-0.004, +0.004], no case differs, 40 cases"
+    assert ", p 1, " in differs(-0.001, -0.2, 0.2, p=1.0, p_adjusted=1.0)
+    assert "value 0.00 [-0.20" in differs(-0.001, -0.2, 0.2)
+
+
+def test_a_difference_without_an_interval_has_none() -> None:
+    nan = float("nan")
+    assert "value +0.50, p" in differs(0.5, nan, nan)
+
+
+def test_failures_of_all_variants_are_summed_by_kind() -> None:
+    failed = (make_failure("good", **SAID),)
+    variants = (Variant(id="v"), Variant(id="w"))
+    results = [result(0, None, failures=failed), result(0, None, failures=failed, variant="w")]
+    summary = summarize_run(results, run(variants=variants))
+    assert isinstance(summary, RunSummary)
+    assert summary.failures == {"unreadable": 2}

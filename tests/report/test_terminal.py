@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from judgekit.evaluation.grading import Graded
+from judgekit.evaluation.plan import GradePlan
+from judgekit.evaluation.summary import summarize
+from judgekit.records.judgment import Evidence
+from judgekit.report.terminal import print_plan, print_summary, print_verdicts, print_weakest
+from judgekit.verdicts import conclude
+from tests.factories import make_case, make_failure, make_judgment, make_output, make_rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.verdict import Verdict
+
+RUBRIC = make_rubric("accuracy", "clarity", name="support")
+HOSTILE = "[red]x[/] [/] :warning: \x1b[31m\u202e"
+SHOWN = r"[red]x[/] [/] :warning: \x1b[31m\u202e"
+
+
+def shown(draw: Callable[[Console], object], width: int = 110) -> str:
+    """What a console of that width shows, without the blanks at line ends."""
+    stream = io.StringIO()
+    draw(Console(width=width, file=stream))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def verdict(value: float | None = 1.0, *, case: str = "a", **fields: Any) -> Verdict:
+    subject: dict[str, Any] = {"case_id": case, "variant": "v1", "judge": "m t@1"} | fields
+    judgments = [make_judgment("accuracy", value, **subject)] if value is not None else []
+    names = ("accuracy", "clarity") if value is None else ("clarity",)
+    failures = [make_failure(n, message="no verdict\n  ask again", **subject) for n in names]
+    if value is not None:
+        judgments.append(make_judgment("clarity", value, **subject))
+        failures = []
+    return conclude(RUBRIC, judgments, failures, case_id=case, variant=subject["variant"])
+
+
+def summary_text(*verdicts: Verdict, rubric: Rubric = RUBRIC, width: int = 110) -> str:
+    return shown(lambda console: print_summary(console, summarize(verdicts, rubric)), width)
+
+
+def graded(*verdicts: Verdict) -> list[Graded]:
+    pairs = enumerate(verdicts)
+    return [Graded(index, make_case(), make_output(), found) for index, found in pairs]
+
+
+def plan(**fields: Any) -> GradePlan:
+    known: dict[str, Any] = {
+        "n_outputs": 1200,
+        "n_skipped": 0,
+        "n_questions": 3600,
+        "n_owned": 600,
+        "model": "openai/gpt-4.1-mini",
+        "template": "pointwise/criterion@ba72",
+        "input_tokens": 2_400_000,
+        "output_tokens": (540_000, 2_100_000),
+        "token_source": "tiktoken o200k_base",
+        "price_usd": (1.824, 4.32),
+        "saved_usd": 0.37,
+    }
+    return GradePlan(**known | fields)
+
+
+def test_the_table_has_a_row_for_each_variant_and_a_column_for_each_criterion() -> None:
+    text = summary_text(verdict(1.0), verdict(0.25, variant="v2"), verdict(0.75))
+    lines = text.splitlines()
+    header = next(line for line in lines if "variant" in line)
+    assert header.split()[-2:] == ["accuracy", "clarity"]
+    (v1,) = [line.split() for line in lines if line.strip().startswith("v1 ")]
+    (v2,) = [line.split() for line in lines if line.strip().startswith("v2 ")]
+    assert v1[1:4] == ["2/2", "100", "%"]
+    assert (v1[-2:], v2[-2:]) == (["0.88", "0.88"], ["0.25", "0.25"])
+
+
+def test_the_title_names_the_rubric_and_what_passes() -> None:
+    assert "support: passes from 0.7" in summary_text(verdict())
+
+
+def test_a_narrow_terminal_leaves_the_interval_of_the_mean_out() -> None:
+    wide, narrow = summary_text(verdict(), width=96), summary_text(verdict(), width=72)
+    assert "value, 95 %" in wide
+    assert "value, 95 %" not in narrow
+    assert "clarity" in narrow
+    assert max(map(len, narrow.splitlines())) <= 72
+
+
+@pytest.mark.parametrize("width", [70, 80, 110, 200])
+def test_no_criterion_is_lost_where_there_is_no_room_for_all(width: int) -> None:
+    names = [f"criterion number {n}" for n in range(9)]
+    rubric = make_rubric(*names)
+    both = [
+        conclude(rubric, [make_judgment(name, 0.5) for name in names], case_id="a", variant=variant)
+        for variant in ("a-long-name-of-a-variant-of-2026-11-21-a", "another")
+    ]
+    text = summary_text(*both, rubric=rubric, width=width)
+    assert all(name in text for name in names)
+    assert text.count("0.50") >= 18
+    assert "0/1" in text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_the_end_of_a_long_name_of_a_variant_is_not_lost() -> None:
+    text = summary_text(verdict(variant=f"{'long-' * 8}one"), verdict(variant=f"{'long-' * 8}two"))
+    table = text[: text.index("judge ")]
+    assert "one" in table
+    assert "two" in table
+
+
+def test_the_lines_below_say_who_judged_and_what_it_took() -> None:
+    text = summary_text(verdict(cached=True, cost_usd=0.0, price_usd=0.5))
+    assert "judge   m t@1" in text
+    assert "asked   2 replies, 2 from the cache, $0 spent, $1.00 saved" in text
+
+
+def test_quotes_are_counted_only_where_there_are_any() -> None:
+    found, invented = Evidence(quote="30 days", match="exact"), Evidence(quote="60 days")
+    quoting = conclude(RUBRIC, [make_judgment(evidence=(found, invented))])
+    assert "1 of 2 passages that the judge quoted stand in the outputs" in summary_text(quoting)
+    assert "quotes" not in summary_text(verdict())
+
+
+def test_undecided_outputs_show_the_bounds_of_the_rate() -> None:
+    text = summary_text(verdict(1.0), verdict(None))
+    assert "1/1 +1?" in text
+    assert "bounds  v1: 50 to 100 % if the 1 undecided output had failed or passed" in text
+
+
+def test_failures_are_named_with_their_first_message_and_are_not_zero() -> None:
+    text = summary_text(verdict(None))
+    assert "failed  2 judgments: no verdict could be read" in text
+    assert "left out of the means, not counted as 0" in text
+    assert "no verdict; ask again" in text
+    assert "0.00" not in text
+
+
+def test_errors_of_the_system_under_test_are_told_apart() -> None:
+    text = summary_text(conclude(RUBRIC, (), case_id="a", error="the agent crashed"))
+    assert "errors  all: 1 output of the system under test failed; not judged" in text
+
+
+def test_foreign_names_in_the_summary_are_neither_run_nor_lost() -> None:
+    rubric = make_rubric(HOSTILE, name=HOSTILE)
+    failure = make_failure(HOSTILE, message=HOSTILE, judge=HOSTILE)
+    undecided = conclude(rubric, (), [failure], case_id="a", variant=HOSTILE)
+    error = conclude(rubric, (), case_id="b", variant=HOSTILE, error=HOSTILE)
+    text = summary_text(undecided, error, rubric=rubric, width=200)
+    assert f"{SHOWN}: passes from 0.7" in text
+    for line in ("judge   ", "bounds  ", "errors  ", "        "):
+        assert f"\n{line}{SHOWN}" in text
+    assert text.count(SHOWN) >= 6
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_the_worst_outputs_that_did_not_pass_come_first() -> None:
+    items = graded(verdict(0.5, case="half"), verdict(1.0, case="good"), verdict(0.0, case="bad"))
+    text = shown(lambda console: print_weakest(console, items))
+    assert "good" not in text
+    assert 0 < text.index("bad") < text.index("half")
+    assert "fail  bad  v1  0.00" in text
+
+
+def test_only_some_are_shown_and_it_is_said_of_how_many() -> None:
+    items = graded(*(verdict(0.1, case=f"case-{n}") for n in range(7)))
+    text = shown(lambda console: print_weakest(console, items, most=2))
+    assert "Not passed (2 of 7; all with -v)" in text
+    assert text.count("fail  case-") == 2
+
+
+def test_where_all_passed_nothing_is_shown() -> None:
+    assert shown(lambda console: print_weakest(console, graded(verdict()))) == ""
+
+
+def test_every_verdict_is_printed_with_every_reason() -> None:
+    items = graded(verdict(1.0, case="good"), verdict(None, case="open"))
+    text = shown(lambda console: print_verdicts(console, items))
+    assert "pass  good  v1  1.00" in text
+    assert "accuracy 1  It says so." in text
+    assert "open  open  v1" in text
+    assert "clarity: unreadable  no verdict; ask again" in text
+
+
+def test_an_output_that_is_an_error_says_why() -> None:
+    error = conclude(RUBRIC, (), case_id="a", error="the agent\ncrashed")
+    text = shown(lambda console: print_verdicts(console, graded(error)))
+    assert "no output: the agent crashed" in text
+
+
+def test_a_quote_is_shown_and_marked_where_the_output_does_not_hold_it() -> None:
+    found, invented = Evidence(quote="30 days", match="exact"), Evidence(quote="60 days")
+    judgments = [
+        make_judgment("accuracy", evidence=(found, invented)),
+        make_judgment("clarity", evidence=(invented,)),
+    ]
+    items = graded(conclude(RUBRIC, judgments, case_id="a"))
+    text = shown(lambda console: print_verdicts(console, items))
+    assert "“30 days”\n" in text
+    assert "“60 days” (not in the output)" in text
+
+
+def test_foreign_text_in_verdicts_is_neither_run_nor_lost() -> None:
+    quote = Evidence(quote=HOSTILE, match="exact")
+    judgment = make_judgment(HOSTILE, rationale=HOSTILE, evidence=(quote,))
+    failure = make_failure(HOSTILE, message=HOSTILE)
+    rubric = make_rubric(HOSTILE)
+    found = conclude(rubric, [judgment], [failure], case_id=HOSTILE, variant=HOSTILE, error=HOSTILE)
+    text = shown(lambda console: print_verdicts(console, graded(found)), width=200)
+    assert text.count(SHOWN) == 8
+    assert "\x1b" not in text
+
+
+def test_a_long_rationale_is_cut() -> None:
+    item = graded(conclude(RUBRIC, [make_judgment(rationale="so " * 500)], case_id="a"))
+    text = shown(lambda console: print_verdicts(console, item))
+    assert len(text) < 400
+    assert text.endswith("…")
+
+
+def test_a_plan_says_calls_tokens_and_price() -> None:
+    text = shown(lambda console: print_plan(console, plan()))
+    rows = dict(line.split("  ", 1) for line in text.splitlines() if "  " in line)
+    assert {name: cell.strip() for name, cell in rows.items()} == {
+        "outputs": "1,200",
+        "questions": "3,600",
+        "owned already": "600 ($0.37 when bought)",
+        "calls to make": "3,000, if every reply is readable at first",
+        "tokens to send": "2,400,000 (tiktoken o200k_base)",
+        "tokens to come": "540,000 likely, 2,100,000 at most (estimate)",
+        "price": "$1.82 likely, $4.32 at most",
+        "judge": "openai/gpt-4.1-mini",
+        "template": "pointwise/criterion@ba72",
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"price_usd": None}, "unknown (litellm's table has no price for this model)"),
+        ({"n_owned": 3600, "price_usd": None}, "$0: nothing to ask"),
+        ({"n_skipped": 4}, "1,200, 4 without an output"),
+        ({"model": "[red]m[/] [/]"}, "[red]m[/] [/]"),
+    ],
+)
+def test_a_plan_says_what_is_unknown_skipped_or_odd(fields: dict[str, Any], words: str) -> None:
+    assert words in shown(lambda console: print_plan(console, plan(**fields)))
+
+
+def test_a_plan_without_savings_does_not_speak_of_them() -> None:
+    assert "when bought" not in shown(lambda console: print_plan(console, plan(saved_usd=0.0)))
+
+
+def test_judgments_of_a_smoke_model_are_marked_as_worth_nothing() -> None:
+    smoke = make_judgment(flags=("smoke_model", "evidence_not_found"))
+    text = summary_text(conclude(RUBRIC, [smoke]))
+    assert "marked  1 judgment: a smoke model, whose verdicts carry no information" in text
+    assert "evidence_not_found" not in text

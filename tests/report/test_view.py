@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from math import nan
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.evaluation.summary import Spent, VariantSummary
+from judgekit.records.judgment import FailureKind
+from judgekit.report import view
+from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.intervals import proportion
+from tests.factories import make_judgment
+
+NOTHING = undefined("no trials", n=0, method="wilson")
+
+
+def estimate(value: float, low: float = nan, high: float = nan) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=3, method="t")
+
+
+def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> VariantSummary:
+    return VariantSummary(
+        variant="v1",
+        n=n_passed + n_failed + n_undecided,
+        n_passed=n_passed,
+        n_failed=n_failed,
+        n_undecided=n_undecided,
+        n_errors=0,
+        pass_rate=NOTHING,
+        pass_rate_bounds=(0.0, 1.0),
+        value=NOTHING,
+        criteria={},
+    )
+
+
+def test_a_rate_is_whole_per_cents_with_its_interval() -> None:
+    assert view.rate(proportion(7, 12)) == "58 % [32, 81]"
+    assert view.rate(proportion(12, 12)) == "100 % [76, 100]"
+
+
+def test_a_mean_has_two_digits_and_its_interval() -> None:
+    assert view.number(estimate(0.714, 0.5499, 0.87)) == "0.71 [0.55, 0.87]"
+    assert view.number(estimate(0.714, 0.5499, 0.87), digits=1) == "0.7 [0.5, 0.9]"
+
+
+def test_a_mean_without_an_interval_has_no_bracket() -> None:
+    assert view.number(estimate(0.5)) == "0.50"
+    assert view.plain(estimate(0.5)) == "0.50"
+
+
+def test_what_is_undefined_is_a_dash_and_never_zero() -> None:
+    assert {view.rate(NOTHING), view.number(NOTHING), view.plain(NOTHING)} == {view.DASH}
+
+
+def test_undecided_outputs_stand_beside_those_decided() -> None:
+    assert view.passed(variant(7, 5)) == "7/12"
+    assert view.passed(variant(7, 4, 1)) == "7/11 +1?"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (None, "price unknown"),
+        (0, "$0"),
+        (0.42, "$0.42"),
+        (1234.5, "$1,234.50"),
+        (0.01, "$0.01"),
+        (0.0031, "$0.0031"),
+        (0.002, "$0.0020"),
+        (0.0000042, "$0.0000042"),
+    ],
+)
+def test_money_is_written_without_an_exponent(amount: float | None, text: str) -> None:
+    assert view.usd(amount) == text
+
+
+def test_money_of_which_a_part_is_unknown_is_at_least_the_known_part() -> None:
+    assert view.usd(0.42, unknown=True) == "at least $0.42"
+    assert view.usd(0.0, unknown=True) == "price unknown"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (8.4, "8 s"),
+        (59.6, "1 min 00 s"),
+        (125, "2 min 05 s"),
+        (3599.9, "1 h 00 min"),
+        (4800, "1 h 20 min"),
+    ],
+)
+def test_a_duration_has_at_most_two_parts(seconds: float, text: str) -> None:
+    assert view.duration(seconds) == text
+
+
+def test_things_are_counted_in_their_own_plural() -> None:
+    assert view.count(1, "reply", "replies") == "1 reply"
+    assert view.count(1200, "reply", "replies") == "1,200 replies"
+    assert view.count(0, "output") == "0 outputs"
+
+
+def test_what_was_spent_names_replies_cache_and_money() -> None:
+    figures = Spent(n_replies=36, n_cached=36, saved_usd=0.0021)
+    assert view.spent(figures) == "36 replies, 36 from the cache, $0 spent, $0.0021 saved"
+
+
+def test_an_unknown_price_is_not_nothing_spent() -> None:
+    assert view.spent(Spent(n_replies=1, cost_unknown=True)) == "1 reply, cost unknown"
+
+
+def test_a_part_that_is_known_is_said_with_the_doubt() -> None:
+    figures = Spent(n_replies=2, cost_usd=0.5, cost_unknown=True)
+    assert view.spent(figures) == "2 replies, at least $0.50 spent"
+
+
+def test_a_score_has_no_needless_zeros() -> None:
+    assert view.score(make_judgment(raw=4.0, value=0.75)) == "4"
+    assert view.score(make_judgment(raw=3.5, value=0.5)) == "3.5"
+
+
+def test_every_kind_of_failure_has_words() -> None:
+    assert set(view.FAILURE_WORDS) == set(get_args(FailureKind))
+
+
+def test_control_and_direction_characters_are_shown_and_not_run() -> None:
+    hostile = "a\x1b[31mred\x07\u202eevil\ud800\x00"
+    assert view.printable(hostile) == r"a\x1b[31mred\x07\u202eevil\ud800\x00"
+
+
+def test_lines_are_folded_into_one() -> None:
+    assert view.printable("  one\r\n\ttwo\u2028three ") == "one two three"
+
+
+def test_a_long_text_ends_with_an_ellipsis() -> None:
+    assert view.printable("word " * 100, 12) == "word word w…"
+    assert view.printable("short", 5) == "short"
+
+
+def test_a_message_keeps_its_lines_and_loses_its_control_characters() -> None:
+    assert view.message_lines("no\x1b[2J file\n  give one") == "no\\x1b[2J file\n  give one"
+
+
+def test_a_message_and_its_hint_fit_on_one_line() -> None:
+    assert view.one_line("no file\n  give one", 40) == "no file; give one"
+
+
+@given(st.text(), st.none() | st.integers(1, 50))
+def test_printable_text_is_one_printable_line(text: str, limit: int | None) -> None:
+    shown = view.printable(text, limit)
+    assert shown.isprintable()
+    assert "\n" not in shown
+
+
+@given(st.floats(1e-9, 1e7))
+def test_money_above_nothing_is_never_shown_as_nothing(amount: float) -> None:
+    shown = view.usd(amount)
+    assert "e" not in shown
+    assert float(shown.removeprefix("$").replace(",", "")) > 0

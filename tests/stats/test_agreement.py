@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.agreement import agreement_rate, cohen_kappa, lin_ccc, scott_pi
+from judgekit.stats.raters import fleiss_kappa
+from tests.stats.rated_items import joint, rated
+from tests.stats.simulation import covers_at_its_level
+
+if TYPE_CHECKING:
+    from judgekit.stats.coefficient import Weights
+
+PAIRS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=25)
+SCALE = [1, 2, 3, 4]
+
+
+def sides(pairs: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+def test_a_kappa_by_hand() -> None:
+    """po = 3/4, pe = 1/2 * 3/4 + 1/2 * 1/4 = 1/2."""
+    found = cohen_kappa(["y", "y", "n", "n"], ["y", "y", "n", "y"], labels=["n", "y"])
+    assert (found.po, found.pe, found.value) == (0.75, 0.5, 0.5)
+
+
+def brute_kappa(pairs: list[tuple[int, int]]) -> float:
+    """Quadratic kappa as 1 - mean squared distance of pairs over that of all combinations."""
+    near = np.mean([(x - y) ** 2 for x, y in pairs])
+    far = np.mean([(x - y) ** 2 for x, _ in pairs for _, y in pairs])
+    return float(1 - near / far) if far else math.nan
+
+
+@settings(max_examples=25)
+@given(PAIRS)
+def test_quadratic_kappa_is_one_less_a_ratio_of_distances(pairs: list[tuple[int, int]]) -> None:
+    a, b = sides(pairs)
+    found = cohen_kappa(a, b, labels=SCALE, weights="quadratic")
+    assert found.value == pytest.approx(brute_kappa(pairs), nan_ok=True)
+    assert found.value == pytest.approx(lin_ccc(a, b).value, nan_ok=True)
+
+
+@settings(max_examples=25)
+@given(PAIRS, st.sampled_from([None, "linear", "quadratic", "ordinal"]))
+def test_swapping_raters_or_reversing_the_scale_changes_nothing(
+    pairs: list[tuple[int, int]], weights: Weights | None
+) -> None:
+    a, b = sides(pairs)
+    once = cohen_kappa(a, b, labels=SCALE, weights=weights)
+    swapped = cohen_kappa(b, a, labels=SCALE, weights=weights)
+    turned = cohen_kappa([5 - x for x in a], [5 - y for y in b], labels=SCALE, weights=weights)
+    for other in (swapped, turned):
+        assert (other.value, other.low, other.high) == pytest.approx(
+            (once.value, once.low, once.high), nan_ok=True
+        )
+
+
+@settings(max_examples=25)
+@given(PAIRS)
+def test_kappa_keeps_its_bounds_and_never_claims_certainty(pairs: list[tuple[int, int]]) -> None:
+    found = cohen_kappa(*sides(pairs), labels=SCALE)
+    assert math.isnan(found.value) or -1 <= found.value <= 1
+    assert found.reason is not None or -1 <= found.low < found.value < found.high <= 1
+    assert found.low != found.high
+
+
+@settings(max_examples=25)
+@given(PAIRS, st.integers(2, 3))
+def test_repeats_of_a_case_fake_no_certainty(pairs: list[tuple[int, int]], times: int) -> None:
+    a, b = sides(pairs)
+    once = cohen_kappa(a, b, labels=SCALE)
+    cases = [*range(len(a))] * times
+    often = cohen_kappa(a * times, b * times, labels=SCALE, clusters=cases)
+    assert often.n == len(a)
+    assert (often.value, often.low) == pytest.approx((once.value, once.low), nan_ok=True)
+
+
+def test_constant_raters_agree_neither_fully_nor_not_at_all() -> None:
+    found = cohen_kappa([3] * 5, [3] * 5, labels=SCALE)
+    assert math.isnan(found.value)
+    assert found.reason == "both raters gave one label only: agreement beyond chance is 0/0"
+    assert math.isnan(found.se)
+    assert cohen_kappa([3] * 4, [1, 2, 3, 3], labels=SCALE).value == 0
+
+
+def test_the_textbook_interval_is_there_for_those_who_ask() -> None:
+    a, b = [1, 2, 3, 4, 1, 2, 3, 4], [1, 2, 3, 4, 2, 1, 3, 4]
+    found = cohen_kappa(a, b, labels=SCALE, ci="analytic")
+    assert found.high - found.value == pytest.approx(min(1 - found.value, 1.959964 * found.se))
+    perfect = cohen_kappa(a, a, labels=SCALE, ci="analytic")
+    assert perfect.reason == "the large-sample standard error is 0"
+    assert cohen_kappa(a, b, labels=SCALE, ci="none").reason == "no interval was asked for"
+
+
+def test_missing_labels_are_counted_and_left_out() -> None:
+    found = cohen_kappa([1, None, 2, 1], [1, 2, math.nan, 2], labels=SCALE)
+    assert (found.n, found.n_missing) == (2, 2)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    with pytest.raises(ValueError, match="9 is not on the scale"):
+        cohen_kappa([1, 9], [1, 2], labels=SCALE)
+    with pytest.raises(NotEnoughDataError, match="no item has a label of both"):
+        cohen_kappa([None], [1], labels=SCALE)
+    with pytest.raises(ValueError, match="1 cluster names"):
+        cohen_kappa([1, 2], [1, 2], labels=SCALE, clusters=["x"])
+
+
+@settings(max_examples=25)
+@given(PAIRS)
+def test_scotts_pi_is_fleiss_kappa_of_two_raters(pairs: list[tuple[int, int]]) -> None:
+    if len({label for pair in pairs for label in pair}) < 2:
+        return
+    pi, fleiss = scott_pi(*sides(pairs)), fleiss_kappa(pairs)
+    assert (pi.value, pi.low) == pytest.approx((fleiss.value, fleiss.low), nan_ok=True)
+
+
+@pytest.mark.parametrize("weights", [None, "quadratic"])
+def test_kappa_covers_at_its_level(weights: Weights | None) -> None:
+    p = joint()
+    w = np.eye(4) if weights is None else 1 - (np.subtract.outer(range(4), range(4)) / 3) ** 2
+    chance = p.sum(axis=1) @ w @ p.sum(axis=0)
+    truth = ((w * p).sum() - chance) / (1 - chance)
+    rng = np.random.default_rng(1)
+    draws = [rated(rng, 40, 2).tolist() for _ in range(400)]
+    found = [cohen_kappa(*zip(*x, strict=True), labels=SCALE, weights=weights) for x in draws]
+    assert covers_at_its_level(found, truth)
+
+
+def test_pi_covers_at_its_level() -> None:
+    p = joint()
+    chance = ((p.sum(axis=0) + p.sum(axis=1)) ** 2 / 4).sum()
+    rng = np.random.default_rng(2)
+    draws = [rated(rng, 40, 2).tolist() for _ in range(400)]
+    found = [scott_pi(*zip(*x, strict=True)) for x in draws]
+    assert covers_at_its_level(found, (np.trace(p) - chance) / (1 - chance))
+
+
+def test_near_agreement_counts_neighbours() -> None:
+    a, b = [1, 2, 3, 4, None], [1, 3, 5, 4.0, 2]
+    assert agreement_rate(a, b).value == 0.5
+    found = agreement_rate(a, b, within=1)
+    assert (found.value, found.n, found.n_missing) == (0.75, 4, 1)
+    wider = [agreement_rate(a, b, within=w).value for w in (0, 1, 2)]
+    assert all(x <= y for x, y in pairwise(wider))
+
+
+def test_repeats_of_a_case_share_its_rate_of_agreement() -> None:
+    found = agreement_rate([1, 1, 2], [1, 2, 2], clusters=["x", "x", "y"])
+    assert (found.value, found.n) == (0.75, 2)
+
+
+def test_a_rate_of_agreement_needs_pairs() -> None:
+    with pytest.raises(ValueError, match="a difference is 0 or more"):
+        agreement_rate([1], [1], within=-1)
+    with pytest.raises(NotEnoughDataError, match="no item has a score"):
+        agreement_rate([None], [1])

@@ -1,0 +1,114 @@
+"""The tables of sizes were made by enumeration and by the formulas each docstring names."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.paired import paired_difference
+from judgekit.stats.power import (
+    labels_for_ppi,
+    mde_paired,
+    sample_size_mcnemar,
+    sample_size_paired,
+    sample_size_repeated,
+    sample_size_sign,
+    sample_size_two_proportions,
+)
+
+
+@pytest.mark.parametrize(("delta", "size"), [(0.1, 785), (0.15, 349), (0.3, 88), (-0.5, 32)])
+def test_sizes_of_paired_comparisons(delta: float, size: int) -> None:
+    assert int(sample_size_paired(delta, 1)) == size
+
+
+@pytest.mark.parametrize(("p", "size"), [(0.55, 820), (0.6, 210), (0.3, 54), (0.8, 23), (0.99, 6)])
+def test_sizes_of_exact_sign_tests(p: float, size: int) -> None:
+    assert sample_size_sign(p).value == size
+
+
+def test_a_stricter_sign_test() -> None:
+    assert sample_size_sign(0.9, alpha=0.01, power=0.95).value == 24
+    assert sample_size_sign(0.7, alpha=0.1, power=0.5).value == 23
+    assert sample_size_sign(0.95, alpha=1e-9, power=0.9).value == 53
+
+
+@pytest.mark.parametrize(("psi", "delta", "size"), [(0.1, 0.05, 312), (0.3, -0.1, 234)])
+def test_sizes_of_changed_pass_rates(psi: float, delta: float, size: int) -> None:
+    assert sample_size_mcnemar(psi, delta).value == size
+
+
+@pytest.mark.parametrize(("p1", "p2", "size"), [(0.8, 0.75, 1094), (0.95, 0.9, 435)])
+def test_sizes_of_independent_rates(p1: float, p2: float, size: int) -> None:
+    assert sample_size_two_proportions(p1, p2).value == size
+    assert sample_size_two_proportions(p2, p1).value == size
+
+
+def test_a_judge_that_knows_nothing_saves_no_label() -> None:
+    assert labels_for_ppi(1000, 0.05, 0.45, 0).value == 312
+    assert labels_for_ppi(0, 0.05, 0.45, 0.9).value == 312
+    assert labels_for_ppi(1000, 10, 0.45, 0.9).value == 1
+
+
+@given(st.integers(0, 5000), st.floats(0.01, 0.5), st.floats(0.1, 2), st.floats(0, 1))
+def test_the_labels_are_the_fewest_that_do(n: int, width: float, sd: float, corr: float) -> None:
+    found = labels_for_ppi(n, width, sd, corr).value
+
+    def enough(labels: int) -> bool:
+        variance = sd**2 / labels * (1 - corr**2 * n / (labels + n))
+        return variance <= (width / 1.959963984540054) ** 2
+
+    assert enough(found)
+    assert found == 1 or not enough(found - 1)
+
+
+@given(st.integers(1, 5000), st.floats(0.1, 3))
+def test_the_smallest_difference_and_the_size_are_inverse(n: int, sd: float) -> None:
+    assert sample_size_paired(float(mde_paired(n, sd)), sd).value == n
+
+
+def test_repeats_thin_out_only_their_own_noise() -> None:
+    once = sample_size_repeated(0.2, 0.5, 0.25, 0.25)
+    often = sample_size_repeated(0.2, 0.5, 0.25, 0.25, repeats_a=5, repeats_b=5)
+    assert once.value == sample_size_paired(0.2, 1).value
+    assert often.value == sample_size_paired(0.2, math.sqrt(0.6)).value
+
+
+def test_a_planned_size_has_its_power() -> None:
+    """80 % of experiments of the planned size see the difference, within three errors."""
+    rng, reps = np.random.default_rng(2), 400
+    n = sample_size_paired(0.5, 1).value + 2
+    seen = 0
+    for _ in range(reps):
+        b = rng.normal(0.5, 1, n).tolist()
+        seen += paired_difference([0.0] * n, b).p_value < 0.05
+    assert seen / reps == pytest.approx(0.8, abs=3 * math.sqrt(0.8 * 0.2 / reps))
+
+
+def test_no_item_shows_nothing() -> None:
+    with pytest.raises(NotEnoughDataError, match="without items"):
+        mde_paired(0, 1)
+
+
+def test_what_cannot_be_planned_is_refused() -> None:
+    with pytest.raises(ValueError, match="delta is 0"):
+        sample_size_paired(0, 1)
+    with pytest.raises(ValueError, match="share of cases that differ"):
+        sample_size_mcnemar(0.05, 0.1)
+    with pytest.raises(ValueError, match=r"a rate lies in 0\.\.1"):
+        sample_size_two_proportions(0.5, 1.5)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        sample_size_sign(1)
+    with pytest.raises(ValueError, match="too near 1/2"):
+        sample_size_sign(0.5001)
+    with pytest.raises(ValueError, match="out of range"):
+        labels_for_ppi(-1, 0.1, 0.5, 0.5)
+    with pytest.raises(ValueError, match="repeats 1 or more"):
+        sample_size_repeated(0.1, 1, 1, 1, repeats_a=0)
+    with pytest.raises(ValueError, match="power is 1"):
+        sample_size_paired(0.1, 1, power=1)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.discrimination import auroc
+from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
+from tests.stats.simulation import covers_at_its_level, covers_at_least
+
+ITEMS = st.lists(
+    st.tuples(st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]), st.integers(0, 1)),
+    min_size=2,
+    max_size=30,
+)
+
+
+def sides(items: list[tuple[float, int]]) -> tuple[list[float], list[int]]:
+    return [p for p, _ in items], [y for _, y in items]
+
+
+def test_an_error_of_calibration_by_hand() -> None:
+    """.9 stated and 1/2 seen for two items, .1 stated and 0 seen for two."""
+    found = ece([0.9, 0.9, 0.1, 0.1], [1, 0, 0, 0], 10)
+    assert found.value == pytest.approx((0.4 + 0.1) / 2)
+    assert found.max_gap == pytest.approx(0.4)
+    assert "read mcb instead" in (found.note or "")
+
+
+def test_bins_are_closed_above() -> None:
+    rows = reliability_table([0.0, 0.2, 0.21, 1.0, None], [0, 0, 1, 1, 1], 5)
+    assert [(row.low, row.high) for row in rows] == [(0, 0.2), (0.2, 0.4), (0.8, 1)]
+    assert [row.rate.n for row in rows] == [2, 1, 1]
+    assert rows[0].confidence == 0.1
+    assert rows[0].rate.low < rows[0].rate.high
+
+
+def test_bins_of_equal_mass_hold_as_many_items() -> None:
+    rows = reliability_table([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], 2, "mass")
+    assert [(row.low, row.high, row.rate.n) for row in rows] == [(0.1, 0.2, 2), (0.3, 0.9, 2)]
+    assert ece([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], 2, "mass").n_bins == 2
+
+
+def test_a_calibrated_judge_shows_what_chance_gives() -> None:
+    rng = np.random.default_rng(1)
+    p = rng.random(300)
+    fair = ece(p.tolist(), (rng.random(300) < p).astype(float).tolist(), rng=rng)
+    assert fair.value < 2 * fair.expected
+    assert fair.p_value > 0.01
+    assert fair.note is None
+    wrong = ece(p.tolist(), (rng.random(300) < p**3).astype(float).tolist(), rng=rng)
+    assert wrong.p_value < 0.01
+    assert math.isnan(ece([0.5], [1]).expected)
+
+
+@settings(max_examples=30)
+@given(ITEMS)
+def test_both_decompositions_add_up(items: list[tuple[float, int]]) -> None:
+    found = brier_decomposition(*sides(items))
+    p, y = np.array(items).T
+    assert found.brier == pytest.approx(((p - y) ** 2).mean())
+    assert found.brier == pytest.approx(found.reliability - found.resolution + found.uncertainty)
+    assert found.brier == pytest.approx(found.mcb - found.dsc + found.uncertainty)
+    assert min(found.mcb, found.dsc) >= -1e-12
+    assert found.low < found.high
+
+
+def test_outcomes_that_agree_leave_no_skill_to_measure() -> None:
+    found = brier_decomposition([0.9, 0.8], [1, 1])
+    assert (found.uncertainty, found.dsc) == (0, 0)
+    assert math.isnan(found.skill)
+
+
+def test_surprise_by_hand_and_at_the_ends() -> None:
+    assert log_loss([0.5, 0.25], [1, 0]).value == pytest.approx(
+        -(math.log(0.5) + math.log(0.75)) / 2
+    )
+    sure = log_loss([0, 1], [1, 1])
+    assert sure.n_clipped == 2
+    assert sure.value == pytest.approx((-math.log(1e-6) - math.log(1 - 1e-6)) / 2)
+    assert log_loss([0.5, 0.5], [1, 0]).reason == "no variation"
+
+
+def test_scores_cover_at_their_level() -> None:
+    """p uniform and true: E (p - y)^2 = E p (1 - p) = 1/6, E -ln p(y) = 1/2."""
+    rng, briers, losses = np.random.default_rng(2), [], []
+    for _ in range(400):
+        p = rng.random(80)
+        y = (rng.random(80) < p).astype(float).tolist()
+        briers.append(brier_decomposition(p.tolist(), y))
+        losses.append(log_loss(p.tolist(), y))
+    assert covers_at_its_level(briers, 1 / 6)
+    assert covers_at_its_level(losses, 1 / 2)
+
+
+@settings(max_examples=30)
+@given(ITEMS)
+def test_the_area_is_the_share_of_pairs_in_order(items: list[tuple[float, int]]) -> None:
+    right, wrong = [p for p, y in items if y], [p for p, y in items if not y]
+    found = auroc(*sides(items))
+    if not (right and wrong):
+        assert "nothing to part" in (found.reason or "")
+        return
+    want = np.mean([(a > b) + (a == b) / 2 for a in right for b in wrong])
+    assert found.value == pytest.approx(want)
+    turned = auroc([1 - p for p, _ in items], [y for _, y in items])
+    assert (turned.value, turned.low) == pytest.approx(
+        (1 - found.value, 1 - found.high), nan_ok=True
+    )
+
+
+def test_an_area_without_interval_says_why() -> None:
+    assert "cannot be seen" in (auroc([1, 2], [0, 1]).reason or "")
+    assert auroc([1, 1, 2], [0, 1, 1]).reason == "too few items for a variance"
+    assert auroc([1, 1, 1, 1], [0, 1, 0, 1]).reason == "too few items for a variance"
+
+
+def test_the_area_covers_at_its_level() -> None:
+    rng, found = np.random.default_rng(3), []
+    for _ in range(300):
+        y = rng.integers(0, 2, 60)
+        found.append(auroc((rng.normal(size=60) + y).tolist(), y.tolist()))
+    assert covers_at_least(found, 0.5 * (1 + math.erf(1 / 2)))
+
+
+def test_what_is_no_probability_is_refused() -> None:
+    with pytest.raises(ValueError, match="a probability lies outside"):
+        ece([1.2], [1])
+    with pytest.raises(ValueError, match="neither 0 nor 1"):
+        log_loss([0.2], [0.5])
+    with pytest.raises(ValueError, match="0 bins of equal width"):
+        ece([0.2], [1], 0)
+    with pytest.raises(NotEnoughDataError, match="no item has both"):
+        brier_decomposition([None], [1])

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.sequential import (
+    asymptotic_confidence_sequence,
+    mean_confidence_sequence,
+    msprt,
+    win_e_process,
+    win_e_value,
+)
+from tests.stats.simulation import covers_at_least
+
+
+def test_an_e_value_by_hand() -> None:
+    """Two wins under Beta(1, 1): the integral of p^2 is 1/3, against 1/4."""
+    assert win_e_value(2, 0, prior_a=1, prior_b=1).value == pytest.approx(4 / 3)
+    assert win_e_value(2, 0, prior_a=1, prior_b=1).p_value == pytest.approx(3 / 4)
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.floats(0.5, 50))
+def test_an_e_value_is_fair_to_the_next_pair(wins: int, losses: int, prior: float) -> None:
+    """Under 1/2 the next value is on average the present one: a fair game."""
+
+    def value(w: int, lost: int) -> float:
+        return win_e_value(w, lost, prior_a=prior, prior_b=prior).value
+
+    after = (value(wins + 1, losses) + value(wins, losses + 1)) / 2
+    assert after == pytest.approx(value(wins, losses))
+
+
+def test_overwhelming_evidence_does_not_overflow() -> None:
+    found = win_e_value(5000, 0)
+    assert math.isfinite(found.value)
+    assert found.p_value == 0
+
+
+def test_a_process_stops_where_it_first_crosses_and_ties_change_nothing() -> None:
+    found = win_e_process([1, 0.5, None, *[1] * 14], prior_a=1, prior_b=1)
+    assert found.path[0] == found.path[1] == found.path[2] == pytest.approx(1)
+    assert found.stopped_at == 10  # 8 wins: 2^8 / 9 = 28.4; 7 wins: 16
+    assert found.p_value == pytest.approx(16 / 2**15)
+
+
+def test_a_process_without_pairs_says_nothing() -> None:
+    found = win_e_process([])
+    assert (found.path, found.p_value, found.stopped_at) == ((), 1, None)
+
+
+def test_peeking_after_every_pair_keeps_the_error() -> None:
+    rng = np.random.default_rng(1)
+    runs = rng.integers(0, 2, (250, 150)).tolist()
+    stopped = sum(win_e_process(run, prior_a=1, prior_b=1).stopped_at is not None for run in runs)
+    assert stopped / 250 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 250)
+
+
+def test_what_is_no_evidence_is_refused() -> None:
+    with pytest.raises(ValueError, match="priors more than 0"):
+        win_e_value(1, 1, prior_a=0)
+    with pytest.raises(ValueError, match="neither 0, 1/2 nor 1"):
+        win_e_process([0.7])
+    with pytest.raises(ValueError, match="sigma 0"):
+        msprt([1], 0, 1)
+    with pytest.raises(ValueError, match="alpha is 1"):
+        win_e_process([1], alpha=1)
+
+
+def test_a_mixture_ratio_by_hand() -> None:
+    """One difference of 2, sigma = tau = 1: sqrt(1/2) exp(4 / 4); nothing seen says nothing."""
+    assert msprt([2, math.nan], 1, 1).value == pytest.approx(math.sqrt(0.5) * math.e)
+    assert msprt([], 1, 1).value == 1
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_a_confidence_sequence_mirrors_and_stays_in_bounds(x: list[float]) -> None:
+    forth, back = mean_confidence_sequence(x), mean_confidence_sequence([1 - v for v in x])
+    assert forth.low == pytest.approx(1 - back.high, abs=1e-6)
+    assert 0 <= forth.low < forth.high <= 1
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=30))
+def test_a_confidence_sequence_follows_the_scale(x: list[int]) -> None:
+    unit = mean_confidence_sequence([(v - 1) / 4 for v in x])
+    rated = mean_confidence_sequence(x, low=1, high=5)
+    assert rated.low == pytest.approx(1 + 4 * unit.low)
+    assert rated.value == pytest.approx(sum(x) / len(x))
+
+
+def test_equal_values_still_leave_doubt() -> None:
+    found = mean_confidence_sequence([1.0] * 50)
+    assert found.high == 1
+    assert 0.7 < found.low < 1
+
+
+def test_values_that_drift_are_told() -> None:
+    found = mean_confidence_sequence([1.0] * 150 + [0.0] * 300)
+    assert found.note is not None or found.reason is not None
+
+
+def test_a_confidence_sequence_covers_at_every_look() -> None:
+    rng, looks, kept = np.random.default_rng(2), (5, 10, 20, 40, 80), 0
+    for _ in range(150):
+        x = rng.beta(3, 1, 80)
+        found = [mean_confidence_sequence(x[:n].tolist()) for n in looks]
+        kept += all(e.low <= 0.75 <= e.high for e in found)
+    assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_an_asymptotic_sequence_covers_at_every_look() -> None:
+    rng, kept = np.random.default_rng(3), 0
+    for _ in range(150):
+        x = rng.exponential(1, 400)
+        found = [asymptotic_confidence_sequence(x[:n].tolist()) for n in range(40, 401, 40)]
+        kept += all(e.low <= 1 <= e.high for e in found)
+    assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_one_look_at_a_sequence_covers_more_than_its_level() -> None:
+    draws = np.random.default_rng(4).normal(0, 1, (200, 100)).tolist()
+    assert covers_at_least([asymptotic_confidence_sequence(x) for x in draws], 0)
+
+
+def test_a_sequence_without_variation_or_values_has_no_interval() -> None:
+    flat = asymptotic_confidence_sequence([2.0, 2.0])
+    assert flat.reason == "no variation"
+    assert math.isnan(flat.low)
+    assert math.isnan(asymptotic_confidence_sequence([1.0]).high)
+    for sequence in (asymptotic_confidence_sequence, mean_confidence_sequence):
+        with pytest.raises(NotEnoughDataError, match="no values"):
+            sequence([None])
+
+
+def test_bounds_have_to_bound() -> None:
+    with pytest.raises(ValueError, match="less than high"):
+        mean_confidence_sequence([0.5], low=1, high=1)
+    with pytest.raises(ValueError, match="value lies outside"):
+        mean_confidence_sequence([2])
+    with pytest.raises(ValueError, match="best_at is 0"):
+        asymptotic_confidence_sequence([1, 2], best_at=0)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from sqlalchemy.exc import InvalidRequestError, OperationalError
+
+from judgekit.errors import StoreError
+from judgekit.store.faults import mapped
+from judgekit.store.runs import RunStore
+from tests.factories import make_output
+from tests.store.observing import answer, begun, key, only
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.store.postgres import Server
+
+
+class FromServer(Exception):  # noqa: N818 - stands for a driver's own
+    """What a driver of PostgreSQL raises."""
+
+    def __init__(self, sqlstate: str) -> None:
+        super().__init__("the server said\nthis")
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "hint"),
+    [
+        ("08006", "is the server running"),
+        ("28P01", "is the server running"),
+        ("3D000", "createdb"),
+        ("42501", "may not write"),
+        ("53100", "free some space"),
+        ("53300", "no room for another connection"),
+        ("55P03", "another process is writing"),
+        ("57P01", "the server is stopping"),
+    ],
+)
+def test_every_error_of_a_server_says_what_to_do(sqlstate: str, hint: str) -> None:
+    with pytest.raises(StoreError, match=rf"db: the server said this[\s\S]*{hint}"), mapped("db"):
+        raise OperationalError("INSERT ...", {"json": "private"}, FromServer(sqlstate))
+
+
+def test_an_error_that_is_not_known_is_shown_as_it_is() -> None:
+    with pytest.raises(StoreError, match=r"^db: the server said this$"), mapped("db"):
+        raise OperationalError("INSERT ...", {}, FromServer("XX000"))
+    with pytest.raises(StoreError, match=r"^db: closed$"), mapped("db"):
+        raise InvalidRequestError("closed")
+    with pytest.raises(StoreError, match="db: disk I/O error\n"), mapped("db"):
+        raise sqlite3.OperationalError("disk I/O error")
+
+
+def test_a_database_that_another_writes_is_waited_for_and_then_named(
+    sqlite_store: RunStore, tmp_path: Path
+) -> None:
+    begun(sqlite_store)
+    other = sqlite3.connect(tmp_path / "judgekit.db")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match=r"database is locked[\s\S]*another process is writing"):
+        sqlite_store.add("run-1", [answer()])
+    other.rollback()
+    other.close()
+    sqlite_store.add("run-1", [answer()])
+    assert only(sqlite_store).is_done
+
+
+def test_a_full_disk_loses_nothing_that_was_committed(sqlite_store: RunStore) -> None:
+    begun(sqlite_store, answer())
+    with sqlite_store.writing() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
+    long = make_output("x" * 100_000)
+    with pytest.raises(StoreError, match=r"disk is full[\s\S]*what was committed is safe"):
+        sqlite_store.add("run-1", [answer(key("b"), place=1, output=long)])
+    assert only(sqlite_store).case.id == "refund"
+    with sqlite_store.writing() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+    sqlite_store.add("run-1", [answer(key("b"), place=1, output=long)])
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("this is no database\n" * 100, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"file is not a database[\s\S]*name a database"):
+        RunStore(file)
+    assert file.read_text(encoding="utf-8") == "this is no database\n" * 100
+
+
+def test_a_damaged_file_says_how_to_save_what_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "judgekit.db"
+    store = RunStore(file)
+    begun(store, *(answer(key(f"c{n}"), place=n) for n in range(200)))
+    store.close()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
+    with pytest.raises(StoreError, match=r"malformed[\s\S]*\.recover"):
+        list(RunStore(file).results("run-1"))
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
+    with pytest.raises(StoreError, match=r"is the server running") as caught:
+        RunStore("postgresql://me:s3cret@127.0.0.1:1/db?connect_timeout=2")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_database_that_a_server_does_not_have_is_to_be_made(postgres: Server) -> None:
+    missing = postgres.new_url().replace("@/postgres?", "@/nowhere?")
+    with pytest.raises(StoreError, match=r"nowhere[\s\S]*"):
+        RunStore(missing)
+
+
+def test_a_lost_connection_is_an_error_and_the_next_call_goes_on(postgres: Server) -> None:
+    url = postgres.new_url()
+    store = RunStore(url)
+    begun(store, answer())
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+    with pytest.raises(StoreError, match="terminating connection"):
+        store.add("run-1", [answer(key("b"), place=1)])
+    store.add("run-1", [answer(key("b"), place=1)])
+    assert [result.case.id for result in store.results("run-1")] == ["refund", "b"]
+    other = RunStore(url)
+    with pytest.raises(StoreError, match="still running"):
+        other.add("run-1", [answer()])
+    other.close()
+    store.close()

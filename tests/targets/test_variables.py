@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from judgekit.errors import SettingsError
+from judgekit.targets.variables import filled, filled_all
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Bearer ${KEY}", "Bearer abc"),
+        ("$KEY/$KEY", "abc/abc"),
+        ("$$KEY", "$KEY"),
+        ("5 $, $5", "5 $, $5"),
+        ("plain", "plain"),
+    ],
+)
+def test_variables_are_filled_in(text: str, value: str) -> None:
+    assert filled(text, {"KEY": "abc"}, where="a header") == value
+
+
+def test_a_variable_that_is_not_set_is_told_by_name() -> None:
+    with pytest.raises(SettingsError, match="a header names the environment variable NONE"):
+        filled("$NONE", {}, where="a header")
+
+
+def test_what_came_from_a_variable_may_not_be_shown() -> None:
+    texts = {"A": "Bearer $KEY", "B": "plain", "C": "$$"}
+    assert filled_all(texts, {"KEY": "abc"}, where="the header") == (
+        {"A": "Bearer abc", "B": "plain", "C": "$"},
+        ("abc",),
+    )

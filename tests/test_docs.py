@@ -1,0 +1,313 @@
+"""Everything the pages in `docs/` show is true: files load, commands run, outputs are as shown.
+
+A page is one story in a folder of its own, told from its first block to its last:
+
+- a block after a line that ends in `` `name`: `` is that file;
+- `sh` and `python` blocks are run, and a `text` block after one is what it prints, but for white
+  space; `…` is for what differs each time, and alone on a line for any lines;
+- other YAML, TOML and JSON blocks are read, YAML as a part of a suite or as a rubric;
+- what follows `<!-- not run: why -->`, or `<!-- needs: program -->` where that is not installed,
+  is only parsed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import threading
+import tomllib
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import yaml
+
+from judgekit.checks.assertions import evaluate_assertions
+from judgekit.checks.builtin import assertion_registry, scorer_registry
+from judgekit.checks.scoring import score_output
+from judgekit.checks.specs import check_specs
+from judgekit.cli.main import COMMANDS
+from judgekit.datasets.loading import load_rubric, load_suite
+from judgekit.datasets.recognition import document_kind
+from judgekit.records.output import Output
+from tests.cli.running import runner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.cli.running import Ran
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+ADDRESS = "http://localhost:8000"
+"""Where the pages say that a server is."""
+
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"`([\w./-]+\.\w+)`:\s*\Z")
+_NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*\Z")
+_NEEDS = re.compile(r"<!-- needs: (\w+) -->\s*\Z")
+_INSTALL = "pip install "
+_RESPONSE = json.dumps({"text": "Yes, within 30 days."}).encode()
+
+
+class Block(NamedTuple):
+    """One block of a page."""
+
+    line: int
+    language: str
+    text: str
+    file: str | None
+    is_run: bool
+
+
+class _Answers(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(_RESPONSE)))
+        self.end_headers()
+        self.wfile.write(_RESPONSE)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is logged."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of an endpoint that answers every case."""
+    served = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    thread = threading.Thread(target=served.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{served.server_port}"
+    served.shutdown()
+    thread.join()
+    served.server_close()
+
+
+@dataclass
+class Story:
+    """A page on its way through its folder."""
+
+    folder: Path
+    run: Callable[..., Ran]
+    address: str
+    monkeypatch: pytest.MonkeyPatch
+    said: str | None = None
+
+    def tell(self, block: Block) -> None:
+        if block.file is not None:
+            self.write(block.file, block.text)
+        elif not block.is_run:
+            self.said = None
+            _parse(block)
+        elif block.language == "sh":
+            self.said = "".join(map(self.command, _commands(block.text)))
+        elif block.language == "python":
+            self.said = self.python(block.text)
+        elif block.language == "text":
+            assert self.said is None or _is_as_shown(self.said, block.text), self.said
+        else:
+            _parse(block)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace(ADDRESS, self.address), encoding="utf-8")
+        if path.suffix == ".yaml":
+            kind = document_kind(yaml.safe_load(text))
+            if kind == "suite":
+                load_suite(path)
+            elif kind == "rubric":
+                load_rubric(path)
+
+    def python(self, text: str) -> str:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(text, "docs", "exec"), {"__name__": "__main__"})  # noqa: S102 - our own pages
+        return printed.getvalue()
+
+    def command(self, line: str) -> str:
+        words, _, remark = line.partition("  # exit ")
+        if words.startswith(_INSTALL):
+            return self.install(words.removeprefix(_INSTALL))
+        program, *arguments = shlex.split(words)
+        assert program == "judgekit", line
+        ran = self.run(*arguments)
+        assert ran.code == int(remark or 0), f"{line}\n{ran.out}{ran.err}"
+        progress = re.compile(r"^done \d+ of .*\n", re.MULTILINE)
+        return ran.out + progress.sub("", ran.err)
+
+    def install(self, package: str) -> str:
+        """Install a package of the page, without a network."""
+        place = self.folder / "installed"
+        options = ["--quiet", "--offline", "--no-deps", "--no-build-isolation"]
+        uv = Path(sys.executable).with_name("uv")
+        where = ["--python", sys.executable, "--target", str(place)]
+        subprocess.run([uv, "pip", "install", *options, *where, package], check=True)
+        self.monkeypatch.syspath_prepend(place)
+        _forget_packages()
+        return ""
+
+
+@pytest.fixture
+def story(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Story]:
+    """An empty folder to tell a page in; what it installs is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    known = set(sys.modules)
+    yield Story(tmp_path, runner(capsys), server, monkeypatch)
+    _forget_packages()
+    for name in set(sys.modules) - known:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+def _forget_packages() -> None:
+    """Which packages bring assertions and scorers is looked up once, and has changed."""
+    assertion_registry.cache_clear()
+    scorer_registry.cache_clear()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_everything_a_page_shows_is_true(page: str, story: Story) -> None:
+    for block in _blocks((DOCS / page).read_text(encoding="utf-8")):
+        try:
+            story.tell(block)
+        except BaseException as error:
+            error.add_note(f"docs/{page}:{block.line}")
+            raise
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_page_lead_somewhere(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
+        target = (DOCS / name).resolve() if name else DOCS / page
+        assert target.is_file(), name
+        if anchor:
+            assert anchor in _anchors(target), f"{name}#{anchor}"
+
+
+def test_the_reference_is_what_the_registry_says() -> None:
+    script = runpy.run_path(str(DOCS / "reference.py"))
+    written = (DOCS / "assertions.md").read_text(encoding="utf-8")
+    assert script["page"]() == written, "run python docs/reference.py"
+    assert script["listed_names"]() == _built_in(assertion_registry())
+
+
+def test_every_example_of_the_reference_holds() -> None:
+    for spec, output in _examples("assertions"):
+        found = evaluate_assertions(output, [spec])[0]
+        assert found.passed, f"{spec}: {found.message}"
+    names = {spec["type"] for spec, _ in _examples("assertions")}
+    assert names == _built_in(assertion_registry())
+
+
+def test_every_scorer_of_the_reference_measures() -> None:
+    for spec, output in _examples("scorers"):
+        assert score_output(output, [spec]).overall is not None, spec
+    assert {spec["type"] for spec, _ in _examples("scorers")} == _built_in(scorer_registry())
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    for found in _FENCE.finditer(text):
+        before = text[: found.start()].rstrip("\n")
+        indent, language, inside = found.groups()
+        body = re.sub(rf"^{indent}", "", inside, flags=re.MULTILINE)
+        named = _FILE.search(before.rpartition("\n")[2])
+        yield Block(
+            line=text.count("\n", 0, found.start()) + 1,
+            language=language,
+            text=body,
+            file=None if named is None or language in {"sh", "text"} else named[1],
+            is_run=_is_run(before),
+        )
+
+
+def _is_run(before: str) -> bool:
+    needs = _NEEDS.search(before)
+    return _NOT_RUN.search(before) is None and (needs is None or which(needs[1]) is not None)
+
+
+def _commands(text: str) -> list[str]:
+    joined = text.replace("\\\n", " ")
+    return [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _is_as_shown(said: str, shown: str) -> bool:
+    lines = _plain_lines(shown)
+    parts = ["(?:.*\n)*" if line == "…" else f"{_with_gaps(line)}\n" for line in lines]
+    actual = "".join(f"{line}\n" for line in _plain_lines(said))
+    return re.fullmatch("".join(parts), actual) is not None
+
+
+def _plain_lines(text: str) -> list[str]:
+    """Lines without what depends on the width of a table."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return [re.sub("─+", "─", line) for line in lines if line]
+
+
+def _with_gaps(line: str) -> str:
+    return ".*".join(re.escape(part) for part in line.split("…"))
+
+
+def _parse(block: Block) -> None:
+    """Read a block that is no file and is not run."""
+    if block.language == "yaml":
+        _read_part(yaml.safe_load(block.text))
+    elif block.language == "json":
+        json.loads(block.text)
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    elif block.language == "python":
+        compile(block.text, "docs", "exec")
+    elif block.language == "sh":
+        for line in _commands(block.text):
+            words = shlex.split(line, comments=True)
+            assert words[0] != "judgekit" or words[1] in COMMANDS, line
+
+
+def _read_part(fields: dict[str, Any]) -> None:
+    """A part of a suite, with what else a suite needs, or a rubric."""
+    path = Path("part.yaml")
+    if "criteria" in fields:
+        path.write_text(yaml.safe_dump(fields), encoding="utf-8")
+        load_rubric(path)
+        return
+    whole: dict[str, Any] = {"name": "part", "rubric": "helpfulness", **fields}
+    if "dataset" not in whole:
+        whole.setdefault("cases", [{"id": "a", "input": "b"}])
+    path.write_text(yaml.safe_dump(whole), encoding="utf-8")
+    check_specs(load_suite(path).assertions)
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names GitHub gives to headings."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _examples(kind: str) -> Iterator[tuple[dict[str, Any], Output]]:
+    whole = yaml.safe_load((DOCS / "assertion_examples.yaml").read_text(encoding="utf-8"))
+    for each in whole[kind]:
+        default = {"text": "Yes, within 30 days."}
+        yield each["spec"], Output.model_validate(each.get("output", default))
+
+
+def _built_in(registry: Any) -> set[str]:
+    return {name for name, entry in registry.items() if entry.source == "judgekit"}
