@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from judgekit.evaluation.evaluate import evaluate_sync
-from judgekit.evaluation.runner import READING_IN_FLIGHT, Session
+from judgekit.evaluation.running.runner import READING_IN_FLIGHT, Session
 
 if TYPE_CHECKING:
     from judgekit.records.run import CaseResult

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         TemplateError,
         UnknownNameError,
     )
-    from judgekit.evaluation.asking import Choice
     from judgekit.evaluation.evaluate import evaluate, evaluate_sync
+    from judgekit.evaluation.preparing.asking import Choice
     from judgekit.evaluation.run import Run
-    from judgekit.evaluation.runner import Session
+    from judgekit.evaluation.running.runner import Session
     from judgekit.evaluation.summarizing import summarize
     from judgekit.judge.judge import Judge
     from judgekit.models.cache.memory import MemoryCache
@@ -124,7 +124,7 @@ _HOMES = {
     "BudgetExceededError": "judgekit.errors",
     "Case": "judgekit.records.case",
     "CaseResult": "judgekit.records.run",
-    "Choice": "judgekit.evaluation.asking",
+    "Choice": "judgekit.evaluation.preparing.asking",
     "Comparison": "judgekit.records.comparison",
     "Criterion": "judgekit.records.rubric",
     "CriterionVerdict": "judgekit.records.verdict",
@@ -161,7 +161,7 @@ _HOMES = {
     "Score": "judgekit.records.check",
     "ScoreBreakdown": "judgekit.records.check",
     "ScriptedModel": "judgekit.models.scripted",
-    "Session": "judgekit.evaluation.runner",
+    "Session": "judgekit.evaluation.running.runner",
     "SettingsError": "judgekit.errors",
     "StoreError": "judgekit.errors",
     "TemplateError": "judgekit.errors",

@@ -30,9 +30,9 @@ from judgekit.cli.options import (
     talk_options,
 )
 from judgekit.errors import SettingsError
-from judgekit.evaluation.comparing import compare_pairs
-from judgekit.evaluation.comparison_decision import Looking
-from judgekit.evaluation.comparison_summary import ComparisonTally
+from judgekit.evaluation.comparing.asking import compare_pairs
+from judgekit.evaluation.comparing.decision import Looking
+from judgekit.evaluation.comparing.summary import ComparisonTally
 from judgekit.report.comparison_terminal import (
     comparison_json,
     comparison_lines,
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from judgekit.cli.setup import Options
-    from judgekit.evaluation.comparison_figures import ComparisonSummary
-    from judgekit.evaluation.pairing import LeftOut, Pairing
+    from judgekit.evaluation.comparing.figures import ComparisonSummary
+    from judgekit.evaluation.comparing.pairing import LeftOut, Pairing
     from judgekit.judge.judge import Judge
     from judgekit.records.comparison import Comparison
     from judgekit.records.rubric import Rubric

@@ -8,7 +8,7 @@ from judgekit.cli import console as streams
 from judgekit.cli.compare_sides import variant_of
 from judgekit.cli.main import EXIT_INCONCLUSIVE
 from judgekit.errors import SettingsError
-from judgekit.evaluation.score_comparison import Scored, compare_scored
+from judgekit.evaluation.comparing.scores import Scored, compare_scored
 from judgekit.report.score_comparison_terminal import print_scores, scores_json
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from judgekit.cli.setup import SUITE_FILE, Source, grade_setup, make_judge
 from judgekit.datasets.loading import load_rubric, load_suite
 from judgekit.datasets.outputs import iter_answers
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.evaluation.pairing import Answered, Pairing, Side
+from judgekit.evaluation.comparing.pairing import Answered, Pairing, Side
 from judgekit.judge.heuristic import HEURISTIC
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from judgekit.evaluation.summary import one_per_answer
+from judgekit.evaluation.figures.summary import one_per_answer
 from judgekit.records.judgment import JudgeFailure
 from judgekit.report import view
 

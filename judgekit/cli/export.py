@@ -11,7 +11,7 @@ import click
 
 from judgekit.cli import console as streams
 from judgekit.cli.options import json_option, store_option
-from judgekit.evaluation.picking import Picked, picked
+from judgekit.evaluation.figures.picking import Picked, picked
 from judgekit.report import view
 from judgekit.report.formats.table import FORMATS as OTHER_FORMATS
 from judgekit.report.formats.table import format_for
@@ -21,7 +21,7 @@ from judgekit.store.runs import RunStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import RunInfo
 
 

@@ -29,15 +29,15 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
+from judgekit.evaluation.figures.summary import summarize
 from judgekit.evaluation.grading import grade_answers
-from judgekit.evaluation.summary import summarize
 from judgekit.report import terminal, view
 from judgekit.report.exports import check_suffix, verdict_json, write_verdicts
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.evaluation.grading import Graded
-    from judgekit.evaluation.summary import GradeSummary
 
 
 @click.command()

@@ -19,9 +19,9 @@ from judgekit.cli.label_dialogue import Dialogue, Typed
 from judgekit.cli.main import EXIT_INTERRUPTED
 from judgekit.cli.options import json_option, store_option
 from judgekit.errors import SettingsError
-from judgekit.evaluation.label_files import labels_said, take_labels
-from judgekit.evaluation.labelling import Labelling
-from judgekit.evaluation.statuses import settle
+from judgekit.evaluation.people.label_files import labels_said, take_labels
+from judgekit.evaluation.people.labelling import Labelling
+from judgekit.evaluation.running.statuses import settle
 from judgekit.report import run_view, view
 from judgekit.store.runs import RunStore
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.evaluation.persons_word import parse_confidence, parse_score
+from judgekit.evaluation.people.persons_word import parse_confidence, parse_score
 from judgekit.report.label_terminal import print_keys, print_question
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.evaluation.labelling import Labelling, Question
+    from judgekit.evaluation.people.labelling import Labelling, Question
 
 T = TypeVar("T")
 

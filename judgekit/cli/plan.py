@@ -28,14 +28,14 @@ from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.datasets.loading import load_suite
 from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import SKILL_TESTS, document_kind, foreign_shape
-from judgekit.evaluation.plan import plan_grading
+from judgekit.evaluation.planning.plan import plan_grading
 from judgekit.report import terminal
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup, Options
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets.suite import Suite
-    from judgekit.evaluation.plan_figures import SuitePlan
+    from judgekit.evaluation.planning.figures import SuitePlan
 
 _OF_GRADINGS = {"rubric": "--rubric", "cases": "--cases"}
 _OF_SUITES = {
@@ -135,7 +135,7 @@ def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
 
 
 async def _planned(setup: RunSetup) -> SuitePlan:
-    from judgekit.evaluation.suite_plan import plan_suite  # noqa: PLC0415 - only for suites
+    from judgekit.evaluation.planning.suite_plan import plan_suite  # noqa: PLC0415 - only for suites
 
     try:
         return await plan_suite(

@@ -35,9 +35,9 @@ from judgekit.cli.resuming import resume_command
 from judgekit.cli.sitting import Sat
 from judgekit.cli.suite_setup import run_setup
 from judgekit.errors import SettingsError
-from judgekit.evaluation.resuming import next_run
 from judgekit.evaluation.run import Run
-from judgekit.evaluation.runner import run_suite
+from judgekit.evaluation.running.resuming import next_run
+from judgekit.evaluation.running.runner import run_suite
 from judgekit.report import view
 from judgekit.report.run_exports import check_run_suffix, write_results
 from judgekit.report.run_terminal import Weakest, answer_lines, print_run, run_json
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from judgekit.cli.display import Progress
     from judgekit.cli.setup import Options
     from judgekit.cli.suite_setup import RunSetup
-    from judgekit.evaluation.opening import OpenSuite
-    from judgekit.evaluation.run_figures import RunSummary
-    from judgekit.evaluation.runner import StopReason
+    from judgekit.evaluation.figures.run_figures import RunSummary
+    from judgekit.evaluation.preparing.opening import OpenSuite
+    from judgekit.evaluation.running.runner import StopReason
     from judgekit.records.run import CaseResult, RunInfo
 
 _STOPPED: dict[StopReason, int] = {

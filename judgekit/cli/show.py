@@ -13,7 +13,7 @@ from judgekit.cli import console as streams
 from judgekit.cli.options import json_option, store_option
 from judgekit.cli.show_related import Related, show_related
 from judgekit.errors import SettingsError
-from judgekit.evaluation.picking import Picked, picked
+from judgekit.evaluation.figures.picking import Picked, picked
 from judgekit.evaluation.run import Run
 from judgekit.report import view
 from judgekit.report.run_terminal import answer_lines, print_run, run_json
@@ -21,7 +21,7 @@ from judgekit.report.show_terminal import answer_json, print_answer, print_case
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import RunInfo
     from judgekit.store.forgetting import Earlier
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from judgekit.cli import console as streams
 from judgekit.errors import SettingsError
-from judgekit.evaluation.concluding import conclude_result
-from judgekit.evaluation.picking import is_wanting
+from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.figures.picking import is_wanting
 from judgekit.evaluation.run import Run
 from judgekit.report import listing_terminal, view
 from judgekit.report.run_terminal import run_json
@@ -18,7 +18,7 @@ from judgekit.report.show_terminal import answer_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import CaseResult, RunInfo
     from judgekit.store.relations import JudgmentOf
     from judgekit.store.runs import RunStore

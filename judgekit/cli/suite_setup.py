@@ -11,10 +11,10 @@ from judgekit.cli.setup import JUDGE_SETTINGS, cache_folder
 from judgekit.datasets.suite_opening import suite_from
 from judgekit.datasets.suite_settings import JudgeSettings
 from judgekit.errors import SettingsError
-from judgekit.evaluation.asking import Asking, Choice
-from judgekit.evaluation.opening import OpenSuite, open_suite
-from judgekit.evaluation.resuming import begun_run, chosen_before
-from judgekit.evaluation.runner import Session
+from judgekit.evaluation.preparing.asking import Asking, Choice
+from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
+from judgekit.evaluation.running.resuming import begun_run, chosen_before
+from judgekit.evaluation.running.runner import Session
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:

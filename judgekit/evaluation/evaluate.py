@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.suite_opening import suite_from
-from judgekit.evaluation.asking import Asking
-from judgekit.evaluation.opening import open_suite
-from judgekit.evaluation.resuming import begun_run, chosen_before, next_run
+from judgekit.evaluation.preparing.asking import Asking
+from judgekit.evaluation.preparing.opening import open_suite
 from judgekit.evaluation.run import Run
-from judgekit.evaluation.runner import Session, run_suite
+from judgekit.evaluation.running.resuming import begun_run, chosen_before, next_run
+from judgekit.evaluation.running.runner import Session, run_suite
 from judgekit.judge.portal import Portal
 from judgekit.store.runs import RunStore
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.datasets.suite import Suite
-    from judgekit.evaluation.asking import Choice
-    from judgekit.evaluation.opening import OpenSuite
+    from judgekit.evaluation.preparing.asking import Choice
+    from judgekit.evaluation.preparing.opening import OpenSuite
     from judgekit.models.cache.interface import ReplyCache
     from judgekit.records.run import RunInfo
 

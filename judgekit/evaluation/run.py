@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from judgekit.evaluation.concluding import conclude_result
-from judgekit.evaluation.run_summary import RunTally
+from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.figures.run_summary import RunTally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from judgekit.evaluation.concluding import Concluded
-    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.records.run import CaseResult, RunInfo, RunStatus
     from judgekit.store.runs import RunStore
 

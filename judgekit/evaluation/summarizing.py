@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from judgekit.errors import InputError
+from judgekit.evaluation.figures.summary import summarize as summarize_verdicts
 from judgekit.evaluation.run import Run
-from judgekit.evaluation.summary import summarize as summarize_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.evaluation.run_figures import RunSummary
-    from judgekit.evaluation.summary import GradeSummary
+    from judgekit.evaluation.figures.run_figures import RunSummary
+    from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.records.rubric import Rubric
     from judgekit.records.verdict import Verdict
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from judgekit.evaluation.summary import GradeSummary
+    from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.pytest_plugin.notes import Payload
 
 
@@ -72,7 +72,7 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
         Per rubric and variant the pass rate and the value with their intervals; then judges,
         money, quotations and failures of all.
     """
-    from judgekit.evaluation.summary import summarize  # noqa: PLC0415 - only where tests were judged
+    from judgekit.evaluation.figures.summary import summarize  # noqa: PLC0415 - only where tests were judged
     from judgekit.records.rubric import Rubric  # noqa: PLC0415
     from judgekit.records.verdict import Verdict  # noqa: PLC0415
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from judgekit.evaluation.comparison_figures import ComparisonSummary, Decision, WinFigures
+    from judgekit.evaluation.comparing.figures import ComparisonSummary, Decision, WinFigures
     from judgekit.records.comparison import Comparison
 
 _MOST_SHOWN = 220

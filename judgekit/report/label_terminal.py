@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from judgekit.evaluation.labelling import Question
+    from judgekit.evaluation.people.labelling import Question
     from judgekit.records.rubric import Criterion
 
 KEYS: Sequence[tuple[str, str]] = (

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from judgekit.evaluation.concluding import Concluded
-    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.records.case import Case
     from judgekit.records.run import RunInfo
     from judgekit.store.relations import JudgmentOf

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation.plan_power import SOUGHT
+from judgekit.evaluation.planning.power import SOUGHT
 from judgekit.report import view
 from judgekit.report.rough import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation.plan_figures import SuitePlan
-    from judgekit.evaluation.plan_power import Detectable
+    from judgekit.evaluation.planning.figures import SuitePlan
+    from judgekit.evaluation.planning.power import Detectable
 
 _WHOLE_POINTS = 10
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from judgekit.evaluation.plan_figures import ModelPlan, SuitePlan
+    from judgekit.evaluation.planning.figures import ModelPlan, SuitePlan
 
 
 def print_suite_plan(console: Console, plan: SuitePlan) -> None:

@@ -10,8 +10,8 @@ from judgekit.report.rough import short_duration, short_names, short_number, sho
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation.plan_counting import Load
-    from judgekit.evaluation.plan_figures import AnswersPlan, ModelPlan, SuitePlan
+    from judgekit.evaluation.planning.counting import Load
+    from judgekit.evaluation.planning.figures import AnswersPlan, ModelPlan, SuitePlan
 
     Line = tuple[str, str]
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from judgekit.evaluation.concluding import Concluded
-    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.records.check import AssertionResult
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo

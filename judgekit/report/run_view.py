@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import view
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.run_figures import Difference, RunSummary, VariantFigures
+    from judgekit.evaluation.figures.run_figures import Difference, RunSummary, VariantFigures
     from judgekit.records.run import RunInfo
     from judgekit.stats.estimate import Estimate
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from judgekit.evaluation.score_comparison import ScoreComparison, ScoreDifference
+    from judgekit.evaluation.comparing.scores import ScoreComparison, ScoreDifference
 
 
 def print_scores(console: Console, compared: ScoreComparison) -> None:

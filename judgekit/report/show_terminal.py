@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.case import Case
     from judgekit.records.check import AssertionResult, Score
     from judgekit.records.judgment import Evidence, JudgeFailure, Judgment

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.evaluation.grading import Graded
-    from judgekit.evaluation.plan import GradePlan
-    from judgekit.evaluation.summary import GradeSummary
+    from judgekit.evaluation.planning.plan import GradePlan
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.verdict import Verdict
     from judgekit.report.view import VariantRow

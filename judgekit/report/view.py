@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.evaluation.summary import Spent
+    from judgekit.evaluation.figures.summary import Spent
     from judgekit.records.judgment import Judgment
     from judgekit.stats.estimate import Estimate
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.comparing import Compared
-from judgekit.evaluation.comparison_summary import ComparisonTally
-from judgekit.evaluation.pairing import Answered, Paired, Side
+from judgekit.evaluation.comparing.asking import Compared
+from judgekit.evaluation.comparing.pairing import Answered, Paired, Side
+from judgekit.evaluation.comparing.summary import ComparisonTally
 from judgekit.records.comparison import Comparison, Preference, PreferenceFailure
 from judgekit.verdicts import conclude_comparison
 from tests.factories import make_case, make_output, make_rubric
@@ -14,7 +14,7 @@ from tests.factories import make_case, make_output, make_rubric
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.evaluation.comparison_figures import ComparisonSummary
+    from judgekit.evaluation.comparing.figures import ComparisonSummary
     from judgekit.records.comparison import Order, Slot
 
 RUBRIC = make_rubric()

@@ -7,9 +7,9 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.asking import Asking, Choice
-from judgekit.evaluation.opening import OpenSuite, open_suite
-from judgekit.evaluation.runner import Session, new_run, run_suite
+from judgekit.evaluation.preparing.asking import Asking, Choice
+from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
+from judgekit.evaluation.running.runner import Session, new_run, run_suite
 from judgekit.records.output import Output
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 import judgekit as jk
 from judgekit.datasets.loading import load_suite
 from judgekit.errors import InputError, SettingsError, UnknownNameError
-from judgekit.evaluation.resuming import chosen_before
-from judgekit.evaluation.run_figures import RunSummary
-from judgekit.evaluation.summary import GradeSummary
+from judgekit.evaluation.figures.run_figures import RunSummary
+from judgekit.evaluation.figures.summary import GradeSummary
+from judgekit.evaluation.running.resuming import chosen_before
 from judgekit.verdicts import conclude
 from tests.evaluation.suites import NOW, lay_suite
 from tests.factories import make_judgment, make_rubric, reply

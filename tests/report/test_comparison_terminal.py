@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from judgekit.evaluation.comparison_figures import Evidence
-from judgekit.evaluation.pairing import LeftOut
+from judgekit.evaluation.comparing.figures import Evidence
+from judgekit.evaluation.comparing.pairing import LeftOut
 from judgekit.report.comparison_terminal import (
     comparison_json,
     comparison_lines,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgekit.evaluation.labelling import Question
+from judgekit.evaluation.people.labelling import Question
 from judgekit.records.output import TraceEvent
 from judgekit.report.label_terminal import print_keys, print_question
 from tests.factories import make_case, make_criterion, make_output

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from judgekit.evaluation.concluding import conclude_result
+from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.records.output import Output
 from judgekit.records.run import CaseResult
 from judgekit.report.listing_terminal import (

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from judgekit.datasets.streaming import Tally
-from judgekit.evaluation.plan_counting import Length, Load
-from judgekit.evaluation.plan_figures import AnswersPlan, EarlierRun, ModelPlan, SuitePlan
-from judgekit.evaluation.plan_power import detectable
+from judgekit.evaluation.planning.counting import Length, Load
+from judgekit.evaluation.planning.figures import AnswersPlan, EarlierRun, ModelPlan, SuitePlan
+from judgekit.evaluation.planning.power import detectable
 from judgekit.report.plan_terminal import plan_json, print_suite_plan
 
 MODEL = "openai/gpt-4.1-mini"

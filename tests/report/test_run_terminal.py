@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from judgekit.evaluation.concluding import Concluded, conclude_result
-from judgekit.evaluation.run_summary import summarize_run
+from judgekit.evaluation.figures.concluding import Concluded, conclude_result
+from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.records.check import AssertionResult
 from judgekit.records.output import Output
 from judgekit.report.run_terminal import Weakest, answer_lines, print_run, run_json

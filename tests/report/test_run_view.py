@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from judgekit.evaluation.run_figures import Difference, RunSummary
-from judgekit.evaluation.run_summary import summarize_run
+from judgekit.evaluation.figures.run_figures import Difference, RunSummary
+from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.records.output import Output, TargetErrorKind, Usage, Variant
 from judgekit.records.run import CaseResult, Panel, RunInfo
 from judgekit.report.run_view import TARGET_ERROR_WORDS, difference, notes

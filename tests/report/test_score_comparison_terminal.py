@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from judgekit.report.score_comparison_terminal import print_scores
-from tests.evaluation.test_score_comparison import beside, scored
+from tests.evaluation.comparing.test_scores import beside, scored
 
 
 def test_differences_are_shown_with_what_they_rest_on() -> None:

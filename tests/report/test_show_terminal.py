@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judgekit.evaluation.concluding import conclude_result
+from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.records.check import AssertionResult, Score
 from judgekit.records.judgment import Evidence
 from judgekit.records.output import Output, TraceEvent

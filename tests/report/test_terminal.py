@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from judgekit.evaluation.figures.summary import summarize
 from judgekit.evaluation.grading import Graded
-from judgekit.evaluation.plan import GradePlan
-from judgekit.evaluation.summary import summarize
+from judgekit.evaluation.planning.plan import GradePlan
 from judgekit.records.judgment import Evidence
 from judgekit.report.terminal import print_plan, print_summary, print_verdicts, print_weakest
 from judgekit.verdicts import conclude

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgekit.evaluation.summary import Spent, VariantSummary
+from judgekit.evaluation.figures.summary import Spent, VariantSummary
 from judgekit.records.judgment import FailureKind
 from judgekit.report import view
 from judgekit.stats.estimate import Estimate, undefined

@@ -9,7 +9,7 @@ from judgekit.datasets.vagueness import vague_word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import RunInfo
 
 SUFFIXES = (".xml",)

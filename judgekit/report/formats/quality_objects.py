@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.case import Case
     from judgekit.records.judgment import Judgment
     from judgekit.records.record import JsonObject

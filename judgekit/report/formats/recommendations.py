@@ -13,7 +13,7 @@ from judgekit.verdicts import reaches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judgekit.evaluation.run_figures import VariantFigures
+    from judgekit.evaluation.figures.run_figures import VariantFigures
     from judgekit.stats.estimate import Estimate
 
 _HALF = 0.5

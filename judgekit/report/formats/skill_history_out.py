@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.documents import read_document
 from judgekit.datasets.foreign.skill_history import read_history
-from judgekit.evaluation.run_summary import summarize_run
+from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.report.formats.listing import json_text
 from judgekit.report.formats.skill_grading import version_of
 from judgekit.report.replacing import check_place, replace_text
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.evaluation.concluding import Concluded
-    from judgekit.evaluation.run_figures import RunSummary
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.records.record import JsonObject
     from judgekit.records.run import CaseResult, RunInfo
 

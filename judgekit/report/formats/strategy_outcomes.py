@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation.strategy_outcomes import judges_feedback
+from judgekit.evaluation.figures.strategy_outcomes import judges_feedback
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.check import AssertionResult
     from judgekit.records.run import CaseResult
 

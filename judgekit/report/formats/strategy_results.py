@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.checks.outcomes import StrategyOutcome
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.record import JsonObject
     from judgekit.records.run import RunInfo
 

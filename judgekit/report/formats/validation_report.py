@@ -10,7 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.documents import dump_yaml
-from judgekit.evaluation.run_summary import summarize_run
+from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.report.formats.recommendations import Dimension, recommendations
 from judgekit.report.replacing import check_place, replace_text
 from judgekit.report.view import count
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.evaluation.concluding import Concluded
-    from judgekit.evaluation.run_figures import RunSummary, VariantFigures
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.evaluation.figures.run_figures import RunSummary, VariantFigures
     from judgekit.records.judgment import Judgment
     from judgekit.records.record import JsonObject
     from judgekit.records.run import CaseResult, RunInfo

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from judgekit.evaluation.concluding import conclude_result
+from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.records.check import AssertionResult
 from judgekit.records.judgment import Evidence
 from judgekit.records.output import Usage, Variant
@@ -15,7 +15,7 @@ from judgekit.records.run import CaseResult, Panel, RunInfo
 from tests.factories import make_case, make_criterion, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.judgment import Judgment
 
 START = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)

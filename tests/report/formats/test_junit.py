@@ -15,7 +15,7 @@ from tests.report.formats.making import check, make_answer, make_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
 
 UNJUDGED: dict[str, Any] = {"rubric": None, "panel": {}}
 

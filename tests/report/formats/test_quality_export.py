@@ -13,7 +13,7 @@ from judgekit.datasets.foreign.quality_results import read_quality_results
 from judgekit.datasets.loading import load_dataset
 from judgekit.datasets.opening import whole_document
 from judgekit.errors import SettingsError
-from judgekit.evaluation.concluding import conclude_result
+from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.records.output import Variant
 from judgekit.records.rubric import Level, Rubric
 from judgekit.records.run import CaseResult
@@ -32,7 +32,7 @@ from tests.report.formats.making import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import RunInfo
 
 

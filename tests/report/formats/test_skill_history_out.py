@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judgekit.datasets.foreign.skill_history import read_history
 from judgekit.errors import DatasetError
-from judgekit.evaluation.run_summary import summarize_run
+from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.records.output import Variant
 from judgekit.report.formats.skill_history_out import extended_history, write_history
 from tests.datasets.foreign import FOREIGN

@@ -14,7 +14,7 @@ from tests.report.formats.making import check, make_answer, make_run, said
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.evaluation.concluding import Concluded
+    from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.run import RunInfo
 
 

@@ -1,0 +1,150 @@
+"""Decides which side of a comparison is better, and whether enough cases were looked at."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.comparing.figures import Decision, Evidence
+from judgekit.stats.power import sample_size_sign
+from judgekit.stats.sequential import win_e_value
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.comparing.figures import Choice, WinFigures
+    from judgekit.records.comparison import Comparison
+
+POSITION_BIAS, MOSTLY_INCONSISTENT = "position_bias", "mostly_inconsistent"
+"""Flags of a judge that is doubtful: it favours a place; it contradicts itself more often than
+not."""
+
+
+class Looking:
+    """Looks after every case whether the question is decided, without spoiling the error rate.
+
+    A case counts once, with its first pair; ties, contradictions and failures change nothing. The
+    e-value may be looked at as often as one likes: where there is no difference it reaches
+    1 / alpha with a probability of at most alpha, ever.
+
+    Args:
+        alpha: The error that is allowed, in (0, 1).
+        max_cases: How many cases may be looked at; None for all there are.
+
+    References:
+        Ramdas et al. (2023), Game-theoretic statistics and safe anytime-valid inference.
+    """
+
+    def __init__(self, alpha: float, max_cases: int | None = None) -> None:
+        self._alpha, self.max_cases = alpha, max_cases
+        self._seen: set[str | None] = set()
+        self._wins = self._losses = 0
+        self._e_value = 1.0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a difference is shown."""
+        return self._e_value >= 1 / self._alpha
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further case is to be looked at."""
+        return self.is_decided or len(self._seen) == self.max_cases
+
+    def look(self, comparison: Comparison) -> None:
+        """Look at one more comparison.
+
+        Args:
+            comparison: The next one, in an order that does not depend on what comes out.
+        """
+        if comparison.case_id in self._seen:
+            return
+        self._seen.add(comparison.case_id)
+        self._wins += comparison.winner == "a"
+        self._losses += comparison.winner == "b"
+        self._e_value = win_e_value(self._wins, self._losses).value
+
+    def evidence(self) -> Evidence:
+        """What was found.
+
+        Returns:
+            The e-value and where it stopped.
+        """
+        n = len(self._seen)
+        return Evidence(
+            e_value=self._e_value,
+            n_cases=n,
+            stopped_at=n if self.is_decided else None,
+            max_cases=self.max_cases,
+        )
+
+
+def decide_comparison(
+    whole: WinFigures,
+    *,
+    alpha: float,
+    flags: tuple[str, ...] = (),
+    evidence: Evidence | None = None,
+) -> Decision:
+    """Which side is better.
+
+    A side is better where it wins more of the decided cases than chance allows, and failures
+    could not turn that. A judge whose flags say that it looks at places rather than at outputs
+    can still decide: what hangs on the place has been left out as a contradiction.
+
+    Args:
+        whole: Wins on the whole.
+        alpha: The error that is allowed, in (0, 1).
+        flags: What makes the judge doubtful.
+        evidence: What looking after every case has shown, where that decides.
+
+    Returns:
+        The decision.
+    """
+    p = whole.p if evidence is None else min(1.0, 1 / max(evidence.e_value, 1.0))
+    if not whole.wins + whole.losses:
+        return Decision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
+    shown = p is not None and p <= alpha
+    leader: Choice = "a" if whole.rate.value > _EVEN else "b"
+    trailing = whole.losses if leader == "a" else whole.wins
+    leading = whole.wins if leader == "a" else whole.losses
+    if shown and leading > trailing + whole.n_undecided:
+        reason = f"{leading} of {leading + trailing} decided pairs"
+        return Decision(winner=leader, reason=reason, p=p, alpha=alpha)
+    reason = "the undecided pairs could turn it" if shown else _why_open(whole, flags, alpha)
+    return Decision(
+        winner=None, reason=reason, p=p, alpha=alpha, n_to_decide=_n_to_decide(whole, alpha)
+    )
+
+
+_EVEN = 0.5
+
+
+def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:
+    if not whole.n_pairs - whole.n_undecided:
+        return "no pair was judged in both orders"
+    if whole.inconsistent and MOSTLY_INCONSISTENT in flags:
+        return "the judge contradicts itself when the order is turned: no pair has a winner"
+    return "no pair has a winner"
+
+
+def _why_open(whole: WinFigures, flags: tuple[str, ...], alpha: float) -> str:
+    reason = f"{whole.wins} wins and {whole.losses} losses may be chance (alpha {alpha:g})"
+    if MOSTLY_INCONSISTENT in flags:
+        return f"{reason}; the judge contradicts itself on most pairs"
+    return reason
+
+
+def _n_to_decide(whole: WinFigures, alpha: float) -> int | None:
+    """Cases for a sign test with 80 % power, with as many ties as now.
+
+    Half a win and half a loss are added, so that three wins of three do not promise that the
+    fourth is one too.
+    """
+    decided = whole.wins + whole.losses
+    if whole.wins == whole.losses:
+        return None
+    share = (whole.wins + _EVEN) / (decided + 1)
+    try:
+        needed = sample_size_sign(share, alpha=alpha).value
+    except ValueError:  # so near to a half that a million pairs would not do
+        return None
+    return max(whole.n_cases + 1, ceil(needed * whole.n_pairs / decided))

@@ -1,0 +1,1 @@
+"""Observations to conclusions and figures: verdicts, rates with intervals, columns."""

@@ -1,0 +1,299 @@
+"""Sums up a run as it is read from the store, one answer at a time and in little memory."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.evaluation.figures.columns import Column, Group, only_of
+from judgekit.evaluation.figures.concluding import all_scores, conclude_result
+from judgekit.evaluation.figures.run_figures import (
+    Difference,
+    GroupFigures,
+    Money,
+    RunSummary,
+    VariantFigures,
+)
+from judgekit.records.case import Stratum
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import paired_difference, pass_rate_difference
+from judgekit.stats.power import mde_paired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.records.judgment import JudgeFailure, Judgment
+    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.stats.paired import PairedDifference, PairedProportions
+
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+_FINEST_STEP = 0.05
+"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
+
+
+def summarize_run(
+    results: Iterable[CaseResult], run: RunInfo, *, n_waiting: int = 0, level: float = 0.95
+) -> RunSummary:
+    """Sum up the answers of a run.
+
+    Args:
+        results: Its answers, in any order.
+        run: The run.
+        n_waiting: Questions that wait for a person.
+        level: Confidence level of all intervals, in (0, 1).
+
+    Returns:
+        The figures; a rate of nothing is undefined, never 0.
+    """
+    tally = RunTally(run)
+    for result in results:
+        tally.take(conclude_result(result, run))
+    return tally.summary(n_waiting=n_waiting, level=level)
+
+
+class RunTally:
+    """Sums up a run while its answers are read for something else as well.
+
+    Where a run tries again what failed, the last answer to a case is the one that counts, and
+    those before it only cost money: a case that passes at the second try has passed, and is
+    flaky. Where a run repeats every answer, all of them count, and intervals take a case's
+    repeats as one.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: RunInfo) -> None:
+        self._run = run
+        self._has_tries = _setting(run, "retry_failed") > 0
+        recorded = _recorded(run)
+        self._tallies = {v.id: _Tally(is_recorded=v.id in recorded) for v in run.variants}
+
+    def take(self, concluded: Concluded) -> None:
+        """Count one answer.
+
+        Args:
+            concluded: An answer, and what it comes to.
+        """
+        result = concluded.result
+        own = result.case.evaluation
+        self._has_tries = self._has_tries or (own is not None and own.retries > 0)
+        self._tallies.setdefault(result.variant, _Tally()).take(concluded)
+
+    def summary(self, *, n_waiting: int = 0, level: float = 0.95) -> RunSummary:
+        """What all that was counted comes to.
+
+        Args:
+            n_waiting: Questions that wait for a person.
+            level: Confidence level of all intervals, in (0, 1).
+
+        Returns:
+            The figures.
+        """
+        tallies = self._tallies
+        if self._has_tries:
+            tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
+        return RunSummary(
+            run=self._run,
+            variants=tuple(tally.figures(name, level) for name, tally in tallies.items()),
+            differences=_differences(tallies, level),
+            n_waiting=n_waiting,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """Everything that is counted for one variant."""
+
+    is_recorded: bool = False
+    whole: Group = field(default_factory=Group)
+    tags: dict[str, Group] = field(default_factory=dict)
+    strata: dict[str, Group] = field(default_factory=dict)
+    assertions: dict[str, Column] = field(default_factory=dict)
+    scores: dict[str, Column] = field(default_factory=dict)
+    errors: dict[str, Column] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    latency_ms: array[float] = field(default_factory=lambda: array("d"))
+    tokens: Counter[str] = field(default_factory=Counter)
+    usd: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    has_all_prices: bool = True
+    n_unfinished: int = 0
+    n_flaky: int | None = None
+
+    def take(self, concluded: Concluded) -> None:
+        result = concluded.result
+        self.n_unfinished += not result.is_done
+        self.whole.take(concluded)
+        for tag in result.case.tags:
+            self.tags.setdefault(tag, Group()).take(concluded)
+        if result.case.stratum is not None:
+            self.strata.setdefault(result.case.stratum, Group()).take(concluded)
+        for check in result.checks:
+            held = None if check.passed is None else float(check.passed)
+            self.assertions.setdefault(check.type, Column()).add(result, held)
+        for name, score in all_scores(concluded).items():
+            self.scores.setdefault(name, Column()).add(result, score)
+        for failure in result.failures:
+            self.failures[failure.kind] += 1
+        self._take_output(result)
+        self._take_judges(result)
+
+    def of_last_tries(self) -> _Tally:
+        """The same where only the last answer to a case counts, but for what all of them cost."""
+        last = self.whole.passed.last()
+        return replace(
+            self,
+            whole=self.whole.only(last),
+            tags={name: group.only(last) for name, group in self.tags.items()},
+            strata={name: group.only(last) for name, group in self.strata.items()},
+            assertions=only_of(self.assertions, last),
+            scores=only_of(self.scores, last),
+            errors={k: found for k, found in only_of(self.errors, last).items() if found.values},
+            n_flaky=self.whole.passed.n_varying(),
+        )
+
+    def _take_output(self, result: CaseResult) -> None:
+        output = result.output
+        if output.error is not None:
+            self.errors.setdefault(output.error_kind or "error", Column()).add(result, 1.0)
+        if output.duration_ms is not None:
+            self.latency_ms.append(output.duration_ms)
+        if output.usage is not None:
+            self.tokens["input"] += output.usage.input_tokens
+            self.tokens["output"] += output.usage.output_tokens
+            cost = output.usage.cost_usd or 0.0
+            if self.is_recorded:
+                self.usd["recorded"] += cost
+            else:
+                is_owned = output.metadata.get("cached") is True
+                self.usd["saved" if is_owned else "targets"] += cost
+                is_known = is_owned or output.usage.cost_usd is not None
+                self.has_all_prices = self.has_all_prices and is_known
+
+    def _take_judges(self, result: CaseResult) -> None:
+        said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
+        for one in said:
+            if one.cached:
+                self.usd["saved"] += one.price_usd or 0.0
+            elif one.n_calls:
+                self.usd["judges"] += one.cost_usd or 0.0
+                self.has_all_prices = self.has_all_prices and one.cost_usd is not None
+            if one.usage is not None and not one.cached:
+                self.tokens["judge_input"] += one.usage.input_tokens
+                self.tokens["judge_output"] += one.usage.output_tokens
+
+    def figures(self, name: str, level: float) -> VariantFigures:
+        strata = [stratum for stratum in get_args(Stratum) if stratum in self.strata]
+        return VariantFigures(
+            variant=name,
+            **self.whole.parts(level),  # type: ignore[arg-type]  # the fields by their names
+            tags={tag: _group(self.tags[tag], level) for tag in sorted(self.tags)},
+            strata={stratum: _group(self.strata[stratum], level) for stratum in strata},
+            assertions={kind: column.rate(level) for kind, column in self.assertions.items()},
+            scores={kind: column.mean(level) for kind, column in self.scores.items()},
+            errors={k: len(c.values) for k, c in sorted(self.errors.items(), key=_most_first)},
+            failures=dict(self.failures.most_common()),
+            money=Money(
+                targets_usd=self.usd["targets"],
+                judges_usd=self.usd["judges"],
+                recorded_usd=self.usd["recorded"],
+                saved_usd=self.usd["saved"],
+                is_complete=self.has_all_prices,
+            ),
+            input_tokens=self.tokens["input"],
+            output_tokens=self.tokens["output"],
+            judge_input_tokens=self.tokens["judge_input"],
+            judge_output_tokens=self.tokens["judge_output"],
+            latency_ms=_percentiles(self.latency_ms),
+            n_unfinished=self.n_unfinished,
+            n_flaky=self.whole.passed.n_varying() if self.n_flaky is None else self.n_flaky,
+        )
+
+
+def _most_first(named: tuple[str, Column]) -> tuple[int, str]:
+    return -len(named[1].values), named[0]
+
+
+def _recorded(run: RunInfo) -> set[str]:
+    """The variants whose outputs stand in a file."""
+    variants = run.config.get("variants")
+    rows = variants if isinstance(variants, list) else []
+    return {str(v.get("id")) for v in rows if isinstance(v, dict) and v.get("outputs") is not None}
+
+
+def _setting(run: RunInfo, name: str) -> int:
+    settings = run.config.get("settings")
+    value = settings.get(name) if isinstance(settings, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _group(group: Group, level: float) -> GroupFigures:
+    return GroupFigures(**group.parts(level))  # type: ignore[arg-type]  # the fields by their names
+
+
+def _percentiles(values: array[float]) -> dict[str, float]:
+    """The smallest value that so large a share of the values does not exceed."""
+    ordered = sorted(values)
+    n = len(ordered)
+    return {
+        name: ordered[max(0, math.ceil(share * n) - 1)] for name, share in _PERCENTILES.items() if n
+    }
+
+
+def _differences(tallies: dict[str, _Tally], level: float) -> tuple[Difference, ...]:
+    found: list[Difference] = []
+    for measure in ("value", "pass_rate"):
+        pairs = [
+            _difference(measure, first, second, tallies, level)
+            for first, second in combinations(tallies, 2)
+        ]
+        known = [pair for pair in pairs if pair is not None]
+        adjusted = adjust([pair.p for pair in known], "holm").value if known else ()
+        found += [_with_adjusted(pair, p) for pair, p in zip(known, adjusted, strict=True)]
+    return tuple(found)
+
+
+def _difference(
+    measure: str, first: str, second: str, tallies: dict[str, _Tally], level: float
+) -> Difference | None:
+    """Second less first, over the cases that both have; None where there is no such case."""
+    groups = [tallies[name].whole for name in (first, second)]
+    columns = [group.passed if measure == "pass_rate" else group.value for group in groups]
+    sides = [column.case_means() for column in columns]
+    places = sorted(sides[0].keys() & sides[1].keys())
+    if not places:
+        return None
+    a, b = ([side[place] for place in places] for side in sides)
+    estimate: PairedDifference | PairedProportions
+    if measure == "pass_rate" and all(value in (0.0, 1.0) for value in (*a, *b)):
+        estimate = pass_rate_difference(a, b, level=level)
+    else:
+        step = 1.0 if measure == "pass_rate" else _FINEST_STEP
+        estimate = paired_difference(a, b, step=step, level=level)
+    return Difference(
+        first=first,
+        second=second,
+        measure=measure,
+        estimate=estimate,
+        p=None if math.isnan(estimate.p_value) else estimate.p_value,
+        p_adjusted=None,
+        detectable=_detectable([y - x for x, y in zip(a, b, strict=True)]),
+    )
+
+
+def _detectable(differences: Sequence[float]) -> float | None:
+    n = len(differences)
+    centre = math.fsum(differences) / n
+    spread = math.fsum((d - centre) ** 2 for d in differences)
+    if n == 1 or spread == 0:
+        return None
+    return mde_paired(n, math.sqrt(spread / (n - 1))).value
+
+
+def _with_adjusted(difference: Difference, p: float) -> Difference:
+    return replace(difference, p_adjusted=None if math.isnan(p) else p)

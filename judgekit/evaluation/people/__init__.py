@@ -1,0 +1,1 @@
+"""What persons are asked and say: queues, dialogue, label files."""

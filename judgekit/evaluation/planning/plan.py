@@ -1,0 +1,100 @@
+"""What a grading would ask and cost, worked out before anything is paid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.planning.counting import Counting, judge_reply_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from judgekit.judge.judge import Judge
+    from judgekit.records.case import Case
+    from judgekit.records.output import Output
+    from judgekit.records.rubric import Rubric
+
+
+@dataclass(frozen=True, slots=True)
+class GradePlan:
+    """What a grading would ask."""
+
+    n_outputs: int
+    """Outputs to be graded."""
+
+    n_skipped: int
+    """Outputs that are errors of the system under test."""
+
+    n_questions: int
+    """Questions, repeats included; equal ones count once."""
+
+    n_owned: int
+    """Of them, replies that the cache holds already."""
+
+    model: str
+    """Who would be asked."""
+
+    template: str
+    """With which template."""
+
+    input_tokens: int
+    """Tokens that would be sent for what is not owned."""
+
+    output_tokens: tuple[int, int]
+    """Tokens that would come back: likely, and at most."""
+
+    token_source: str
+    """How the tokens were counted."""
+
+    price_usd: tuple[float, float] | None
+    """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
+
+    saved_usd: float
+    """What the owned replies cost when they were bought, as far as known."""
+
+    @property
+    def n_calls(self) -> int:
+        """Calls that would be made, if every reply is readable at first."""
+        return self.n_questions - self.n_owned
+
+
+def plan_grading(
+    judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
+) -> GradePlan:
+    """Work out what a grading would ask and cost; asks nothing.
+
+    Args:
+        judge: Who would grade.
+        answers: Cases with their outputs.
+        rubric: How they would be judged.
+        refresh: Whether replies that are owned would be asked anew.
+
+    Returns:
+        The plan.
+
+    Raises:
+        InputError: When the answers cannot be read, or the template does not fit them.
+    """
+    n_outputs = n_skipped = 0
+    counting = Counting(judge.connection, refresh=refresh)
+    for case, output in answers:
+        n_outputs += 1
+        n_skipped += output.error is not None
+        for request in judge.requests(case, output, rubric):
+            counting.take(request, judge_reply_tokens(request, rubric))
+    likely, most = counting.likely(), counting.most()
+    is_priced = likely.price_usd is not None and most.price_usd is not None
+    return GradePlan(
+        n_outputs=n_outputs,
+        n_skipped=n_skipped,
+        n_questions=counting.n_questions,
+        n_owned=counting.n_owned,
+        model=judge.connection.name,
+        template=judge.template.id,
+        input_tokens=likely.input_tokens,
+        output_tokens=(likely.output_tokens, most.output_tokens),
+        token_source=counting.counted_by,
+        price_usd=(likely.price_usd or 0.0, most.price_usd or 0.0) if is_priced else None,
+        saved_usd=counting.saved_usd,
+    )

@@ -1,0 +1,1 @@
+"""What a suite's words become before anything runs: its jury, its plan of checks, its models."""

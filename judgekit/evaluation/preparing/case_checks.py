@@ -1,0 +1,163 @@
+"""Finds what is wrong with how cases are to be evaluated, before anything is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.checks.custom import SCRIPT_NAME, ScriptFailedError, find_script
+from judgekit.checks.scoring import check_scorers
+from judgekit.checks.specs import check_specs, read_specs
+from judgekit.errors import DatasetError, InputError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.checks.strategies import EvaluationPlan
+    from judgekit.evaluation.preparing.case_plans import CasePlans
+    from judgekit.records.case import Case
+    from judgekit.records.record import JsonObject
+
+_MOST_SHOWN = 20
+_KEPT = 10_000
+_NAMES = (SCRIPT_NAME, f"not-{SCRIPT_NAME}")
+_MEMBERS = ("assert", "assertions")
+
+
+def check_suite_specs(plans: CasePlans) -> None:
+    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out.
+
+    Args:
+        plans: The suite and what it is carried out with.
+
+    Raises:
+        InputError: When one is unsound; every fault is named.
+        SettingsError: When one needs a script that may not be run.
+    """
+    suite = plans.suite
+    if suite.assertions:
+        check_specs(suite.assertions, registry=plans.assertions)
+    if plans.suite_scorers:
+        check_scorers(plans.suite_scorers, registry=plans.scorers)
+    for script in _scripts([*suite.assertions, *suite.scorers]):
+        fault = _script_fault(script, plans, f"the suite {suite.name!r}")
+        if fault is not None:
+            raise SettingsError(fault)
+
+
+class CaseChecks:
+    """Looks at the cases one after the other as they are counted; what is equal is read once.
+
+    Args:
+        plans: How the cases are evaluated.
+        judges: The suite's judges, by their identities.
+        source: What the cases are read from, in words.
+    """
+
+    def __init__(self, plans: CasePlans, *, judges: tuple[str, ...], source: str) -> None:
+        self._plans = plans
+        self._judges = judges
+        self._source = source
+        self._read: dict[str, tuple[str, ...]] = {}
+        self._shown: list[str] = []
+        self._n_faults = 0
+        self._n_judged = 0
+
+    def take(self, case: Case) -> None:
+        """Look at one case.
+
+        Args:
+            case: A chosen case, as it is run.
+
+        Raises:
+            SettingsError: When it needs a judge or scripts, and the suite has none or may not run
+                them.
+        """
+        try:
+            plan = self._plans.plan(case)
+        except InputError as error:
+            told = error.message.removeprefix(f"case {case.id!r}: ")
+            self._note(case, (told if error.hint is None else f"{told}; {error.hint}",))
+            return
+        if plan is not None:
+            self._refuse_without_judge(case, plan)
+        self._n_judged += self._plans.rubric_of(case) is not None
+        if case.assertions:
+            self._note(case, self._faults(case))
+        own = None if case.evaluation is None else case.evaluation.script
+        if own is not None and plan is not None:  # what else a plan adds is sound
+            used = [spec for spec in plan.assertions if spec.get("script") == own]
+            self._note(case, self._script_faults(used, case))
+
+    def close(self) -> None:
+        """Say what was found, once all cases were looked at.
+
+        Raises:
+            DatasetError: When a case is unsound; names file, case and fault of them all.
+            SettingsError: When the suite names judges and no case has a rubric.
+        """
+        if self._n_faults:
+            more = self._n_faults - len(self._shown)
+            lines = [*self._shown, *([f"and {more} more"] if more else [])]
+            what = "a fault" if self._n_faults == 1 else f"{self._n_faults} faults"
+            listed = "".join(f"\n  {line}" for line in lines)
+            raise DatasetError(f"{what} in how the cases are evaluated:{listed}", path=self._source)
+        if self._judges and not self._n_judged and self._judges != ("heuristic",):
+            raise SettingsError(
+                "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
+                hint="add `rubric:` to the suite, or leave out the judge",
+            )
+
+    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan) -> None:
+        if plan.asks_judge and not self._judges:
+            raise SettingsError(
+                f"the case {case.id!r} is to be graded by a judge, and the suite names none",
+                hint="add `judge:` to the suite, for example `judge: openai/gpt-4.1-mini`, or "
+                "name one with --judge",
+            )
+
+    def _faults(self, case: Case) -> tuple[str, ...]:
+        written = repr(case.assertions)
+        known = self._read.get(written)
+        if known is None:
+            if len(self._read) >= _KEPT:
+                self._read.clear()
+            found = read_specs(case.assertions, registry=self._plans.assertions)[1]
+            known = (*map(str, found), *self._script_faults(case.assertions, case))
+            self._read[written] = known
+        return known
+
+    def _script_faults(self, specs: Sequence[JsonObject], case: Case) -> tuple[str, ...]:
+        found = (_script_fault(s, self._plans, f"the case {case.id!r}") for s in _scripts(specs))
+        return tuple(fault for fault in found if fault is not None)
+
+    def _note(self, case: Case, faults: tuple[str, ...]) -> None:
+        self._n_faults += len(faults)
+        room = _MOST_SHOWN - len(self._shown)
+        self._shown += [f"case {case.id!r}: {fault}" for fault in faults[:room]]
+
+
+def _scripts(specs: Iterable[object]) -> Iterator[str]:
+    """The scripts that specs name, those of groups included."""
+    for spec in specs:
+        if not isinstance(spec, dict):
+            continue
+        if spec.get("type") in _NAMES:
+            yield str(spec.get("script"))
+        for name in _MEMBERS:
+            members = spec.get(name)
+            if isinstance(members, list | tuple):
+                yield from _scripts(members)
+
+
+def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
+    """Why a script cannot be run once scripts are allowed; not being allowed ends it all."""
+    if not plans.scripts.is_allowed:
+        raise SettingsError(
+            f"{who} runs the script {script!r}, and scripts are not allowed",
+            hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
+        )
+    try:
+        find_script(script, plans.scripts)
+    except ScriptFailedError as error:
+        return str(error)
+    return None

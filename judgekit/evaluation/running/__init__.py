@@ -1,0 +1,1 @@
+"""Cases to observations: answers, checks and judgments, each kept as it arrives."""

@@ -1,0 +1,105 @@
+"""Finds the run that is to be gone on with, and what it has chosen and spent so far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import fsum
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.preparing.asking import Choice
+from judgekit.evaluation.running.identity import same_run
+from judgekit.evaluation.running.runner import new_run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from judgekit.datasets.suite import Suite
+    from judgekit.evaluation.preparing.opening import OpenSuite
+    from judgekit.records.judgment import JudgeFailure, Judgment
+    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.store.reading import StoredRuns
+
+LATEST = "latest"
+"""Stands for the run of a suite that was begun last."""
+
+
+def begun_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
+    """The run of a suite that is to be gone on with.
+
+    Args:
+        store: Where it is kept.
+        name: Its id, the beginning of it, or `latest` for the last of this suite; None for none.
+        suite: The suite.
+
+    Returns:
+        The run, or None.
+
+    Raises:
+        InputError: When there is no such run, or several.
+    """
+    if name is None:
+        return None
+    return store.run(f"{LATEST}:{suite.name}" if name == LATEST else name)
+
+
+def chosen_before(run: RunInfo | None) -> Choice:
+    """Which part of its suite a run chose when it was begun.
+
+    Args:
+        run: A run that was begun before; None for none.
+
+    Returns:
+        The choice; everything, for none.
+    """
+    chosen = {} if run is None else run.config.get("chosen")
+    if not isinstance(chosen, dict):
+        return Choice()
+    known = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()
+    }
+    return replace(Choice(), **known)  # type: ignore[arg-type]  # written by Choice.as_json
+
+
+def next_run(
+    opened: OpenSuite,
+    store: StoredRuns,
+    begun: RunInfo | None,
+    *,
+    now: datetime,
+    notes: str | None = None,
+) -> RunInfo:
+    """The run that is to be run: a new one, or the one that was begun, if it still is the same.
+
+    What it has cost so far is counted against the money that may be spent.
+
+    Args:
+        opened: The suite.
+        store: Where the begun one is kept.
+        begun: The run that was begun; None for a new one.
+        now: The time (UTC).
+        notes: Whatever should be remembered with a new one.
+
+    Returns:
+        The run; nothing has been asked.
+
+    Raises:
+        InputError: When the cases are unsound, or the suite has changed since.
+        StoreError: When a case cannot be kept, or the run cannot be read.
+    """
+    fresh = new_run(opened, now=now, notes=notes)
+    if begun is None:
+        return fresh
+    run = same_run(begun, fresh)
+    if opened.budget is not None:
+        for result in store.results(run.id):
+            opened.budget.spend(_paid_usd(result, opened))
+    return run
+
+
+def _paid_usd(result: CaseResult, opened: OpenSuite) -> float:
+    """What an answer and its judges were paid, as far as known."""
+    usage = result.output.usage
+    is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
+    target_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
+    said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
+    return target_usd + fsum(one.cost_usd or 0.0 for one in said)
