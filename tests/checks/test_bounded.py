@@ -24,37 +24,37 @@ def asked(*requests: object) -> list[dict[str, object]]:
 
 
 def test_a_function_runs_in_the_worker() -> None:
-    assert bounded(SEARCH, "a+", "baa\ud800", False, False, timeout_s=5) == "aa"
+    assert bounded(SEARCH, "a+", "baa\ud800", False, False, timeout_s=60) == "aa"
 
 
 def test_what_a_function_raises_comes_back_named() -> None:
     with pytest.raises(RefusedInputError, match="unterminated") as caught:
-        bounded(SEARCH, "(a", "a", False, False, timeout_s=5)
+        bounded(SEARCH, "(a", "a", False, False, timeout_s=60)
     assert caught.value.kind == "error"
 
 
 def test_a_missing_package_says_that_something_is_to_be_installed() -> None:
     with pytest.raises(RefusedInputError, match="install what is missing"):
-        bounded("no_such_package:x", timeout_s=5)
+        bounded("no_such_package:x", timeout_s=60)
 
 
 def test_a_worker_that_dies_is_an_error_and_the_next_call_has_another() -> None:
     with pytest.raises(UndecidedError, match="broke off"):
-        bounded("os:_exit", 3, timeout_s=5)
-    assert bounded("os.path:basename", "/a/b", timeout_s=5) == "b"
+        bounded("os:_exit", 3, timeout_s=60)
+    assert bounded("os.path:basename", "/a/b", timeout_s=60) == "b"
 
 
 def test_a_worker_may_not_take_all_memory() -> None:
     with pytest.raises(UndecidedError, match=r"more memory|broke off"):
-        bounded("operator:mul", "a" * 1024, 1 << 28, timeout_s=20)
+        bounded("operator:mul", "a" * 1024, 1 << 28, timeout_s=60)
 
 
 def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
-    assert bounded("operator:add", 1, 1, timeout_s=20) == 2
+    assert bounded("operator:add", 1, 1, timeout_s=60) == 2
     for worker in _pool(os.getpid())._idle:
         worker._process.kill()
         worker._process.wait()
-    assert bounded("operator:add", 1, 2, timeout_s=20) == 3
+    assert bounded("operator:add", 1, 2, timeout_s=60) == 3
 
 
 def test_a_worker_that_dies_as_it_is_asked_is_an_error() -> None:
@@ -68,29 +68,29 @@ def test_a_worker_that_dies_as_it_is_asked_is_an_error() -> None:
 
 def test_threads_have_a_worker_each() -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda n: bounded("operator:add", n, 1, timeout_s=20), range(20)))
+        found = list(pool.map(lambda n: bounded("operator:add", n, 1, timeout_s=60), range(20)))
     assert found == list(range(1, 21))
 
 
 def test_the_worker_answers_line_by_line() -> None:
-    run = {"run": SEARCH, "arguments": ["b", "abc", False, False], "timeout_s": 5}
+    run = {"run": SEARCH, "arguments": ["b", "abc", False, False], "timeout_s": 60}
     assert asked({"load": SEARCH}, run) == [{"value": None}, {"value": "b"}]
 
 
 def test_the_worker_takes_a_single_argument_as_it_is() -> None:
-    run = {"run": "builtins:len", "arguments": "abc", "timeout_s": 5}
+    run = {"run": "builtins:len", "arguments": "abc", "timeout_s": 60}
     assert asked({"load": "builtins:len"}, run)[1] == {"value": 3}
 
 
 def test_what_is_nested_too_deeply_is_said_plainly() -> None:
     name = "judgekit.checks.json_form:read_json"
-    run = {"run": name, "arguments": ["[" * 100_000], "timeout_s": 5}
+    run = {"run": name, "arguments": ["[" * 100_000], "timeout_s": 60}
     assert asked({"load": name}, run)[1]["error"] == "RecursionError"
 
 
 def test_errors_in_the_worker_are_named() -> None:
     name = "operator:mul"
-    run = {"run": name, "arguments": ["a", 1 << 62], "timeout_s": 5}
+    run = {"run": name, "arguments": ["a", 1 << 62], "timeout_s": 60}
     too_much, unknown = asked({"load": name}, run, {"load": "operator:no_such"})[1:]
     assert too_much["error"] == "MemoryError"
     assert unknown["error"] == "AttributeError"

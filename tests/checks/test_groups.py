@@ -91,3 +91,9 @@ def test_a_verdict_is_what_every_way_to_decide_the_open_members_gives(
     verdicts = {conclude(*way, rule=rule) for way in product(*choices)}
     expected = verdicts.pop() if len(verdicts) == 1 else None
     assert conclude(*passed, rule=rule) is expected
+
+
+def test_for_none_the_value_is_the_share_that_did_not_pass() -> None:
+    parts = [part(passed=False, weight=3), part(passed=True)]
+    assert conclude_group(parts, rule="none").value == 0.75
+    assert conclude_group(parts[:1], rule="none").value == 1.0

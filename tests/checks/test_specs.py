@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from judgekit.checks.seam import assertion
 from judgekit.checks.specs import check_specs, read_specs
 from judgekit.errors import InputError
+from judgekit.records.check import AssertionResult
+from judgekit.records.output import Output
 from judgekit.registry import Entry, Registry
 
 
@@ -21,7 +24,7 @@ def fault_of(spec: object) -> str:
     [
         ({"type": "output.contain"}, r"assertions[0] (output.contain): no assertion is called so"),
         ({"type": "output.contain"}, "did you mean output.contains"),
-        ({"type": "zzz"}, "known: "),
+        ({"type": "zzz"}, "docs/assertions.md lists them"),
         ({"type": "contains", "value": "a", "vlaue": 1}, "takes no `vlaue`"),
         ({"type": "contains", "valeu": "a"}, "did you mean `value`?"),
         ({"type": "behavior.no_errors", "value": 1}, "it takes nothing"),
@@ -47,11 +50,20 @@ def fault_of(spec: object) -> str:
         ({"type": "all", "threshold": 2, "assertions": [{"type": "is-html"}]}, "`threshold`"),
         ({}, "assertions[0]: needs a `type`"),
         ({"type": " "}, "needs a `type`"),
+        ({"type": "is-html", "criterion": 3}, "`criterion` must be a criterion's name"),
+        ({"type": "trajectory:tool-used", "value": "x"}, "use `trajectory.tool_used`"),
+        ({"type": "trajectory:goal-success"}, "put it into the rubric as a criterion"),
+        ({"type": "moderation"}, "put it into the rubric as a criterion"),
         ("contains", "must be a mapping with a `type`"),
     ],
 )
 def test_an_unsound_spec_names_its_place_type_and_parameter(spec: object, message: str) -> None:
     assert message in fault_of(spec)
+
+
+@assertion("acme.of")
+def of(output: Output, *, criterion: int) -> AssertionResult:
+    return AssertionResult(passed=output.text is not None, message=str(criterion))
 
 
 def test_every_fault_is_listed_at_once_with_its_place() -> None:
@@ -104,3 +116,16 @@ def test_a_description_is_for_people() -> None:
 def test_a_node_is_named_in_any_spelling(key: str) -> None:
     check_specs([{"type": "trajectory.node_executed", key: "main", "metric": "Reached"}])
     check_specs([{"type": "behavior.node_executed", "nodeId": "main"}])
+
+
+def test_an_assertion_may_name_the_criterion_it_stands_for() -> None:
+    inner = {"type": "contains", "value": "a", "criterion": "tone"}
+    check_specs([inner, {"type": "any", "criterion": "tone", "assertions": [inner]}])
+
+
+def test_an_assertion_of_criteria_keeps_its_own_parameter() -> None:
+    registry = Registry("assertion", [Entry("acme.of", of)])
+    [check], _ = read_specs([{"type": "acme.of", "criterion": 3}], registry=registry)
+    found = check.call(Output(text="x"), None)
+    assert isinstance(found, AssertionResult)
+    assert found.message == "3"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.interrupts import Interrupts
 from judgekit.models.cache.on_disk import DiskCache
 from tests.cli.bench import output
+from tests.cli.interrupting import CtrlC
 from tests.factories import reply
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -30,14 +30,11 @@ GOOD = reply(5)
 CASES = [f"case-{n:02}" for n in range(12)]
 IN_FLIGHT = 4
 QUICK = 6
-"""So many requests are answered at once; those after them take longer than a test may."""
+"""So many requests are answered at once; those after them when the test says so."""
 
 
-def slow_after_some(delay_s: float) -> Callable[[SeenRequest], Answer]:
-    def rule(seen: SeenRequest) -> Answer:
-        return ok(GOOD, delay_s=0 if seen.number < QUICK else delay_s)
-
-    return rule
+def held_after_some(seen: SeenRequest) -> Answer:
+    return replace(ok(GOOD), is_held=seen.number >= QUICK)
 
 
 @contextmanager
@@ -55,17 +52,25 @@ def grading(
         text=True,
     ) as process:
         try:
-            wait_for(lambda: server.n_requests >= QUICK + 2)
+            wait_for(lambda: server.n_requests == QUICK + IN_FLIGHT)
             yield process
         finally:
             process.kill()
 
 
-def wait_for(happened: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_for(happened: Callable[[], bool], timeout_s: float = 120) -> None:
     end = time.monotonic() + timeout_s
     while not happened():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.01)
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Press Ctrl-C, and wait until it was heard."""
+    stderr = process.stderr
+    assert stderr is not None
+    process.send_signal(signal.SIGINT)
+    wait_for(lambda: "finishing the calls in flight" in stderr.readline())
 
 
 def n_owned(bench: Bench) -> int:
@@ -75,15 +80,15 @@ def n_owned(bench: Bench) -> int:
 
 def test_the_first_interrupt_finishes_what_is_in_flight_and_keeps_it(bench: Bench) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(slow_after_some(0.3)) as server:
+    with OpenAILikeServer(held_after_some) as server:
         with grading(bench, server, "-o", "verdicts.jsonl") as process:
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
+            interrupt(process)
+            server.release()
+            out, err = process.communicate(timeout=120)
         n_asked = server.n_requests
         assert process.returncode == 130
         assert QUICK < n_asked < 2 * len(CASES)
         assert n_owned(bench) == n_asked
-        assert "finishing the calls in flight" in err
         assert "interrupted; run the same command again to go on" in err
         assert "answers: passes from 0.7" in out
         written = (bench.folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
@@ -94,14 +99,11 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_keeps_it(bench: Benc
 
 def test_the_second_interrupt_stops_at_once_and_keeps_what_had_arrived(bench: Bench) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(slow_after_some(60)) as server:
+    with OpenAILikeServer(held_after_some) as server:
         with grading(bench, server) as process:
-            stderr = process.stderr
-            assert stderr is not None
+            interrupt(process)
             process.send_signal(signal.SIGINT)
-            wait_for(lambda: "in flight" in stderr.readline())
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=120)
         assert process.returncode == 130
         assert out == ""
         assert "stopped at once; run the same command again to go on" in err
@@ -113,29 +115,28 @@ def test_the_second_interrupt_stops_at_once_and_keeps_what_had_arrived(bench: Be
 def test_without_a_cache_an_interrupt_promises_nothing(bench: Bench) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
     with (
-        OpenAILikeServer(slow_after_some(0.3)) as server,
+        OpenAILikeServer(held_after_some) as server,
         grading(bench, server, "--no-cache") as process,
     ):
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        interrupt(process)
+        server.release()
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "to go on: from the beginning" in err
 
 
-def interrupting(*numbers: int, delay_s: float) -> Callable[[SeenRequest], Answer]:
-    """Ctrl-C, in this process, as these requests arrive; those after the first take longer."""
+def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ctrl_c = CtrlC(monkeypatch)
 
-    def rule(seen: SeenRequest) -> Answer:
-        if seen.number in numbers:
-            signal.raise_signal(signal.SIGINT)
-        return ok(GOOD, delay_s=0 if seen.number < numbers[0] else delay_s)
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == QUICK:
+            ctrl_c.press()
+        return ok(GOOD)
 
-    return rule
-
-
-def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(bench: Bench) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(interrupting(QUICK, delay_s=0.05)) as server:
+    with OpenAILikeServer(interrupts) as server:
         ran = bench.grade(server, "-j", 1)
         assert bench.grade(server).code == 0
         assert server.n_requests == 2 * len(CASES)
@@ -144,35 +145,17 @@ def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(bench: Bench) -
     assert "nothing that was answered is asked twice" in ran.err
 
 
-def test_two_interrupts_here_stop_at_once(bench: Bench) -> None:
+def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == QUICK:
+            ctrl_c.press_twice()
+        return held_after_some(seen)
+
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(interrupting(QUICK, QUICK + 1, delay_s=60)) as server:
-        ran = bench.grade(server, "-j", 2)
+    with OpenAILikeServer(interrupts) as server:
+        ran = bench.grade(server, "-j", 1)
     assert (ran.code, ran.out) == (130, "")
     assert "stopped at once" in ran.err
     assert n_owned(bench) == QUICK
-
-
-async def test_the_first_interrupt_asks_to_stop_and_the_second_calls_it_off() -> None:
-    stop, for_ever = asyncio.Event(), asyncio.Event()
-
-    async def work() -> None:
-        with Interrupts(stop.set):
-            signal.raise_signal(signal.SIGINT)
-            await stop.wait()
-            signal.raise_signal(signal.SIGINT)
-            await for_ever.wait()
-
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.create_task(work())
-
-
-async def test_where_signals_cannot_be_heard_a_grading_runs_all_the_same() -> None:
-    stop = asyncio.Event()
-
-    async def work() -> None:
-        with Interrupts(stop.set):
-            await asyncio.sleep(0)
-
-    await asyncio.to_thread(lambda: asyncio.run(work()))
-    assert not stop.is_set()

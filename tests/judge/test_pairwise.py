@@ -191,7 +191,9 @@ async def test_drawn_labels_stand_in_the_prompt_and_in_the_record() -> None:
     found = await compare(model, draw_labels=True, seed=4)
     assert found.labels != ("first", "second")
     assert all(f"Output shown first ({found.labels[0]}):" in sent(r) for r in model.requests)
-    assert (await compare(ScriptedModel(prefers()))).labels == ("first", "second")
+    plain = await compare(ScriptedModel(prefers()), draw_labels=False)
+    assert plain.labels == ("first", "second")
+    assert (await compare(ScriptedModel(prefers()), label_seed=4)).labels == found.labels
 
 
 WORTH = st.dictionaries(st.sampled_from([A, B]), st.sampled_from([0, 1, 2]), min_size=2)
@@ -370,3 +372,13 @@ async def test_an_attack_that_a_judge_repeats_never_wins(record: dict[str, Any])
     for template in ("pairwise/joint", "pairwise/mt_bench", "pairwise/fair_eval"):
         found = await compare(model, a=record["text"], template=template, max_reasks=0)
         assert found.winner is None
+
+
+async def test_owned_replies_are_read_without_waiting_and_an_unreadable_one_is_asked_again() -> None:
+    cache = MemoryCache()
+    model = by_order(ab="I pass.", ba=prefers("second"))
+    for _ in range(2):
+        judge = make_judge(model, cache=cache, template="pairwise/mt_bench", max_reasks=0)
+        found = await judge.compare(make_case(), make_output("x"), make_output("y"), make_rubric())
+    assert len(model.requests) == 2, "both replies are owned the second time"
+    assert {failure.kind for failure in found.failures} == {"unreadable"}

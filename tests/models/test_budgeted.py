@@ -19,7 +19,8 @@ from judgekit.models.scripted import ScriptedModel
 from judgekit.models.tokens import count_messages
 from judgekit.records.output import Usage
 from tests.factories import make_case, make_output, make_request, make_rubric, reply
-from tests.servers.answers import Answer, limited, refusing
+from tests.models.virtual_time import LeapingClock
+from tests.servers.answers import Answer, SeenRequest, limited, refusing
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ async def over_loopback(script: Any, limit: float, n: int, **settings: Any) -> t
     """Ask a loopback server; the ends, the budget and the requests that arrived."""
     budget = Budget(limit, PRICES)
     with OpenAILikeServer(script=script) as server:
-        known = {"max_retries": 0, "timeout_s": 5}
+        known = {"max_retries": 0, "timeout_s": 60}
         connection = connect("openai/m", api_base=server.url, budget=budget, **known | settings)
         requests = [
             make_request(f"Question {i}", model="openai/m", api_base=server.url, parameters=SHORT)
@@ -267,8 +268,13 @@ async def test_a_server_is_asked_until_the_money_is_gone_and_never_beyond() -> N
 
 
 async def test_waiting_for_money_does_not_count_as_waiting_for_the_server() -> None:
-    slow = [Answer(delay_s=0.15)] * 6
-    ends, _, seen = await over_loopback(slow, MOST * 1.1, 6, timeout_s=0.5)
+    clock = LeapingClock()
+
+    def slow(_: SeenRequest) -> Answer:
+        clock.leap(25)
+        return Answer()
+
+    ends, _, seen = await over_loopback(slow, MOST * 1.1, 6, timeout_s=60)
     assert len(seen) == 6
     assert all(isinstance(end, ModelReply) for end in ends)
 

@@ -8,16 +8,17 @@ import os
 import traceback
 from typing import Any
 
-import litellm
 import pytest
 
 from judgekit.errors import ModelError
 from judgekit.models.foreign_errors import FOREIGN_KINDS, fault_of_exception
-from judgekit.models.litellm_model import LitellmModel
+from judgekit.models.litellm_model import LitellmModel, _imported
 from judgekit.models.request import Model, ModelReply
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import Answer, Script, ok, refusing
 from tests.servers.openai_like import OpenAILikeServer
+
+litellm = _imported()
 
 
 async def sent_by(
@@ -250,6 +251,8 @@ def test_a_loop_that_ends_leaves_the_connections_of_another_one_open() -> None:
 async def test_a_deadline_while_litellm_prepares_the_call_leaves_no_warning(
     provider: str, recwarn: pytest.WarningsRecorder
 ) -> None:
+    gc.collect()  # what other tests left behind is not counted here
+    recwarn.clear()
     with OpenAILikeServer("hang") as server:
         for timeout_s in (0.0005, 0.001, 0.002, 0.004):
             model = LitellmModel(f"{provider}/m", api_base=server.url, timeout_s=timeout_s)

@@ -11,6 +11,7 @@ from judgekit.models.direct import DirectModel
 from judgekit.models.litellm_model import LitellmModel
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import FAULTS, Answer, Script, ok, refusing
+from tests.servers.nobody import unserved_port
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def comparable(result: ModelReply | ModelError) -> dict[str, Any]:
 
 
 async def both(
-    provider: str, script: Script, request: ModelRequest, *, timeout_s: float = 5
+    provider: str, script: Script, request: ModelRequest, *, timeout_s: float = 60
 ) -> tuple[list[list[dict[str, Any]]], list[ModelReply | ModelError]]:
     bodies, results = [], []
     with OpenAILikeServer(script) as server:
@@ -138,14 +139,13 @@ async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_server_that_is_not_there_is_a_connection_error_for_both(provider: str) -> None:
-    with OpenAILikeServer() as server:
-        gone = server.url
-    for kind in (DirectModel, LitellmModel):
-        model = kind(f"{provider}/m", api_base=gone)
-        result = await outcome(model, ask())
-        await model.aclose()
-        assert isinstance(result, ModelError)
-        assert (result.kind, result.status, result.retryable) == ("connection", None, True)
+    with unserved_port() as port:
+        for kind in (DirectModel, LitellmModel):
+            model = kind(f"{provider}/m", api_base=f"http://127.0.0.1:{port}/v1")
+            result = await outcome(model, ask())
+            await model.aclose()
+            assert isinstance(result, ModelError)
+            assert (result.kind, result.status, result.retryable) == ("connection", None, True)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

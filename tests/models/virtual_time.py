@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import time
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -41,3 +42,22 @@ class VirtualTime:
                 if not woken.done():
                     woken.set_result(None)
         return await task
+
+
+class LeapingClock:
+    """The clock of the running event loop, and so of all its deadlines; it can be put forward."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ahead_s = 0.0
+        self._loop.time = self._time  # type: ignore[method-assign]  # the loop ends with its test
+
+    def leap(self, seconds: float) -> None:
+        """Put it forward, from any thread."""
+        self._loop.call_soon_threadsafe(self._put_forward, seconds)
+
+    def _put_forward(self, seconds: float) -> None:
+        self._ahead_s += seconds
+
+    def _time(self) -> float:
+        return time.monotonic() + self._ahead_s

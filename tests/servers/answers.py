@@ -29,7 +29,10 @@ class SeenRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server sends back; a `body` of None is a good completion made from the request."""
+    """What the server sends back; a `body` of None is a good completion made from the request.
+
+    One that is held is sent when the test says so, by `OpenAILikeServer.release`.
+    """
 
     text: str | None = '{"rationale": "as asked", "score": 4}'
     status: int = 200
@@ -37,6 +40,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     manner: Manner = "whole"
     delay_s: float = 0.0
+    is_held: bool = False
     finish_reason: str = "stop"
     message: Mapping[str, Any] = field(default_factory=dict)
 

@@ -79,6 +79,10 @@ class OpenAILikeServer:
         """Begin the script anew; the requests seen stay."""
         self._call("/_restart")
 
+    def release(self) -> None:
+        """Send the answers that are held, and hold none from now on."""
+        self._call("/_release")
+
     def _state(self) -> dict[str, Any]:
         state: dict[str, Any] = json.loads(self._call("/_state"))
         return state
@@ -120,15 +124,20 @@ class _Core:
         self._keep_requests = keep_requests
         self._n_before = 0
         self._seen: list[SeenRequest] = []
+        self._holding: tuple[asyncio.AbstractEventLoop, asyncio.Event]
         self._counts = {"n_requests": 0, "n_connections": 0, "in_flight": 0, "most_in_flight": 0}
 
     def control(self, path: str) -> bytes:
         if path == "/_restart":
             self._n_before = self._counts["n_requests"]
+        if path == "/_release":
+            loop, released = self._holding
+            loop.call_soon_threadsafe(released.set)
         return json.dumps({"requests": [asdict(s) for s in self._seen], **self._counts}).encode()
 
     async def run(self, control: Connection) -> None:
         connections: set[asyncio.Task[None]] = set()
+        self._holding = asyncio.get_running_loop(), asyncio.Event()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
@@ -180,6 +189,8 @@ class _Core:
             answer = self._choose(seen)
             if self._latency_s + answer.delay_s:
                 await asyncio.sleep(self._latency_s + answer.delay_s)
+            if answer.is_held:
+                await self._holding[1].wait()
             return await _send(writer, answer, answer.payload(seen))
         finally:
             counts["in_flight"] -= 1

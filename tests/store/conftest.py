@@ -36,7 +36,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(location: str) -> Iterator[RunStore]:
     """An empty store."""
-    opened = RunStore(location, patience_s=0.2)
+    opened = RunStore(location)
     yield opened
     opened.close()
 

@@ -11,7 +11,7 @@ from judgekit.errors import StoreError
 from judgekit.store.faults import mapped
 from judgekit.store.runs import RunStore
 from tests.factories import make_output
-from tests.store.observing import answer, begun, key, only
+from tests.store.observing import START, answer, begun, key, make_run, only
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,4 +130,28 @@ def test_a_lost_connection_is_an_error_and_the_next_call_goes_on(postgres: Serve
     with pytest.raises(StoreError, match="still running"):
         other.add("run-1", [answer()])
     other.close()
+    store.close()
+
+
+def test_a_damaged_file_is_refused_before_a_run_is_begun(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "judgekit.db")
+    begun(store, *(answer(key(f"c{n}"), place=n) for n in range(50)))
+    store.end("run-1", status="interrupted", at=START)
+    store.check()
+    store.close()
+    file = tmp_path / "judgekit.db"
+    raw = bytearray(file.read_bytes())
+    raw[-8192:] = b"\x07" * 8192
+    file.write_bytes(raw)
+    damaged = RunStore(file)
+    with pytest.raises(StoreError, match=r"judgekit.db is damaged[\s\S]*\.recover"):
+        damaged.begin(make_run("run-2"))
+    with pytest.raises(StoreError, match="is damaged"):
+        damaged.end("run-1", status="running", at=START)
+    damaged.close()
+
+
+def test_a_server_looks_after_its_files_itself(postgres: Server) -> None:
+    store = RunStore(postgres.new_url())
+    store.check()
     store.close()

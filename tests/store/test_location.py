@@ -83,14 +83,16 @@ def test_postgresql_without_its_driver_is_refused(monkeypatch: pytest.MonkeyPatc
         RunStore("postgresql://nobody@127.0.0.1:1/db")
 
 
-def test_a_file_keeps_what_was_committed_when_a_process_dies(tmp_path: Path) -> None:
+def test_a_file_keeps_what_was_committed_whatever_stops_the_process(
+    tmp_path: Path,
+) -> None:
     store = RunStore(tmp_path / "judgekit.db")
     with store.reading() as connection:
         settings = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
-    assert settings == ["wal", 1, 1]
+    assert settings == ["wal", 2, 1]
     store.close()
 
 

@@ -99,6 +99,29 @@ def test_the_bomb_of_these_tests_is_live(tmp_path: Path) -> None:
     assert (tmp_path / "marker").exists()
 
 
+def test_more_rows_are_read_at_once_than_one_statement_may_name(rows: DiskRows) -> None:
+    texts = {f"{n:064x}": f"text {n}" for n in range(501)}
+    rows.write(texts)
+    assert rows.texts([*texts, "0" * 63 + "g"]) == texts
+
+
+def test_a_planted_row_among_several_is_refused_and_the_others_served(tmp_path: Path) -> None:
+    marker, other = tmp_path / "ran", make_request("other")
+    with DiskCache(tmp_path / "cache") as cache:
+        plant(tmp_path / "cache", mode=4, value=bomb(marker))
+        cache.put(other, make_reply())
+        with pytest.warns(CacheWarning, match="is damaged and counts as a miss"):
+            assert list(cache.get_many([KEY, other.key])) == [other.key]
+    assert not marker.exists()
+
+
+def test_rows_that_are_only_read_are_read_several_at_once(tmp_path: Path) -> None:
+    with DiskCache(tmp_path / "cache") as cache:
+        cache.put(make_request(), make_reply())
+    with DiskCache(tmp_path / "cache", read_only=True) as cache:
+        assert list(cache.get_many([KEY, make_request("other").key])) == [KEY]
+
+
 def test_invalid_utf8_is_a_damaged_entry(rows: DiskRows, tmp_path: Path) -> None:
     rows.write({KEY: "text"})
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:

@@ -59,6 +59,16 @@ def test_a_reply_comes_back_marked_as_cached(cache: ReplyCache) -> None:
     assert found == make_reply().model_copy(update={"cached": True, "key": KEY})
 
 
+def test_several_replies_come_back_at_once(cache: ReplyCache) -> None:
+    requests = [make_request(str(n)) for n in range(3)]
+    for request in requests[:2]:
+        cache.put(request, make_reply(f"about {request.key[:4]}"))
+    found = cache.get_many([request.key for request in [*requests, requests[0]]])
+    assert found == {request.key: cache.get(request.key) for request in requests[:2]}
+    assert cache.get_many([]) == {}
+    assert cache.counts().n_hits == 0
+
+
 def test_an_unknown_key_is_none(cache: ReplyCache) -> None:
     assert cache.get(KEY) is None
     assert cache.entry(KEY) is None
@@ -221,6 +231,18 @@ def test_a_reply_outlives_its_lost_request() -> None:
     entry = cache.entry(KEY)
     assert entry is not None
     assert entry.request is None
+
+
+def test_among_several_a_damaged_entry_is_a_miss_of_its_own() -> None:
+    rows = MemoryRows()
+    cache = kept_over(rows)
+    requests = [make_request(str(n)) for n in range(3)]
+    for request in requests:
+        cache.put(request, make_reply())
+    rows.write({requests[1].key: "altered"})
+    with pytest.warns(CacheWarning, match=f"{requests[1].key[:12]} is damaged and counts as a"):
+        found = cache.get_many([request.key for request in requests])
+    assert list(found) == [requests[0].key, requests[2].key]
 
 
 def test_a_damaged_rejected_reply_is_left_out_with_a_warning() -> None:

@@ -196,13 +196,14 @@ def test_a_file_cut_in_half_is_mended(folder: Path) -> None:
         assert n_served(cache) >= 50
 
 
-@pytest.mark.parametrize("action", ["get", "keys", "len", "put", "entry"])
+@pytest.mark.parametrize("action", ["get", "get_many", "keys", "len", "put", "entry"])
 def test_damage_found_while_open_is_mended_by_whoever_meets_it(folder: Path, action: str) -> None:
     filled(folder)
     cache = DiskCache(folder)
     overwrite(folder / "cache.db", 4096, 300_000)
     actions: dict[str, Callable[[], object]] = {
         "get": lambda: [cache.get(request.key) for request in REQUESTS],
+        "get_many": lambda: cache.get_many([request.key for request in REQUESTS]),
         "keys": lambda: list(cache.keys()),
         "len": lambda: len(cache),
         "put": lambda: cache.put(make_request(), make_reply()),
