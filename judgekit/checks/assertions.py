@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgekit.checks.arguments import refuse_faults
-from judgekit.checks.findings import changed
+from judgekit.checks.artifacts import as_output
+from judgekit.checks.findings import changed, stamped
 from judgekit.checks.groups import conclude_group
 from judgekit.checks.seam import UnmetError
 from judgekit.checks.specs import Check, read_specs
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from judgekit.registry import Registry
 
 _KEPT = 4096
-"""How many specs are kept as they were read."""
+"""How many specs, and lists of specs, are kept as they were read."""
+
+_Read = TypeVar("_Read")
 
 
 def evaluate_assertions(
-    output: Output,
+    output: Output | Mapping[str, object],
     assertions: Sequence[Mapping[str, object]],
     *,
     case: Case | None = None,
@@ -37,7 +40,8 @@ def evaluate_assertions(
     is a result with an `error`, which neither passes nor fails, also when it is negated.
 
     Args:
-        output: The output; it is not altered.
+        output: The output; it is not altered. A workflow's artifact, `{runId, snapshot, events}`,
+            may stand in its place, or be its `data`.
         assertions: Specs: mappings with a `type` and that assertion's parameters.
         case: The case that was answered, for assertions that look at it.
         registry: The assertions there are; None takes the built-in and installed ones.
@@ -47,7 +51,8 @@ def evaluate_assertions(
 
     Raises:
         InputError: A spec is unsound: an unknown type, a parameter that is missing, misspelt or
-            of the wrong type. Lists every fault; nothing was carried out.
+            of the wrong type. Lists every fault; nothing was carried out. Or what is given is
+            no output.
 
     Example:
         >>> from judgekit.records.output import Output
@@ -56,45 +61,58 @@ def evaluate_assertions(
         True
     """
     checks = _checks(assertions, registry)
-    return [_carry_out(check, output, case) for check in checks]
+    subject = as_output(output)
+    return [_carry_out(check, subject, case) for check in checks]
 
 
 def _checks(specs: Sequence[Mapping[str, object]], registry: Registry | None) -> list[Check]:
     if not isinstance(specs, list | tuple):
         refuse_faults(read_specs(specs, registry=registry)[1])
+    whole = _LISTS.find(specs, registry)
+    if whole is not None:
+        return whole
     known = [_READ.find(spec, registry) for spec in specs]
     checks = [check for check in known if check is not None]
-    if len(checks) == len(specs):
-        return checks
-    checks, faults = read_specs(specs, registry=registry)
-    refuse_faults(faults)
-    for spec, check in zip(specs, checks, strict=True):
-        _READ.keep(spec, registry, check)
+    if len(checks) < len(specs):
+        checks, faults = read_specs(specs, registry=registry)
+        refuse_faults(faults)
+        for spec, check in zip(specs, checks, strict=True):
+            _READ.keep(spec, registry, check, copy=deepcopy(spec))
+    elif len(specs) > 1:
+        copies = [_READ.copy_of(spec) for spec in specs]
+        _LISTS.keep(
+            specs, registry, checks, copy=copies if isinstance(specs, list) else tuple(copies)
+        )
     return checks
 
 
-class _ReadSpecs:
-    """Specs as they were read: the same ones are asked of thousands of outputs.
+class _Kept(Generic[_Read]):
+    """Specs, or lists of them, as they were read: the same are asked of thousands of outputs.
 
-    A spec is known by its identity, and read anew when it has been changed since.
+    They are known by their identity, and read anew when they have been changed since.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[object, object, Registry | None, Check]] = {}
+        self._kept: dict[int, tuple[object, object, Registry | None, _Read]] = {}
 
-    def find(self, spec: object, registry: Registry | None) -> Check | None:
+    def find(self, spec: object, registry: Registry | None) -> _Read | None:
         kept = self._kept.get(id(spec))
         if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
             return None
         return kept[3]
 
-    def keep(self, spec: object, registry: Registry | None, check: Check) -> None:
+    def keep(self, spec: object, registry: Registry | None, read: _Read, *, copy: object) -> None:
         if len(self._kept) >= _KEPT:
             self._kept.clear()
-        self._kept[id(spec)] = (spec, deepcopy(spec), registry, check)
+        self._kept[id(spec)] = (spec, copy, registry, read)
+
+    def copy_of(self, spec: object) -> object:
+        """A spec that is kept, as it was when it was read."""
+        return self._kept[id(spec)][1]
 
 
-_READ = _ReadSpecs()
+_READ: _Kept[Check] = _Kept()
+_LISTS: _Kept[list[Check]] = _Kept()
 
 
 def _carry_out(check: Check, output: Output, case: Case | None) -> AssertionResult:
@@ -134,7 +152,7 @@ def _error(message: str) -> AssertionResult:
 def _stamped(found: AssertionResult, check: Check) -> AssertionResult:
     """The result with the spec's type and weight; turned round where the spec negates it."""
     if not check.is_negated or found.passed is None:
-        return changed(found, type=check.type, weight=check.weight)
+        return stamped(found, check.type, check.weight)
     value = None if found.value is None else 1 - found.value
     return changed(
         found, type=check.type, weight=check.weight, passed=not found.passed, value=value

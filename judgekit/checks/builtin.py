@@ -143,6 +143,7 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "regex": Synonym("text.regex"),
     "rouge-l": Synonym("text.rouge_l"),
     "rouge-n": Synonym("text.rouge_n"),
+    "similar:cosine": Synonym("similar"),
     "starts-with": Synonym("text.starts_with"),
     "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
     "tokens": Synonym("metric.tokens.total.max", _AT_MOST),
@@ -152,26 +153,51 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
+_COMPARED = "compare the variants: judgekit compare"
+_RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
+_LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
+_TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
+        "agent-rubric": _ASK_A_JUDGE,
         "answer-relevance": _ASK_A_JUDGE,
+        "classifier": _ASK_A_JUDGE,
         "context-faithfulness": _ASK_A_JUDGE,
-        "context-recall": _ASK_A_JUDGE,
-        "context-relevance": _ASK_A_JUDGE,
+        "context-recall": _RETRIEVAL,
+        "context-relevance": _RETRIEVAL,
+        "conversation-relevance": _ASK_A_JUDGE,
         "factuality": _ASK_A_JUDGE,
         "g-eval": _ASK_A_JUDGE,
         "gleu": "use `bleu` or `chrf`",
+        "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
+        "criterion",
+        "human": "people judge with judgekit label",
         "javascript": _OWN_CODE,
         "llm-rubric": _ASK_A_JUDGE,
+        "max-score": _COMPARED,
         "meteor": "METEOR needs WordNet, which is fetched from the network: use `chrf`, which also "
         "rewards words that share their stem",
         "model-graded-closedqa": _ASK_A_JUDGE,
-        "perplexity": "the log-probabilities of the system under test are not kept",
-        "perplexity-score": "the log-probabilities of the system under test are not kept",
+        "model-graded-factuality": _ASK_A_JUDGE,
+        "moderation": _ASK_A_JUDGE,
+        "perplexity": _LOG_PROBABILITIES,
+        "perplexity-score": _LOG_PROBABILITIES,
+        "pi": _ASK_A_JUDGE,
         "python": _OWN_CODE,
-        "select-best": "compare the variants: judgekit compare",
-        "similar": "use the scorer `similarity`",
+        "ruby": _OWN_CODE,
+        "search-rubric": _ASK_A_JUDGE,
+        "select-best": _COMPARED,
+        "similar": "a suite measures it; elsewhere use the scorer `similarity`",
+        "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
+        "trace-error-spans": _TRACE,
+        "trace-span-count": _TRACE,
+        "trace-span-duration": _TRACE,
+        "trajectory:goal-success": _ASK_A_JUDGE,
+        "trajectory:step-count": "use `trajectory.steps.max` or `trajectory.tool_calls.max`",
+        "trajectory:tool-args-match": "use `trajectory.arguments_match`",
+        "trajectory:tool-sequence": "use `trajectory.matches`",
+        "trajectory:tool-used": "use `trajectory.tool_used`",
         "webhook": "an assertion calls nobody: write one, or use a custom check",
     }
 )

@@ -30,7 +30,7 @@ from judgekit.records.record import Fraction, JsonObject, Name  # noqa: TC001 - 
 from judgekit.registry import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from judgekit.records.output import Output
 
@@ -92,7 +92,7 @@ class ScriptSettings:
     """Memory a script may use; for JavaScript, what its heap may hold."""
 
     output_bytes: int = 10 << 20
-    """How much it may write to stdout."""
+    """How much it may write to stdout, and as much to stderr."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables the suite declares for its scripts."""
@@ -236,7 +236,8 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
         Its real path, inside the suite's folder.
 
     Raises:
-        ScriptFailedError: Scripts are not allowed, or it lies outside or is not there.
+        ScriptFailedError: Scripts are not allowed, it lies outside or is not there, it is in no
+            language that is known, or what runs that language is not installed.
     """
     if not settings.is_allowed:
         raise ScriptFailedError(
@@ -258,7 +259,28 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
         )
     if not is_file:
         raise ScriptFailedError(f"there is no script {script!r} in {folder}", kind="not_found")
+    _refuse_unrunnable(path, settings)
     return path
+
+
+def named_scripts(specs: Iterable[object]) -> Iterator[str]:
+    """The scripts that assertions and scorers name, those of groups included.
+
+    Args:
+        specs: As they stand in a file.
+
+    Yields:
+        Paths, as they are written.
+    """
+    for spec in specs:
+        if not isinstance(spec, dict):
+            continue
+        if str(spec.get("type")).removeprefix("not-") == SCRIPT_NAME and "script" in spec:
+            yield str(spec["script"])
+        for name in ("assert", "assertions"):
+            members = spec.get(name)
+            if isinstance(members, list | tuple):
+                yield from named_scripts(members)
 
 
 def read_answer(stdout: bytes, script: str) -> Scripted:
@@ -293,33 +315,32 @@ def read_answer(stdout: bytes, script: str) -> Scripted:
 
 
 def _command(path: Path, settings: ScriptSettings) -> tuple[list[str], Limits]:
-    suffix = path.suffix.lower()
-    if suffix in _PYTHON:
+    if path.suffix.lower() in _PYTHON:
         runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
-    elif suffix in _JAVASCRIPT:
+    else:
         heap = max(1, settings.memory_bytes >> 20)
         runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
         own = _NODE_OWN_BYTES  # its threads and its compiler need memory beside the heap
-    else:
+    limits = Limits(
+        timeout_s=settings.timeout_s,
+        memory_bytes=settings.memory_bytes + own,
+        output_bytes=settings.output_bytes,
+        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
+        cpu_s=math.ceil(settings.timeout_s) + 1,
+    )
+    return [*_GUARDED, *runner, str(path), str(settings.output_bytes)], limits
+
+
+def _refuse_unrunnable(path: Path, settings: ScriptSettings) -> None:
+    suffix = path.suffix.lower()
+    if suffix not in _PYTHON | _JAVASCRIPT:
         raise ScriptFailedError(
             f"{path.name} is in no language that is known",
             kind="unknown_language",
             hint="scripts are .py, .js, .cjs or .mjs files",
         )
-    if suffix in _JAVASCRIPT:
-        _refuse_absent_node(settings, path)
-    limits = Limits(
-        timeout_s=settings.timeout_s,
-        memory_bytes=settings.memory_bytes + own,
-        output_bytes=settings.output_bytes,
-        cpu_s=math.ceil(settings.timeout_s) + 1,
-    )
-    return [*_GUARDED, *runner, str(path)], limits
-
-
-def _refuse_absent_node(settings: ScriptSettings, path: Path) -> None:
     environment = scrubbed_environment(settings.environment)
-    if shutil.which(settings.node, path=environment.get("PATH")) is None:
+    if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
         raise ScriptFailedError(
             f"{path.name} needs Node.js, and no program {settings.node!r} was found",
             kind="no_runtime",
@@ -335,7 +356,7 @@ def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -
         kind, message = "memory", f"it needed more than {most:.4g} MiB of memory"
     elif kind == "exit" and named is not None:
         kind, message = "signal", f"it was killed by {_SIGNALS[named]}"
-    said = _last_words(error.stderr)
+    said = "" if kind == "too_large" else _last_words(error.stderr)
     hint = "give it more time with timeout_s" if kind == "timeout" else None
     return ScriptFailedError(f"the script {script!r} failed: {message}{said}", kind=kind, hint=hint)
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
 from judgekit.records.check import AssertionResult
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-_set = object.__setattr__
+_new = object.__new__
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
+_slots = BaseModel.__dict__
+_set_fields_set = _slots["__pydantic_fields_set__"].__set__
+_set_extra = _slots["__pydantic_extra__"].__set__
+_set_private = _slots["__pydantic_private__"].__set__
 
 # Both say that every field is set; the first also that nobody has seen the record yet.
 _FRESH = set(AssertionResult.model_fields)
@@ -32,8 +38,36 @@ def finding(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  
     Returns:
         The result.
     """
-    fields = {**_DEFAULTS, "passed": passed, "actual": actual, "message": message}
-    return _made(fields, _FRESH)
+    result = _new(AssertionResult)
+    fields = result.__dict__
+    fields.update(_DEFAULTS)
+    fields["passed"] = passed
+    fields["actual"] = actual
+    fields["message"] = message
+    _set_fields_set(result, _FRESH)
+    _set_extra(result, None)
+    _set_private(result, None)
+    return result
+
+
+def stamped(found: AssertionResult, kind: str, weight: float) -> AssertionResult:
+    """A result that says which assertion it is of.
+
+    Args:
+        found: A result; it is altered only where it was just made by `finding`.
+        kind: The type, as the spec has it.
+        weight: Its weight in its group.
+
+    Returns:
+        The stamped result.
+    """
+    if found.__pydantic_fields_set__ is not _FRESH:
+        return changed(found, type=kind, weight=weight)
+    fields = found.__dict__
+    fields["type"] = kind
+    fields["weight"] = weight
+    _set_fields_set(found, _SEEN)
+    return found
 
 
 def changed(found: AssertionResult, **fields: object) -> AssertionResult:
@@ -48,15 +82,12 @@ def changed(found: AssertionResult, **fields: object) -> AssertionResult:
     """
     if found.__pydantic_fields_set__ is _FRESH:
         found.__dict__.update(fields)
-        _set(found, "__pydantic_fields_set__", _SEEN)
+        _set_fields_set(found, _SEEN)
         return found
-    return _made({**found.__dict__, **fields}, _SEEN)
-
-
-def _made(fields: dict[str, object], fields_set: set[str]) -> AssertionResult:
-    result = AssertionResult.__new__(AssertionResult)
-    _set(result, "__dict__", fields)
-    _set(result, "__pydantic_fields_set__", fields_set)
-    _set(result, "__pydantic_extra__", None)
-    _set(result, "__pydantic_private__", None)
+    result = _new(AssertionResult)
+    result.__dict__.update(found.__dict__)
+    result.__dict__.update(fields)
+    _set_fields_set(result, _SEEN)
+    _set_extra(result, None)
+    _set_private(result, None)
     return result

@@ -32,8 +32,8 @@ def conclude_group(
             for all of it.
 
     Returns:
-        The group's result; `value` is the share of the weight that passed, None where open
-        members count.
+        The group's result; `value` is the share of the weight that passed, for `none` the share
+        that did not, None where open members count.
     """
     counted = [part for part in parts if part.weight > 0]
     total = fsum(part.weight for part in counted)
@@ -41,11 +41,12 @@ def conclude_group(
     is_open = fsum(part.weight for part in counted if part.passed is None) / total
     verdict = _between(rule, passed, passed + is_open, threshold)
     message = _message(counted, rule, threshold, passed)
+    value = 1.0 - passed if rule == "none" else passed
     return AssertionResult(
         passed=verdict,
         actual=None,
         message=message,
-        value=None if is_open else min(passed, 1.0),
+        value=None if is_open else min(max(value, 0.0), 1.0),
         error=message if verdict is None else None,
         parts=tuple(parts),
     )

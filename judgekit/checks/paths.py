@@ -46,6 +46,12 @@ _TEXT_PATHS = frozenset(
 """The paths an output's own text answers."""
 
 _FIELDS = frozenset(Output.model_fields) - {"data", "text"}
+_ARTIFACT_NAMES = {"events": "trace", "runId": "run_id"}
+"""What a workflow's artifact calls fields of an output."""
+
+_SNAPSHOT = (("snapshot",), ("data", "snapshot"))
+"""What the data of an output is called that was an artifact."""
+
 _MISSING = object()
 _OFFERED = 100
 """How many names are looked at for near ones, and how long they may be."""
@@ -96,7 +102,8 @@ def look_up(output: Output, path: str) -> JsonValue:
     `outputs.…` is looked for in the output's data with that prefix and without it; the output's
     own text answers `outputs.main.text` and `text` where the data has no such place. The fields
     of the output (`usage`, `metadata`, `trace`, `duration_ms`, …) answer by their names, `events`
-    is another name of `trace`, and any other first key is looked for in the data.
+    and `runId` are other names of `trace` and `run_id`, `snapshot` is one of the data, and any
+    other first key is looked for in the data.
 
     Args:
         output: The output.
@@ -137,10 +144,8 @@ def _key(found: re.Match[str]) -> str:
 
 def _candidates(output: Output, steps: Steps) -> Iterator[tuple[object, int, Sequence[str]]]:
     """Where a path may lead: a root, how many keys that took, and the keys that are left."""
-    first, rest = steps[0], steps[1:]
-    if first == "events":
-        yield output.trace, 1, rest
-    elif first in _FIELDS and getattr(output, first) is not None:
+    first, rest = _ARTIFACT_NAMES.get(steps[0], steps[0]), steps[1:]
+    if first in _FIELDS and getattr(output, first) is not None:
         yield getattr(output, first), 1, rest
     elif first == "data" or first in _OUTPUT_ROOTS:
         if first != "data":
@@ -148,6 +153,9 @@ def _candidates(output: Output, steps: Steps) -> Iterator[tuple[object, int, Seq
         if output.data is not None:
             yield output.data, 1, rest
     yield output.data, 0, steps
+    for lead in _SNAPSHOT:
+        if steps[: len(lead)] == lead:
+            yield output.data, len(lead), steps[len(lead) :]
     if steps in _TEXT_PATHS and output.text is not None:
         yield output.text, len(steps), ()
 

@@ -7,6 +7,7 @@ from math import fsum, isfinite
 from typing import TYPE_CHECKING, cast
 
 from judgekit.checks.arguments import SpecFault, fault, read_arguments, refuse_faults
+from judgekit.checks.artifacts import as_output
 from judgekit.checks.builtin import scorer_registry
 from judgekit.checks.seam import Declared, declared
 from judgekit.errors import InputError, JudgekitError
@@ -22,7 +23,7 @@ ScorerSpec = str | Mapping[str, object] | Callable[..., Score]
 
 
 def score_output(
-    output: Output,
+    output: Output | Mapping[str, object],
     scorers: Sequence[ScorerSpec],
     *,
     case: Case | None = None,
@@ -32,7 +33,8 @@ def score_output(
     """Score an output.
 
     Args:
-        output: The output; it is not altered.
+        output: The output; it is not altered. A workflow's artifact, `{runId, snapshot, events}`,
+            may stand in its place, or be its `data`.
         scorers: Names, specs (`{"type": "latency", "max_ms": 5000}`), or declared functions.
         case: The case that was answered, for scorers that look at it.
         weights: The weight of each scorer by its name, 0 or more; a scorer that is not named has
@@ -59,7 +61,8 @@ def score_output(
     found = [pair for pair in read if pair is not None]
     names = [said.name for said, _ in found]
     shares = _weights(names, weights or {})
-    scores = tuple(_measure(said, arguments, output, case) for said, arguments in found)
+    subject = as_output(output)
+    scores = tuple(_measure(said, arguments, subject, case) for said, arguments in found)
     return ScoreBreakdown(overall=_mean(scores, shares), scores=scores)
 
 

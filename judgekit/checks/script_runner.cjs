@@ -6,29 +6,44 @@ const fs = require("node:fs");
 const { pathToFileURL } = require("node:url");
 
 const path = process.argv[2];
-const realWrite = process.stdout.write.bind(process.stdout);
+const mostBytes = Number(process.argv[3]);
 let held = [];
+let heldBytes = 0;
 
-// Until it is known whether the script answers by a function, what it prints is held back.
-process.stdout.write = (chunk, encoding, done) => {
-  held.push(Buffer.from(chunk, typeof encoding === "string" ? encoding : "utf8"));
-  const after = typeof encoding === "function" ? encoding : done;
-  if (after) process.nextTick(after);
-  return true;
-};
-
-function release(fd) {
-  for (const chunk of held) {
-    for (let at = 0; at < chunk.length; ) {
-      try {
-        at += fs.writeSync(fd, chunk, at);
-      } catch (error) {
-        if (error.code !== "EAGAIN") throw error;
-      }
+// Node queues in memory what a busy script prints; written at once, it is stopped for too much.
+function put(fd, bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += fs.writeSync(fd, bytes, at);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
     }
   }
+}
+
+function release(fd) {
+  for (const bytes of held) put(fd, bytes);
   held = [];
 }
+
+function writer(take) {
+  return (chunk, encoding, done) => {
+    take(Buffer.from(chunk, typeof encoding === "string" ? encoding : "utf8"));
+    const after = typeof encoding === "function" ? encoding : done;
+    if (after) process.nextTick(after);
+    return true;
+  };
+}
+
+function hold(bytes) {
+  held.push(bytes);
+  heldBytes += bytes.length;
+  if (heldBytes > mostBytes) release(1);
+}
+
+// Until it is known whether the script answers by a function, what it prints is held back.
+process.stdout.write = writer(hold);
+process.stderr.write = writer((bytes) => put(2, bytes));
 
 process.on("exit", () => {
   if (!isFunction) release(1);
@@ -53,16 +68,16 @@ function exported(found) {
 let isFunction = false;
 
 async function main() {
-  process.argv.splice(1, 2, path);
+  process.argv.splice(1, 3, path);
   const evaluate = exported(await load());
   if (evaluate === undefined) {
     release(1);
-    process.stdout.write = realWrite;
+    process.stdout.write = writer((bytes) => put(1, bytes));
     return;
   }
   isFunction = true;
   release(2);
-  process.stdout.write = process.stderr.write.bind(process.stderr);
+  process.stdout.write = process.stderr.write;
   const request = JSON.parse(fs.readFileSync(0, "utf8"));
   const found = await evaluate(request.output, request.case, request.params);
   held = [Buffer.from(JSON.stringify(found === undefined ? null : found), "utf8")];

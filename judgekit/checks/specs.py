@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter
@@ -32,6 +33,9 @@ MAX_DEPTH = 20
 """How deep groups may be nested."""
 
 _COMMON = ("type", "weight", "description", "metric")
+_CRITERION = "criterion"
+"""The criterion an assertion stands for where rules judge; common but for assertions of one."""
+
 _NOT = "not-"
 _WEIGHT: TypeAdapter[object] = TypeAdapter(Weight)
 _THRESHOLD: TypeAdapter[object] = TypeAdapter(Fraction)
@@ -51,10 +55,7 @@ class Check:
     """Whether it passes when it does not hold."""
 
     function: Callable[..., object] | None = None
-    """What carries it out; None for a group."""
-
-    arguments: Mapping[str, object] | None = None
-    """What the function is called with."""
+    """What carries it out, with its arguments; None for a group."""
 
     wants_case: bool = False
     """Whether it is handed the case."""
@@ -82,10 +83,7 @@ class Check:
             Exception: Whatever the assertion raises.
         """
         function = cast("Callable[..., object]", self.function)
-        arguments = self.arguments or {}
-        if self.wants_case:
-            return function(output, **arguments, case=case)
-        return function(output, **arguments)
+        return function(output, case=case) if self.wants_case else function(output)
 
 
 def read_specs(
@@ -163,23 +161,23 @@ class _Reader:
         said = self._find(base.type, plain if synonym is None else synonym.name, where)
         if said is None:
             return None
+        if _CRITERION not in said.parameters:
+            settings = self._without_criterion(settings, where, base.type)
         arguments, faults = read_arguments(
             said, settings, where=where, name=base.type, synonym=synonym
         )
         self.faults += faults
-        return Check(
-            base.type, base.weight, base.is_negated, said.function, arguments, said.wants_case
-        )
+        function = partial(said.function, **arguments)
+        return Check(base.type, base.weight, base.is_negated, function, said.wants_case)
 
     def _find(self, name: str, plain: str, where: Place) -> Declared | None:
         try:
             return declared(cast("Callable[..., object]", self._registry.load(plain)))
         except UnknownNameError as error:
             near = difflib.get_close_matches(plain, [*error.known, *SYNONYMS, *GROUPS], n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else error.hint
-            self._add(
-                (*where, "type"), "no assertion is called so", name, ELSEWHERE.get(plain, hint)
-            )
+            hint = f"did you mean {' or '.join(near)}?" if near else _families(error.known)
+            hint = ELSEWHERE.get(plain.partition(":")[0], ELSEWHERE.get(plain, hint))
+            self._add((*where, "type"), "no assertion is called so", name, hint)
         except InputError as error:
             self._add((*where, "type"), error.message, name, error.hint)
         return None
@@ -187,6 +185,7 @@ class _Reader:
     def _group(
         self, base: Check, rule: str, settings: Mapping[str, object], where: Place, depth: int
     ) -> Check | None:
+        settings = self._without_criterion(settings, where, base.type)
         key = "assert" if "assert" in settings else "assertions"
         name, known = base.type, (key, "threshold") if rule == "all" else (key,)
         for other in settings:
@@ -206,6 +205,16 @@ class _Reader:
         return Check(
             name, base.weight, base.is_negated, rule=rule, threshold=threshold, members=members
         )
+
+    def _without_criterion(
+        self, settings: Mapping[str, object], where: Place, name: str
+    ) -> Mapping[str, object]:
+        if _CRITERION not in settings:
+            return settings
+        named = settings[_CRITERION]
+        if not isinstance(named, str) or not named.strip():
+            self._add((*where, _CRITERION), "`criterion` must be a criterion's name", name)
+        return {key: value for key, value in settings.items() if key != _CRITERION}
 
     def _number(
         self,
@@ -227,3 +236,9 @@ class _Reader:
         self, where: Place, message: str, name: str | None = None, hint: str | None = None
     ) -> None:
         self.faults.append(fault(where, message, name=name, hint=hint))
+
+
+def _families(known: Sequence[str]) -> str:
+    """Where the names are listed; there are too many to list them here."""
+    first = ", ".join(dict.fromkeys(name.partition(".")[0] for name in known if "." in name))
+    return f"there are {len(known)}, of the families {first}; docs/assertions.md lists them"

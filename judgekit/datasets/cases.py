@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.datasets.faults import Fault, explain
-from judgekit.datasets.fields import Fields, as_texts, read_cells, rename
+from judgekit.datasets.fields import TYPED, Fields, as_texts, read_cells, rename, typed_columns
 from judgekit.datasets.json_text import REPAIRED
 from judgekit.records.case import Case
 
@@ -30,6 +30,10 @@ CASE_ALIASES: Mapping[str, str] = MappingProxyType(
 )
 """Names other tools give to the fields of a case, with judgekit's own."""
 
+VALUE_COLUMNS = ("input", "reference", "context")
+"""Fields that may be any JSON value; in a table also as a column `input.json`."""
+
+_TYPED_COLUMNS = frozenset(f"{name}{TYPED}" for name in VALUE_COLUMNS)
 _JSON_COLUMNS = ("assertions", "evaluation", "metadata")
 _MIXED_COLUMNS = ("rubric",)
 _LIST_COLUMNS = ("tags",)
@@ -55,13 +59,15 @@ def read_case(
     """
     found, faults = rename(fields, CASE_ALIASES)
     if is_table:
+        typed, typed_faults = typed_columns(found, VALUE_COLUMNS)
         found, cell_faults = read_cells(
-            found,
+            {name: cell for name, cell in found.items() if name not in _TYPED_COLUMNS},
             json_names=_JSON_COLUMNS,
             list_names=_LIST_COLUMNS,
             mixed_names=_MIXED_COLUMNS,
         )
-        faults += cell_faults
+        found |= typed
+        faults += typed_faults + cell_faults
     found = as_texts(found, _TEXTS)
     if faults:
         return faults

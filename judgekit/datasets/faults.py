@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+from judgekit.errors import known_names
 from judgekit.records.record import Record
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, str] | No
     unique = list(dict.fromkeys(f"`{candidate}`" for candidate in near))
     if unique:
         return f"did you mean {' or '.join(unique)}?"
-    return f"known: {', '.join(names[:30])}" if names else "no names are known here"
+    return known_names(names)
 
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:

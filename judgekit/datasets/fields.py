@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Fields = dict[str, "JsonValue"]
 """Values by name."""
 
+TYPED = ".json"
+"""What the name of a column ends in whose cells are JSON, whatever the field is."""
+
 _METADATA_PREFIX = "metadata."
 
 
@@ -60,7 +63,8 @@ def read_cells(
 ) -> tuple[Fields, list[Fault]]:
     """The fields of a table's row, with what their cells stand for.
 
-    An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`.
+    An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
+    fields that may be any value see `typed_columns`.
 
     Args:
         fields: Cells by column, renamed.
@@ -91,6 +95,35 @@ def read_cells(
     if extra:
         given = found.get("metadata", {})
         found["metadata"] = {**given, **extra} if isinstance(given, dict) else given
+    return found, faults
+
+
+def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[Fault]]:
+    """The values of a table's row that stand as JSON in a column `x.json`, by their field `x`.
+
+    That tells a number from its digits, and null and an empty text from no value at all.
+
+    Args:
+        fields: Cells by column, renamed.
+        names: Fields that may be any JSON value.
+
+    Returns:
+        The values, and a fault for a cell that is not JSON and for a field that has two columns.
+    """
+    found: Fields = {}
+    faults = []
+    for name in names:
+        column = f"{name}{TYPED}"
+        cell = fields.get(column, "")
+        if column in fields and name in fields:
+            message = f"`{name}` and `{column}` both hold `{name}`"
+            faults.append(Fault((column,), message, "keep one of them"))
+        elif cell != "":
+            try:
+                found[name] = _cell(cell, is_json=True, is_list=False)
+            except DatasetError as error:
+                message = f"the column `{column}` holds JSON: {error}"
+                faults.append(Fault((column,), message, 'a text in it has quotes: "a text"'))
     return found, faults
 
 

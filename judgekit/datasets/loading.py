@@ -26,9 +26,16 @@ if TYPE_CHECKING:
 
 
 def load_dataset(
-    path: Path | str, *, allow_empty: bool = False, columns: Mapping[str, str] | None = None
+    path: Path | str,
+    *,
+    allow_empty: bool = False,
+    columns: Mapping[str, str] | None = None,
+    unique: bool = False,
 ) -> Dataset:
     """The cases of a file.
+
+    Cases with one id are all kept, and `validate_dataset` names them; what runs or grades cases
+    loads them as `unique`, for an id names a result.
 
     Args:
         path: Rows with the fields of a case (JSONL, CSV, TSV, Parquet), or a JSON or YAML
@@ -37,20 +44,22 @@ def load_dataset(
         allow_empty: Whether a file without cases is accepted.
         columns: The file's names of columns with the fields of a case they are
             (`{"question": "input"}`); all other columns go into the metadata.
+        unique: Whether an id given twice is an error.
 
     Returns:
         The dataset; without a name of its own it is called as the file.
 
     Raises:
-        DatasetError: At the first unsound case, at an id given twice, for a file without cases,
-            and for another tool's file that cannot be read, which is named.
+        DatasetError: At the first unsound case, for a file without cases, and for another tool's
+            file that cannot be read, which is named; with `unique` at an id given twice.
     """
     path = as_path(path)
     document = whole_document(path)
     if document is not None:
-        dataset = _from_document(document, columns)
+        dataset = _from_document(document, columns, unique=unique)
     else:
-        dataset = Dataset(name=table_name(path), cases=tuple(iter_cases(path, columns=columns)))
+        cases = _cases(iter_rows(path), path, columns, unique=unique)
+        dataset = Dataset(name=table_name(path), cases=tuple(cases))
     if not dataset.cases and not allow_empty:
         raise no_cases(path)
     return dataset
@@ -70,7 +79,7 @@ def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) ->
         DatasetError: At the first unsound case, and at an id given twice.
     """
     path = as_path(path)
-    return _cases(iter_rows(path), path, columns)
+    return _cases(iter_rows(path), path, columns, unique=True)
 
 
 def table_name(path: Path) -> str:
@@ -179,14 +188,16 @@ def load_suite(path: Path | str) -> Suite:
     return suite
 
 
-def _from_document(document: Document, columns: Mapping[str, str] | None) -> Dataset:
+def _from_document(
+    document: Document, columns: Mapping[str, str] | None, *, unique: bool
+) -> Dataset:
     shape = None if columns else foreign_shape(document.value)
     if shape is not None:
-        return shape.read_or_refuse(document)
+        return shape.read_or_refuse(document, unique=unique)
     header = dataset_header(document)
     if isinstance(header, list):
         _raise_first(header, document.path, document=document)
-    cases = _cases(_sound(document_rows(document)), document.path, columns)
+    cases = _cases(_sound(document_rows(document)), document.path, columns, unique=unique)
     return header.model_copy(update={"cases": tuple(cases)})
 
 
@@ -197,13 +208,15 @@ def _sound(rows: Iterable[Row | DatasetError]) -> Iterable[Row]:
         yield row
 
 
-def _cases(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | None) -> Iterator[Case]:
+def _cases(
+    rows: Iterable[Row], path: Path, columns: Mapping[str, str] | None, *, unique: bool
+) -> Iterator[Case]:
     lines: dict[str, int] = {}
     for row in map_columns(rows, columns, path) if columns else rows:
         case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
         if isinstance(case, list):
             _raise_first(case, path, line=row.line)
-        if case.id in lines:
+        if unique and case.id in lines:
             raise second_case(case.id, row.line, lines[case.id], path)
         lines[case.id] = row.line
         yield case

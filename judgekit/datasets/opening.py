@@ -19,6 +19,7 @@ from judgekit.datasets.texts import MAX_DOCUMENT_BYTES, is_archive
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -81,7 +82,19 @@ def _gathered(path: Path) -> Document:
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
         limit = f"{MAX_DOCUMENT_BYTES >> 20} MiB"
         raise DatasetError(f"larger than {limit}", path=path, hint="split it into several files")
-    rows: list[Row] = list(iter_rows(path))
+    return rows_document(path, list(iter_rows(path)))
+
+
+def rows_document(path: Path, rows: Sequence[Row]) -> Document:
+    """Rows of another tool as one list.
+
+    Args:
+        path: Their file.
+        rows: The rows.
+
+    Returns:
+        A document that knows the line of each.
+    """
     value: list[JsonValue] = [row.fields for row in rows]
     lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
     return Document(path, value, (), lambda: lines)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.datasets.cases import CASE_ALIASES
+from judgekit.datasets.fields import TYPED
 from judgekit.datasets.foreign.marks import (
     is_graders,
     is_message_sample,
@@ -82,11 +83,12 @@ class ForeignShape:
         read: Callable[[Document], Reading] = getattr(import_module(f"{_READERS}.{module}"), name)
         return read(document)
 
-    def read_or_refuse(self, document: Document) -> Dataset:
+    def read_or_refuse(self, document: Document, *, unique: bool = True) -> Dataset:
         """The dataset of a file of this shape.
 
         Args:
             document: The file.
+            unique: Whether an id given twice is an error.
 
         Returns:
             The dataset.
@@ -95,7 +97,7 @@ class ForeignShape:
             DatasetError: When the file is unsound, or has no cases.
         """
         if self.reader is not None and self.has_cases:
-            return self.read(document).dataset()
+            return self.read(document).dataset(unique=unique)
         raise self._refusal(document)
 
     def _refusal(self, document: Document) -> DatasetError:
@@ -150,7 +152,8 @@ FOREIGN_SHAPES: tuple[ForeignShape, ...] = (
         is_graders,
         has_cases=False,
         reader="graders:check_graders",
-        remedy="it holds assertions and criteria, not cases",
+        remedy="it holds criteria and checks, not cases: `judgekit convert FILE --to rubric -o "
+        "rubric.yaml` makes a rubric of it",
     ),
     ForeignShape(
         "an export of the judge cache",
@@ -245,7 +248,7 @@ def row_kind(fields: dict[str, JsonValue]) -> Kind | None:
     Returns:
         Its kind; None where it is none of judgekit's.
     """
-    names = fields.keys()
+    names = {name.removesuffix(TYPED) for name in fields}
     if "annotator" in names:
         return "labels"
     if "text" in names and names & {"criterion", "order", "repeat"}:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 
 from judgekit.datasets.cases import read_case
 from judgekit.datasets.faults import Fault, explain, suggestion
 from judgekit.datasets.fields import as_texts, read_cells
+from judgekit.datasets.labels import label_of
 from judgekit.datasets.outputs import read_answer
 from judgekit.datasets.problems import Problem, problem_from_error, problem_from_fault
 from judgekit.datasets.recognition import Kind, row_kind
 from judgekit.errors import DatasetError
 from judgekit.records.output import Usage
-from judgekit.records.record import Count, Finite, Name, Record
+from judgekit.records.record import Count, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -59,34 +60,6 @@ class ReplyLine(Record):
     """Its tokens."""
 
 
-class LabelLine(Record):
-    """One line of a file of labels."""
-
-    case_id: Name
-    """The case that was labelled."""
-
-    variant: str | None = None
-    """The variant that was labelled."""
-
-    criterion: str | None = None
-    """The criterion; None for the output as a whole."""
-
-    annotator: Name
-    """Who labelled."""
-
-    raw: Finite | None = None
-    """The score on the criterion's scale."""
-
-    winner: str | None = None
-    """The better variant."""
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
-        if (self.raw is None) == (self.winner is None):
-            raise ValueError("a label has `raw` or `winner`, one of the two")
-        return self
-
-
 @dataclass(slots=True)
 class RowCheck:
     """What the rows of a file come to."""
@@ -107,7 +80,7 @@ class RowCheck:
     """The sound cases, when the rows are cases."""
 
     lines: dict[Key, int] = field(default_factory=dict)
-    """The line of every sound row."""
+    """The line of every sound row, and of every unsound case that has an id."""
 
     def take(self, rows: Iterable[Row | DatasetError]) -> Self:
         """Check rows.
@@ -140,19 +113,25 @@ class RowCheck:
         if isinstance(found, list):
             for fault in found:
                 self._add(row, fault)
+            name = row.fields.get("id")
+            if self.kind == "cases" and isinstance(name, str) and name.strip():
+                self._claim(row, (name,))  # an unsound case has its id too
             return
-        if found in self.lines:
-            named = ", ".join(str(part) for part in found if part is not None)
-            message = f"a duplicate, it stands twice ({named}); first in line {self.lines[found]}"
-            self._add(row, Fault((), message, "rename or remove one"))
-        else:
-            self.lines[found] = row.line
+        self._claim(row, found)
         if self.case_ids is not None and found[0] not in self.case_ids:
             near = suggestion(str(found[0]), self.case_ids)
             self._add(row, Fault((), f"no case has the id {found[0]!r}", near))
         if row.is_repaired:
             warning = "a lone surrogate, which no file can hold, was replaced by U+FFFD"
             self._add(row, Fault((), warning), severity="warning")
+
+    def _claim(self, row: Row, key: Key) -> None:
+        if key in self.lines:
+            named = ", ".join(str(part) for part in key if part is not None)
+            message = f"a duplicate, it stands twice ({named}); first in line {self.lines[key]}"
+            self._add(row, Fault((), message, "rename or remove one"))
+        else:
+            self.lines[key] = row.line
 
     def _read(self, row: Row) -> Key | list[Fault]:
         if self.kind == "cases":
@@ -167,7 +146,7 @@ class RowCheck:
             if isinstance(answer, list):
                 return answer
             return (answer.output.case_id, answer.output.variant)
-        return _read_line(row, LabelLine if self.kind == "labels" else ReplyLine)
+        return _read_label(row) if self.kind == "labels" else _read_reply(row)
 
     def _add(
         self, row: Row, fault: Fault, *, severity: Literal["error", "warning"] = "error"
@@ -178,20 +157,24 @@ class RowCheck:
         self.problems.append(problem.model_copy(update={"severity": severity}))
 
 
-def _read_line(row: Row, model: type[LabelLine | ReplyLine]) -> Key | list[Fault]:
+def _read_label(row: Row) -> Key | list[Fault]:
+    label = label_of(row)
+    if isinstance(label, list):
+        return label
+    return (label.case_id, label.variant, label.criterion, label.repeat, label.annotator)
+
+
+def _read_reply(row: Row) -> Key | list[Fault]:
     fields = dict(row.fields)
     if row.is_table:
         fields, faults = read_cells(fields, json_names=("usage",), list_names=())
         if faults:
             return faults
     try:
-        line = model.model_validate(as_texts(fields, ("case_id", "variant", "annotator")))
+        line = ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
     except ValidationError as error:
-        return explain(error, model, fields)
-    shared = (line.case_id, line.variant, line.criterion)
-    if isinstance(line, LabelLine):
-        return (*shared, line.annotator)
-    return (*shared, line.order, line.repeat)
+        return explain(error, ReplyLine, fields)
+    return (line.case_id, line.variant, line.criterion, line.order, line.repeat)
 
 
 def _unknown_row(row: Row) -> Fault:

@@ -226,7 +226,7 @@ def open_cases(
         return CaseSource(
             table_name(path), "1", lambda: _some(iter_cases(path, columns=columns), path)
         )
-    dataset = load_dataset(path, columns=columns)
+    dataset = load_dataset(path, columns=columns, unique=True)
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
 
 

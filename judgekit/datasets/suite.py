@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections import Counter
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from judgekit.datasets.suite_settings import (
+    CompareSettings,
     Gate,
     HttpTarget,
     JudgeSettings,
@@ -26,6 +28,9 @@ from judgekit.datasets.suite_settings import (
 from judgekit.datasets.texts import as_path
 from judgekit.records.case import Case
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SMALLEST_PANEL = 2
@@ -97,6 +102,9 @@ class Suite(Record):
     settings: RunSettings = RunSettings()
     """How it is run."""
 
+    compare: CompareSettings = CompareSettings()
+    """How variants are compared blind."""
+
     suites: tuple[SuiteGroup, ...] = ()
     """Groups of cases, where some belong together."""
 
@@ -159,9 +167,8 @@ class Suite(Record):
     def _is_sound(self) -> Self:
         if (self.dataset is None) == (self.cases is None):
             raise ValueError("a suite needs `dataset` or `cases`, one of the two")
-        ids = [variant.id for variant in self.variants]
-        if twice := sorted({name for name in ids if ids.count(name) > 1}):
-            raise ValueError(f"two variants are called {', '.join(twice)}")
+        if twice := _twice(variant.id for variant in self.variants):
+            raise ValueError(f"two variants are called {twice}")
         untyped = [
             n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)
         ]
@@ -169,9 +176,10 @@ class Suite(Record):
             raise ValueError(f"assertion {untyped[0]} needs a `type`, such as `output.contains`")
         if self.columns and self.dataset is None:
             raise ValueError("`columns` are those of a `dataset`")
-        groups = [group.name for group in self.suites]
-        if twice := sorted({name for name in groups if groups.count(name) > 1}):
-            raise ValueError(f"two suites are called {', '.join(twice)}")
+        if twice := _twice(case.id for case in self.cases or ()):
+            raise ValueError(f"two cases have the id {twice}: rename one, ids name results")
+        if twice := _twice(group.name for group in self.suites):
+            raise ValueError(f"two suites are called {twice}")
         return self
 
     @model_validator(mode="after")
@@ -181,9 +189,8 @@ class Suite(Record):
                 raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
             if not _is_weight(scorer.get("weight", 1)):
                 raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
-        names = [scorer_name(scorer) for scorer in self.scorers]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two scorers are called {', '.join(twice)}: give one a `name`")
+        if twice := _twice(scorer_name(scorer) for scorer in self.scorers):
+            raise ValueError(f"two scorers are called {twice}: give one a `name`")
         return self
 
     @model_validator(mode="after")
@@ -206,6 +213,12 @@ class Suite(Record):
         if self.cases is None or self.rubric is not None or self.profile is not None:
             return True
         return any(case.rubric is not None for case in self.cases)
+
+
+def _twice(names: Iterable[str]) -> str:
+    """The names that are there more than once, as a list in words."""
+    counted = Counter(names)
+    return ", ".join(sorted(name for name, n in counted.items() if n > 1))
 
 
 def scorer_name(scorer: JsonObject) -> str:
@@ -240,8 +253,8 @@ def suite_schema() -> JsonObject:
     """
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
-        JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings, SuiteGroup,
-        PriceSettings, Case,
+        JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
+        CompareSettings, SuiteGroup, PriceSettings, Case,
     )  # fmt: skip
     definitions = schema["$defs"]
     for record in records:

@@ -278,6 +278,19 @@ class RunSettings(Record):
         return self
 
 
+class CompareSettings(Record):
+    """How two variants are shown to a judge that compares them blind."""
+
+    scrub: bool = True
+    """Whether what names an output's maker is taken out before the judge sees it."""
+
+    draw_labels: bool = True
+    """Whether the outputs get drawn labels that mean nothing beside their places."""
+
+    seed: int = 0
+    """Seed of the labels."""
+
+
 class SuiteGroup(Record):
     """Cases that belong together."""
 

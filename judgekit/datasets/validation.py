@@ -7,14 +7,20 @@ import re
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.checking import check_rubric, check_suite, dataset_header
+from judgekit.datasets.columns import map_columns
 from judgekit.datasets.documents import Document, read_document
-from judgekit.datasets.loading import load_dataset, rubric_path
-from judgekit.datasets.opening import is_rows, is_whole, whole_document
+from judgekit.datasets.loading import rubric_path
+from judgekit.datasets.opening import is_rows, is_whole, rows_document, whole_document
 from judgekit.datasets.output_rows import scan_output_rows
 from judgekit.datasets.problems import Problem, problem_from_error, problem_from_fault
-from judgekit.datasets.recognition import ForeignShape, document_kind, foreign_shape
+from judgekit.datasets.recognition import (
+    ForeignShape,
+    document_kind,
+    foreign_row_shape,
+    foreign_shape,
+)
 from judgekit.datasets.row_checks import RowCheck
-from judgekit.datasets.rows import document_rows, scan_rows
+from judgekit.datasets.rows import Row, document_rows, scan_rows
 from judgekit.datasets.texts import as_path
 from judgekit.datasets.vagueness import vague_word
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
@@ -37,8 +43,8 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
         dataset: The cases.
 
     Returns:
-        An error for a dataset without cases and for ids given twice; warnings for ids that
-        differ only in case or punctuation, blank inputs, missing references and vague
+        An error for a dataset without cases; warnings for ids given twice (a run refuses them),
+        ids that differ only in case or punctuation, blank inputs, missing references and vague
         descriptions. Empty when all is well.
     """
     if not dataset.cases:
@@ -74,8 +80,22 @@ def validate_path(path: Path | str) -> list[Problem]:
         if document is not None:
             return _document_problems(document)
     except DatasetError as error:
-        return [problem_from_error(error)]
+        return _damaged_rows(path) or [problem_from_error(error)]
     return _row_problems(RowCheck(path))
+
+
+def _damaged_rows(path: Path) -> list[Problem]:
+    """All that is wrong with another tool's rows of which some cannot be read."""
+    try:
+        scanned = list(scan_rows(path)) if is_rows(path) else []
+    except DatasetError:
+        return []
+    rows = [row for row in scanned if isinstance(row, Row)]
+    if not rows or foreign_row_shape(rows[0].fields) is None:
+        return []
+    damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
+    found = [*_document_problems(rows_document(path, rows)), *damaged]
+    return sorted(found, key=lambda problem: problem.line or 0)
 
 
 def _is_whole(path: Path) -> bool:
@@ -92,9 +112,8 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
     for case in cases:
         near = folded.setdefault(re.sub(r"[\W_]+", "-", case.id.casefold()), case.id)
         if case.id in exact:
-            message = "a duplicate id: another case has it too"
-            remedy = "rename one; ids name results and stored judgments"
-            yield Problem(severity="error", message=message, case_id=case.id, remedy=remedy)
+            message = "a duplicate id: another case has it too, so that neither can be run"
+            yield _warning(case, message, "rename one; ids name results and stored judgments")
         elif near != case.id:
             message = f"the id is nearly the same as {near!r}"
             yield _warning(case, message, "give them names that are told apart at a glance")
@@ -252,12 +271,23 @@ def _suite_problems(suite: Suite, document: Document) -> Iterator[Problem]:
 
 def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[str] | None]:
     """What is wrong with cases whose columns the suite maps, and their ids."""
+    check = RowCheck(path, "cases")
     try:
-        dataset = load_dataset(path, columns=suite.columns)
+        document = whole_document(path)
+        rows = scan_rows(path) if document is None else document_rows(document)
+        check.take(map_columns(_sound_rows(rows, check), suite.columns, path))
     except (DatasetError, SettingsError) as error:
-        return [problem_from_error(error)], None
-    found = [p.model_copy(update={"path": str(path)}) for p in validate_dataset(dataset)]
-    return found, {case.id for case in dataset.cases}
+        return [*check.problems, problem_from_error(error)], None
+    return [*check.problems, *_weak_cases(check)], {case.id for case in check.cases} or None
+
+
+def _sound_rows(rows: Iterable[Row | DatasetError], check: RowCheck) -> Iterator[Row]:
+    """The rows that can be read; what is wrong with the others is noted."""
+    for row in rows:
+        if isinstance(row, DatasetError):
+            check.problems.append(problem_from_error(row))
+        else:
+            yield row
 
 
 def _suite_rubric_problems(suite: Suite, document: Document) -> list[Problem]:

@@ -37,7 +37,8 @@ class Child:
     Args:
         arguments: The program and its arguments.
         stdin: What it reads.
-        most_bytes: How much it may write to stdout before it is given up.
+        most_bytes: How much it may write to stdout and to stderr before it is given up; None
+            sets no limit to stderr.
         environment: Its environment, but for a mark by which its descendants are found.
         folder: Its working folder; None takes the current one.
 
@@ -51,7 +52,7 @@ class Child:
         arguments: Sequence[str],
         stdin: bytes,
         *,
-        most_bytes: int,
+        most_bytes: tuple[int, int | None],
         environment: Mapping[str, str],
         folder: Path | None,
     ) -> None:
@@ -59,7 +60,8 @@ class Child:
         self._mark = f"{_MARK}={mark}".encode()
         self._process = process = _begun(arguments, {**environment, _MARK: mark}, folder)
         self._left = memoryview(stdin)
-        self._most_bytes = most_bytes
+        self._most_bytes, self._most_stderr = most_bytes
+        self._n_stderr = 0
         self._loop = asyncio.get_running_loop()
         self._drained: asyncio.Future[None] = self._loop.create_future()
         self._stderr = bytearray()
@@ -70,6 +72,8 @@ class Child:
         """What it wrote so far."""
         self.is_too_large = False
         """Whether it wrote too much."""
+        self.most_written = self._most_bytes
+        """Where it did, how much would have been allowed."""
         self._stdin, stdout, stderr = (
             cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -150,6 +154,10 @@ class Child:
     def _keep_end(self, chunk: bytes) -> None:
         self._stderr += chunk
         del self._stderr[:-STDERR_TAIL_BYTES]
+        self._n_stderr += len(chunk)
+        if self._most_stderr is not None and self._n_stderr > self._most_stderr:
+            self.is_too_large, self.most_written = True, self._most_stderr
+            self._end()
 
     def _write(self) -> None:
         try:

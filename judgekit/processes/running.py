@@ -40,6 +40,9 @@ class Limits:
     output_bytes: int = 10 << 20
     """How much it may write to stdout."""
 
+    stderr_bytes: int | None = None
+    """How much it may write to stderr; None sets no limit, for only the end of it is kept."""
+
     cpu_s: int | None = None
     """Seconds of CPU time for each of its processes; None leaves it to the system."""
 
@@ -127,7 +130,7 @@ async def run_process(
         child = Child(
             arguments,
             stdin,
-            most_bytes=limits.output_bytes,
+            most_bytes=(limits.output_bytes, limits.stderr_bytes),
             environment=environment,
             folder=folder,
         )
@@ -145,7 +148,7 @@ async def run_process(
     finally:
         exit_code = child.bury()
     if child.is_too_large:
-        raise _too_large(limits, child.stderr_tail)
+        raise _too_large(child.most_written, child.stderr_tail)
     if exit_code != 0:
         raise _bad_ending(exit_code, child.stderr_tail, limits)
     return Finished(bytes(child.stdout), child.stderr_tail, exit_code)
@@ -202,8 +205,8 @@ def _limiting(limits: Limits) -> list[str]:
     return [_SHELL, "-c", f'{script}exec "$@"', _SHELL]
 
 
-def _too_large(limits: Limits, stderr: str) -> ProcessFailedError:
-    most = f"{limits.output_bytes / 2**20:.3g} MiB"
+def _too_large(most_bytes: int, stderr: str) -> ProcessFailedError:
+    most = f"{most_bytes / 2**20:.3g} MiB"
     return ProcessFailedError(f"it wrote more than {most}", kind="too_large", stderr=stderr)
 
 

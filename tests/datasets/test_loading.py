@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from judgekit.datasets.documents import dump_yaml
 from judgekit.datasets.loading import load_dataset, load_rubric
+from judgekit.datasets.suite_opening import suite_from
+from judgekit.datasets.validation import validate_dataset
 from judgekit.errors import DatasetError, JudgekitError, RubricError, UnknownNameError
 from judgekit.records.case import Case, Dataset
 from judgekit.records.rubric import Criterion, Rubric
@@ -16,6 +19,10 @@ from judgekit.records.rubric import Criterion, Rubric
 if TYPE_CHECKING:
     from pathlib import Path
 
+WORKFLOW = """\
+{"id": "d", "workflowName": "w", "version": "1",
+ "cases": [{"id": "a", "input": 1}, {"id": "b", "input": 2}, {"id": "a", "input": 3}]}
+"""
 RUBRIC = """\
 name: support
 pass_threshold: 0.8
@@ -93,7 +100,33 @@ def test_an_unsound_case_names_line_and_remedy(
 def test_an_id_given_twice_names_both_lines(tmp_path: Path) -> None:
     text = '{"id": "a", "input": 1}\n\n{"id": "a", "input": 2}'
     with pytest.raises(DatasetError, match=r":3: case 'a': .*first in line 1"):
-        load_dataset(put(tmp_path, text, "a.jsonl"))
+        load_dataset(put(tmp_path, text, "a.jsonl"), unique=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", '{"id": "a", "input": 1}\n{"id": "b", "input": 2}\n{"id": "a", "input": 3}'),
+        ("a.csv", "id,input\na,1\nb,2\na,3"),
+        ("a.yaml", "cases: [{id: a, input: 1}, {id: b, input: 2}, {id: a, input: 3}]"),
+        ("a.json", WORKFLOW),
+    ],
+)
+def test_cases_with_one_id_are_all_loaded_and_told_and_not_run(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = put(tmp_path, text, name)
+
+    dataset = load_dataset(path)
+
+    assert [(case.id, str(case.input)) for case in dataset.cases] == [
+        ("a", "1"), ("b", "2"), ("a", "3")
+    ]  # fmt: skip
+    told = [p for p in validate_dataset(dataset) if p.message.startswith("a duplicate id")]
+    assert [(p.severity, p.case_id) for p in told] == [("warning", "a")]
+    for refuse in (partial(load_dataset, unique=True), suite_from):
+        with pytest.raises(DatasetError, match="case 'a': a duplicate id"):
+            refuse(path)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +291,18 @@ def test_any_structure_is_loaded_or_a_clean_error(
 def test_a_rubric_of_records_round_trips(tmp_path: Path) -> None:
     rubric = Rubric(name="r", criteria=(Criterion(name="a", question="q", scale="five_level"),))
     assert load_rubric(put(tmp_path, dump_yaml(rubric.to_json()), "r.yaml")) == rubric
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("id,input.json\na,{", "the column `input.json` holds JSON"),
+        ("id,input,input.json\na,x,1", "`input` and `input.json` both hold `input`"),
+        ("id,input.json\na,", "the field `input` is missing"),
+    ],
+)
+def test_a_typed_column_that_says_nothing_sound_is_told(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    with pytest.raises(DatasetError, match=what):
+        load_dataset(put(tmp_path, text, "a.csv"))

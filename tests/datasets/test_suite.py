@@ -255,3 +255,9 @@ def test_a_judge_needs_no_rubric_where_a_case_or_the_profile_has_one(tmp_path: P
     for fields in ("cases: [{id: a, input: 1, rubric: helpfulness}]", "dataset: c",
                    "cases: [{id: a, input: 1}]\nprofile: creative"):  # fmt: skip
         assert load_suite(put(tmp_path, f"name: s\njudge: openai/m\n{fields}")).rubric is None
+
+
+def test_a_suite_made_in_python_refuses_cases_with_one_id() -> None:
+    cases = [{"id": "a", "input": 1}, {"id": "b", "input": 2}, {"id": "a", "input": 3}]
+    with pytest.raises(ValueError, match="two cases have the id a: rename one"):
+        Suite.model_validate({"name": "s", "cases": cases})

@@ -15,14 +15,10 @@ from judgekit.datasets.foreign.attachments import (
     Shelf,
     safe_name,
 )
-from judgekit.datasets.foreign.promptfoo_assertions import (
-    CODE,
-    GRADED,
-    PLAIN,
-    AssertionReader,
-    Checks,
-)
+from judgekit.datasets.foreign.promptfoo_assertions import AssertionReader, Checks
+from judgekit.datasets.foreign.promptfoo_names import CODE, GRADED, PLAIN
 from judgekit.datasets.foreign.promptfoo_tables import row_as_test
+from judgekit.datasets.foreign.promptfoo_trajectory import ON_TRAJECTORY
 from judgekit.datasets.foreign.reading import Reading
 from judgekit.datasets.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.datasets.thresholds import threshold_fault
@@ -137,7 +133,7 @@ class _Config:
                 value = read_document(path).value
                 items = value if isinstance(value, list) else [value]
                 return [item for item in items if isinstance(item, dict)]
-            known = frozenset({*PLAIN, *GRADED, *CODE})
+            known = frozenset({*PLAIN, *GRADED, *CODE, *ON_TRAJECTORY})
             rows = iter_rows(path)
             return [row_as_test(r.fields, known) if r.is_table else r.fields for r in rows]
         except DatasetError as error:
@@ -250,24 +246,21 @@ class _Config:
             "name": whole.get("description"),
             "input": variables,
             "reference": checks.reference,
-            "assertions": checks.assertions,
+            "assertions": [*checks.assertions],
             "rubric": rubric,
-            "evaluation": self._evaluation(checks, name),
+            "evaluation": _evaluation(checks),
             "tags": tags if isinstance(tags, list) else None,
             "metadata": kept,
         }
-        self.reading.add_case(fields, at)
+        if self.reading.add_case(fields, at) is not None:
+            self.reading.spec_places[name] = checks.places
 
-    def _evaluation(self, checks: Checks, case_id: str) -> JsonObject | None:
-        """A similarity decides, with the other assertions as guards; no judge shares in it."""
-        if not checks.similar:
-            return None
-        at, threshold = checks.similar[0]
-        if len(checks.similar) > 1 or checks.criteria:
-            message = "`similar` may stand once in a test, and not beside questions to a model"
-            remedy = "part the test, or write it as an `llm-rubric` too"
-            self.reading.add(at, message, remedy, case_id=case_id)
-        return {"strategy": "semantic_sim", "threshold": threshold}
+
+def _evaluation(checks: Checks) -> JsonObject | None:
+    """One similarity decides, with the other assertions as guards, unless a judge is asked too."""
+    if len(checks.similarities) != 1 or checks.criteria:
+        return None
+    return {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
 
 
 def _merged(first: JsonObject, second: JsonObject) -> JsonObject:

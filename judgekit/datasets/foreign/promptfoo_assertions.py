@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.faults import kind_of, suggestion
 from judgekit.datasets.foreign.attachments import AttachmentError
-from judgekit.datasets.foreign.promptfoo_values import alternatives, meant_value
+from judgekit.datasets.foreign.promptfoo_names import (
+    CODE,
+    DEFAULT_SIMILARITY,
+    GRADED,
+    PLAIN,
+    SIMILAR,
+    instead_of,
+)
+from judgekit.datasets.foreign.promptfoo_trajectory import (
+    ON_TRAJECTORY,
+    UnreadableError,
+    trajectory_spec,
+)
+from judgekit.datasets.foreign.promptfoo_values import SQL_DIALECTS, alternatives, meant_value
 from judgekit.datasets.thresholds import threshold_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import JsonValue
 
     from judgekit.datasets.foreign.attachments import Shelf
@@ -21,41 +32,10 @@ if TYPE_CHECKING:
     from judgekit.datasets.json_text import KeyPath
     from judgekit.records.record import JsonObject
 
-PLAIN = frozenset(
-    {
-        "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
-        "icontains-any", "starts-with", "regex", "is-json", "contains-json",
-        "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
-        "levenshtein", "rouge-n", "bleu", "similar", "latency", "cost", "word-count",
-        "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
-        "is-valid-openai-function-call", "is-valid-function-call",
-    }
-)  # fmt: skip
-"""Assertions that need no model; they keep their names."""
-
-GRADED: Mapping[str, str] = {
-    "llm-rubric": "{value}",
-    "agent-rubric": "{value}",
-    "g-eval": "{value}",
-    "model-graded-closedqa": "Does the output meet this: {value}",
-    "factuality": "Does the output agree with these facts: {value}",
-    "model-graded-factuality": "Does the output agree with these facts: {value}",
-    "answer-relevance": "Does the output answer what was asked?",
-    "context-faithfulness": "Is every statement of the output supported by the context?",
-}
-"""Assertions that ask a model, with the question of the criterion they become."""
-
-SIMILAR = "similar"
-"""The assertion that measures similarity; `similar:cosine` and the like are the same."""
-
-DEFAULT_SIMILARITY = 0.75
-"""How similar an output must be where the assertion does not say."""
-
-CODE = frozenset({"javascript", "python", "ruby", "webhook"})
-"""Assertions that run code, or send the output away."""
-
 _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric"})
 _NOT = "not-"
+_CALLS = frozenset(name for name in PLAIN if name.startswith("is-valid-"))
+_SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = frozenset({"bleu", "rouge-n"})
 _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
@@ -67,8 +47,11 @@ _UNIT = {"min": 0, "max": 1}
 class Checks:
     """What the assertions of one test come to."""
 
-    assertions: list[JsonValue] = field(default_factory=list)
+    assertions: list[JsonObject] = field(default_factory=list)
     """Those that need no model."""
+
+    places: list[KeyPath] = field(default_factory=list)
+    """Where each of those stands."""
 
     criteria: list[JsonValue] = field(default_factory=list)
     """The others, as the fields of a `Criterion`."""
@@ -76,8 +59,18 @@ class Checks:
     reference: str | None = None
     """The first good answer one of them names."""
 
-    similar: list[tuple[KeyPath, float]] = field(default_factory=list)
-    """Those of the assertions that measure similarity: where they stand, and their thresholds."""
+    similarities: list[float] = field(default_factory=list)
+    """The threshold of each assertion that asks for likeness to one text."""
+
+    def add(self, spec: JsonObject, at: KeyPath) -> None:
+        """Take an assertion.
+
+        Args:
+            spec: The assertion.
+            at: Where it stands.
+        """
+        self.assertions.append(spec)
+        self.places.append(at)
 
 
 class AssertionReader:
@@ -116,11 +109,8 @@ class AssertionReader:
         is_scored: bool,
     ) -> None:
         found = self._resolved(item, at)
-        if found is None:
-            return
-        name = found.get("type")
-        if not isinstance(name, str):
-            self._reading.add(at, "an assertion needs a `type`", "for example `contains`")
+        name = None if found is None else found.get("type")
+        if found is None or not isinstance(name, str):
             return
         if name == "assert-set":
             self._take_set(found, at, variables, checks, is_scored=is_scored)
@@ -135,10 +125,12 @@ class AssertionReader:
             self._compare(name, found, value, at, checks)
         elif plain in PLAIN:
             self._check(name, found, value, at, checks)
+        elif plain in ON_TRAJECTORY:
+            self._trace(name, found, value, at, checks)
         else:
             message = f"the assertion {name[:60]!r} has no counterpart here"
-            near = suggestion(plain[:60], (*PLAIN, *GRADED))
-            self._reading.add((*at, "type"), message, near)
+            remedy = instead_of(plain) or suggestion(plain[:60], (*PLAIN, *GRADED))
+            self._reading.add((*at, "type"), message, remedy)
 
     def _resolved(self, item: JsonValue, at: KeyPath) -> JsonObject | None:
         """The assertion itself, or the template it refers to."""
@@ -146,11 +138,11 @@ class AssertionReader:
             self._reading.add(at, f"an assertion is a mapping of fields, not {kind_of(item)}")
             return None
         reference = item.get("$ref")
-        if reference is None:
-            return item
         name = str(reference).removeprefix("#/assertionTemplates/")
-        template = self._templates.get(name)
-        if isinstance(template, dict) and "$ref" not in template:
+        template = item if reference is None else self._templates.get(name)
+        if isinstance(template, dict) and (reference is None or "$ref" not in template):
+            if not isinstance(template.get("type"), str):
+                self._reading.add(at, "an assertion needs a `type`", "for example `contains`")
             return template
         message = f"no assertion template is called {name[:60]!r}"
         self._reading.add((*at, "$ref"), message, suggestion(name[:60], self._templates))
@@ -213,40 +205,84 @@ class AssertionReader:
     ) -> None:
         plain = name.removeprefix(_NOT)
         value = meant_value(plain, value)
+        if plain in _CALLS and value is None:
+            message = f"`{name}` needs a `value`: the schemas of the tools"
+            self._reading.add(at, message, "those of a provider's configuration are not read")
+            return
         spec: JsonObject = {"type": name}
+        if plain in _SQL and isinstance(value, dict):
+            self._dialect(value, (*at, "value"), spec)
+            value = None
         if value is not None:
             spec["value"] = value
         spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key) is not None}
-        if isinstance(found.get("metric"), str):
-            spec["description"] = found["metric"]
-        self._warn_of_settings(found, at)
+        self._describe(spec, found, at)
         if name == "equals" and isinstance(value, str):
             checks.reference = checks.reference or value
         if plain in _ONE_REFERENCE and isinstance(value, list):
             message = f"`{plain}` is asked of each reference on its own; one must be reached"
             self._reading.warn((*at, "value"), message)
             spec = alternatives(plain, spec)
-        checks.assertions.append(spec)
+        checks.add(spec, at)
+
+    def _dialect(self, value: JsonObject, at: KeyPath, spec: JsonObject) -> None:
+        """Take the dialect of an assertion on SQL; its lists of rights are not read."""
+        for name, given in value.items():
+            if name == "databaseType" and str(given).lower() in SQL_DIALECTS:
+                spec["dialect"] = SQL_DIALECTS[str(given).lower()]
+            elif name == "databaseType":
+                remedy = suggestion(str(given)[:40].lower(), SQL_DIALECTS)
+                self._reading.add((*at, name), f"{given!r} is no dialect that is read", remedy)
+            else:
+                message = f"`{name}` is not read here"
+                self._reading.add((*at, name), message, "check for the names with `regex`")
+
+    def _trace(
+        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: Checks
+    ) -> None:
+        try:
+            spec = trajectory_spec(name, value)
+        except UnreadableError as error:
+            message = f"this `{name}` cannot be asked here"
+            self._reading.add((*at, "value") if "value" in found else at, message, str(error))
+            return
+        if found.get("weight") is not None:
+            spec["weight"] = found["weight"]
+        self._describe(spec, found, at)
+        checks.add(spec, at)
+
+    def _describe(self, spec: JsonObject, found: JsonObject, at: KeyPath) -> None:
+        """Keep the name of its metric, and tell of the settings that are not used."""
+        if isinstance(found.get("metric"), str):
+            spec["description"] = found["metric"]
+        self._warn_of_settings(found, at)
 
     def _compare(
         self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: Checks
     ) -> None:
-        """A similarity is measured by a strategy, which has one text to compare with."""
+        """Several texts are alternatives: the output must be like one of them."""
         threshold = found.get("threshold", DEFAULT_SIMILARITY)
+        texts = value if isinstance(value, list) else [value]
         if fault := threshold_fault(("threshold",), threshold, ()):
             self._reading.add((*at, "threshold"), fault.message, fault.remedy)
-        elif name.startswith(_NOT) or not isinstance(value, str):
-            message = f"`{name}` is read only with one text that the output should be like"
-            self._reading.add(
-                at, message, "write one `similar` for each text, in a test of its own"
-            )
         elif not isinstance(threshold, int | float) or threshold < 0:
             self._reading.add((*at, "threshold"), "`threshold` must be a number from 0 to 1")
+        elif not texts or not all(isinstance(text, str) and text for text in texts):
+            message = f"`{name}` needs a `value`: a text that the output should be like"
+            self._reading.add(at, message)
         else:
-            checks.similar.append((at, threshold))
-            checks.reference = checks.reference or value
-            spec: JsonObject = {"type": SIMILAR, "value": value, "threshold": threshold}
-            checks.assertions.append(spec)
+            is_negated = name.startswith(_NOT)
+            spec: JsonObject = {"type": f"{_NOT if is_negated else ''}{SIMILAR}"}
+            spec |= {"value": value, "threshold": threshold}
+            if found.get("weight") is not None:
+                spec["weight"] = found["weight"]
+            self._describe(spec, found, at)
+            if isinstance(value, list):
+                spec = alternatives(SIMILAR, spec)
+            elif not is_negated:
+                checks.similarities.append(threshold)
+                checks.reference = checks.reference or str(value)
+            checks.add(spec, at)
 
     def _grade(
         self,
@@ -302,15 +338,16 @@ class AssertionReader:
             self._take(item, place, variables, inner, is_scored=is_scored or is_group)
         if not is_group:
             checks.assertions += inner.assertions
+            checks.places += inner.places
             checks.criteria += inner.criteria
-            checks.similar += inner.similar
-        elif inner.criteria or inner.similar:
+            checks.similarities += inner.similarities
+        elif inner.criteria:
             message = "a set with a `threshold` may hold only checks that are right or wrong"
             self._reading.add(at, message, "leave the threshold out, or part the set")
         elif inner.assertions:
-            spec: JsonObject = {"type": "all", "assertions": inner.assertions}
+            spec: JsonObject = {"type": "all", "assertions": [*inner.assertions]}
             spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key)}
-            checks.assertions.append(spec)
+            checks.add(spec, at)
         checks.reference = checks.reference or inner.reference
 
     def _warn_of_settings(self, found: JsonObject, at: KeyPath) -> None:

@@ -24,6 +24,21 @@ _TEXTS = frozenset({
     "finish-reason",
 })  # fmt: skip
 _SCHEMAS = frozenset({"is-json", "contains-json"})
+SQL_DIALECTS: Mapping[str, str] = {
+    "athena": "athena",
+    "bigquery": "bigquery",
+    "hive": "hive",
+    "mariadb": "mysql",
+    "mysql": "mysql",
+    "postgresql": "postgres",
+    "redshift": "redshift",
+    "snowflake": "snowflake",
+    "sqlite": "sqlite",
+    "transactsql": "tsql",
+    "trino": "trino",
+}
+"""The databases an assertion on SQL may name, with the dialects they are here."""
+
 _ELEMENTS = "requiredElements"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
@@ -27,6 +27,10 @@ class QualityObject(SnakeRecord):
 
 class TestCaseFields(CamelRecord):
     """A `test-case`."""
+
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"assertions", "context", "evaluation", "stratum"}
+    )
 
     __test__ = False
 
@@ -92,6 +96,8 @@ class RubricFields(CamelRecord):
 class CriterionFields(CamelRecord):
     """A `rubric-criterion`."""
 
+    additions: ClassVar[frozenset[str]] = frozenset({"integer", "levels", "passValue", "required"})
+
     rubric_id: str | None = None
     """The rubric it is part of."""
 
@@ -117,6 +123,8 @@ class CriterionFields(CamelRecord):
 class TestRunFields(CamelRecord):
     """A `test-run`."""
 
+    additions: ClassVar[frozenset[str]] = frozenset({"checks", "failures", "repeat"})
+
     __test__ = False
 
     test_case_id: Name
@@ -128,8 +136,17 @@ class TestRunFields(CamelRecord):
     prompt_version_ref: str | None = None
     """The prompt version that produced it."""
 
+    variant: str | None = None
+    """The variant it belongs to, where several share a prompt version; an addition."""
+
     actual_output: JsonValue
     """What came out."""
+
+    data: JsonValue = None
+    """The structured result beside a text; an addition."""
+
+    error: str | None = None
+    """Why there is no output; an addition."""
 
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """How long it took."""
@@ -152,6 +169,8 @@ class TestRunFields(CamelRecord):
 
 class JudgmentFields(CamelRecord):
     """An `eval-judgment`."""
+
+    additions: ClassVar[frozenset[str]] = frozenset({"evidence", "failures", "repeat"})
 
     test_run_id: Name
     """The run it judges."""

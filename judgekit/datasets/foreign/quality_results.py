@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgekit.records.record import JsonObject
 
 _READ = frozenset(
-    {"id", "testCaseId", "agentRunId", "promptVersionRef", "actualOutput", "durationMs"}
+    {"id", "testCaseId", "agentRunId", "actualOutput", "durationMs", "variant", "data", "error"}
 )
 _Run = tuple[Output, int]
 
@@ -69,7 +69,7 @@ def _runs(export: Export) -> dict[str, _Run]:
         where = (*found.at, "fields", "testCaseId")
         if export.of("test-case", TestCaseFields):
             export.refer("test-case", run.test_case_id, where, case_id=run.test_case_id)
-        place = (run.test_case_id, run.prompt_version_ref)
+        place = (run.test_case_id, _variant(run))
         repeat = n_seen.get(place, 0)
         n_seen[place] = repeat + 1
         runs[key] = (_output(found, repeat), repeat)
@@ -82,19 +82,26 @@ def _output(found: Found[TestRunFields], repeat: int) -> Output:
     nothing = text is None and run.actual_output is None
     return Output(
         text=text,
-        data=None if text is not None else run.actual_output,
-        error="the run has no output" if nothing else None,
+        data=run.data if text is not None else run.actual_output,
+        error=run.error or ("the run has no output" if nothing else None),
         case_id=run.test_case_id,
-        variant=run.prompt_version_ref,
+        variant=_variant(run),
         run_id=run.agent_run_id,
         duration_ms=run.duration_ms,
         metadata={**_said(run), "test_run_id": found.id, "repeat": repeat},
     )
 
 
+def _variant(run: TestRunFields) -> str | None:
+    return run.prompt_version_ref if run.variant is None else run.variant
+
+
 def _said(run: TestRunFields) -> JsonObject:
     """What a run says of itself beside its output."""
-    return {name: item for name, item in run.as_given().items() if name not in _READ}
+    said = {name: item for name, item in run.as_given().items() if name not in _READ}
+    if _variant(run) == run.prompt_version_ref:
+        said.pop("promptVersionRef", None)
+    return said
 
 
 def _judgment(

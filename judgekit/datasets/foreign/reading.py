@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import ValidationError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from judgekit.datasets.problems import Problem
     from judgekit.records.record import JsonObject, Record
 
+_DOUBLE = "a duplicate id"
+
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
@@ -38,10 +41,19 @@ class Reading:
     """What is wrong with it, errors and warnings, in the order found."""
 
     cases: list[Case] = field(default_factory=list)
-    """The sound cases."""
+    """The sound cases, each id once."""
+
+    doubles: list[tuple[int, Case]] = field(default_factory=list)
+    """Sound cases whose id is taken, each with how many of `cases` stand before it."""
 
     places: dict[str, KeyPath] = field(default_factory=dict)
     """The place of each case by its id."""
+
+    claimed: dict[str, KeyPath] = field(default_factory=dict)
+    """The place of each id, of unsound cases too, so that a second one is told at once."""
+
+    spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
+    """The place of each assertion of a case by its id, where the file has them one by one."""
 
     header: JsonObject = field(default_factory=dict)
     """What it says of the dataset: name, version, description."""
@@ -107,7 +119,8 @@ class Reading:
             record = model.model_validate(value)
         except ValidationError as error:
             for fault in explain(error, model, value, synonyms=synonyms):
-                self.add((*at, *fault.where), fault.message, fault.remedy, case_id=case_id)
+                remedy = fault.remedy or _misspelt(fault, model, value)
+                self.add((*at, *fault.where), fault.message, remedy, case_id=case_id)
             return None
         if isinstance(record, CamelRecord | SnakeRecord):
             for where, known in unknown_fields(record):
@@ -137,6 +150,24 @@ class Reading:
             else:
                 self.add((*at, index), f"must be a mapping of fields, not {kind_of(item)}")
 
+    def claim(self, item: JsonObject, at: KeyPath) -> None:
+        """Take the id of a case before the case is read.
+
+        Args:
+            item: The case as it stands.
+            at: Its place; where another has the id, that is noted.
+        """
+        name = item.get("id")
+        if not isinstance(name, str):
+            return
+        if self.claimed.setdefault(name, at) != at:
+            self._add_double(name, self.claimed[name], at)
+
+    def _add_double(self, name: str, first: KeyPath, at: KeyPath) -> None:
+        message = f"{_DOUBLE}; first in line {self.document.line_of(*first)}"
+        remedy = "rename one; ids name results and stored judgments"
+        self.add(at, message, remedy, case_id=name)
+
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
         """Take a case.
 
@@ -145,7 +176,7 @@ class Reading:
             at: Its place.
 
         Returns:
-            The case; None where it is unsound or its id is taken, which is noted.
+            The case; None where it is unsound or its id is taken, which is noted as an error.
         """
         given = {name: value for name, value in fields.items() if value is not None}
         case = read_case({"input": None, **given})
@@ -154,10 +185,9 @@ class Reading:
                 self.add(at, fault.message, fault.remedy, case_id=_id_of(given))
             return None
         if case.id in self.places:
-            first = self.document.line_of(*self.places[case.id])
-            message = f"a duplicate id; first in line {first}"
-            remedy = "rename one; ids name results and stored judgments"
-            self.add(at, message, remedy, case_id=case.id)
+            if case.id not in self.claimed:
+                self._add_double(case.id, self.places[case.id], at)
+            self.doubles.append((len(self.cases), case))
             return None
         self.places[case.id] = at
         self.cases.append(case)
@@ -169,8 +199,11 @@ class Reading:
         errors = [problem for problem in self.problems if problem.severity == "error"]
         return sorted(errors, key=lambda problem: problem.line or 0)
 
-    def dataset(self) -> Dataset:
+    def dataset(self, *, unique: bool = True) -> Dataset:
         """The cases as a dataset; without a name of its own it is called as the file.
+
+        Args:
+            unique: Whether an id given twice is an error; else all cases are in the dataset.
 
         Returns:
             The dataset.
@@ -178,20 +211,26 @@ class Reading:
         Raises:
             DatasetError: When there is an error; the first is told, and how many more there are.
         """
-        self.refuse_errors()
+        self.refuse_errors(unique=unique)
         name = str(self.header.get("name") or "").strip() or self.document.path.stem
         version = str(self.header.get("version", "1"))
         described = self.header.get("description")
         description = described if isinstance(described, str) else None
-        return Dataset(name=name, version=version, description=description, cases=tuple(self.cases))
+        cases = [*self.cases]
+        for place, case in [] if unique else reversed(self.doubles):
+            cases.insert(place, case)
+        return Dataset(name=name, version=version, description=description, cases=tuple(cases))
 
-    def refuse_errors(self) -> None:
+    def refuse_errors(self, *, unique: bool = True) -> None:
         """Raise the first error, if there is one.
+
+        Args:
+            unique: Whether an id given twice is an error.
 
         Raises:
             DatasetError: When there is an error; says how many more there are.
         """
-        errors = self.errors
+        errors = [one for one in self.errors if unique or not one.message.startswith(_DOUBLE)]
         if not errors:
             return
         first, n_more = errors[0], len(errors) - 1
@@ -203,6 +242,16 @@ class Reading:
             case_id=first.case_id,
             hint=first.remedy,
         )
+
+
+def _misspelt(fault: Fault, model: type[Record], value: object) -> str | None:
+    """What was written for a field that is missing, where a name nearly the same stands there."""
+    name = str(fault.where[-1]) if fault.where else ""
+    if len(fault.where) != 1 or not isinstance(value, dict) or name in value:
+        return None
+    known = {field.alias or own for own, field in model.model_fields.items()}
+    near = get_close_matches(name, [str(key) for key in value.keys() - known], n=1)
+    return f"is `{near[0]}` meant for it? rename it" if near else None
 
 
 def _id_of(value: object) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
@@ -21,6 +21,9 @@ class CamelRecord(Record):
     model_config = ConfigDict(
         frozen=True, extra="allow", alias_generator=to_camel, defer_build=True
     )
+
+    additions: ClassVar[frozenset[str]] = frozenset()
+    """Names beyond the format that judgekit writes itself."""
 
     @property
     def extra(self) -> JsonObject:
@@ -57,7 +60,8 @@ def unknown_fields(
     """
     fields = type(record).model_fields
     known = tuple(field.alias or name for name, field in fields.items())
-    for name in record.extra:
+    own = record.additions if isinstance(record, CamelRecord) else frozenset()
+    for name in record.extra.keys() - own:
         yield (*at, name), known
     for name, field in fields.items():
         value = getattr(record, name)

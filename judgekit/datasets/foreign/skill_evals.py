@@ -92,9 +92,13 @@ def read_skill_evals(document: Document) -> Reading:
     folder = document.path.parent
     shelves = (Shelf(FolderAttachments(folder)), Shelf(FolderAttachments(folder.parent)))
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
+        reading.claim(item, at)
         case = reading.record(EvalCase, item, at)
-        if case is not None and _can_fail(case, at, reading):
-            reading.add_case(_fields(case, skill, _files(case, at, reading, shelves)), at)
+        if case is None:
+            continue
+        files = _files(case, at, reading, shelves)
+        if _can_fail(case, at, reading):
+            reading.add_case(_fields(case, skill, files), at)
     return reading
 
 

@@ -14,7 +14,11 @@ from judgekit.records.record import Count, Finite  # noqa: TC001 - pydantic read
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic import JsonValue
+
     from judgekit.datasets.documents import Document
+    from judgekit.datasets.json_text import KeyPath
+    from judgekit.records.record import JsonObject
 
 _WORST, _BEST = 1.0, 5.0
 
@@ -97,19 +101,27 @@ def check_history(document: Document) -> Reading:
 def _read(document: Document) -> tuple[SkillHistory | None, Reading]:
     reading = Reading(document)
     history = reading.record(SkillHistory, document.value)
-    if history is None:
-        return None, reading
-    numbers = [version.version for version in history.versions]
-    for index, version in enumerate(history.versions):
-        place = ("versions", index)
-        if version.version in numbers[:index]:
-            reading.add((*place, "version"), f"the version {version.version} stands twice")
-        score = version.average_score
-        if score is not None and not _WORST <= score <= _BEST:
-            message = f"`average_score` is {score:g}, but scores are from 1 to 5"
-            reading.add((*place, "average_score"), message)
-    if history.current_version not in numbers:
-        known = ", ".join(map(str, numbers[:20]))
-        message = f"no version has the number {history.current_version}"
+    fields = document.value if isinstance(document.value, dict) else {}
+    given = fields.get("versions")
+    numbers: list[JsonValue] = []
+    for index, version in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(version, dict):
+            _check_version(version, numbers, ("versions", index), reading)
+            numbers.append(version.get("version"))
+    current = fields.get("current_version")
+    if isinstance(current, int) and current not in numbers:
+        known = ", ".join(str(number) for number in numbers[:20])
+        message = f"no version has the number {current}"
         reading.add(("current_version",), message, f"known: {known}")
     return history, reading
+
+
+def _check_version(
+    version: JsonObject, before: list[JsonValue], at: KeyPath, reading: Reading
+) -> None:
+    number, score = version.get("version"), version.get("average_score")
+    if isinstance(number, int) and number in before:
+        reading.add((*at, "version"), f"the version {number} stands twice")
+    if isinstance(score, int | float) and not _WORST <= score <= _BEST:
+        message = f"`average_score` is {score:g}, but scores are from 1 to 5"
+        reading.add((*at, "average_score"), message)

@@ -19,6 +19,8 @@ from judgekit.datasets.foreign.skill_tests_v1 import is_version_1, upgrade
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from judgekit.datasets.documents import Document
     from judgekit.datasets.json_text import KeyPath
     from judgekit.records.record import JsonObject
@@ -36,6 +38,9 @@ _SYNONYMS = {
     "tests": "testCases",
     "cases": "testCases",
 }
+
+
+_NO = (None, None)
 
 
 def read_skill_tests(document: Document) -> Reading:
@@ -75,12 +80,11 @@ def read_whole(document: Document) -> tuple[Reading, SkillTests | None]:
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
     fields = value if isinstance(value, dict) else {}
-    n_before = len(reading.problems)
     fixtures = Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
+        reading.claim(item, place)
         _read_case(item, place, reading, fixtures)
-    if head is not None:
-        _check_groups(head, reading, is_sound=len(reading.problems) == n_before)
+    _check_groups(fields.get("suites"), reading)
     return reading, head
 
 
@@ -90,8 +94,8 @@ def _read_case(item: JsonObject, at: KeyPath, reading: Reading, fixtures: Fixtur
     if case is None:
         return
     check_expected(case, at, reading)
+    fields = _fields(case, at, reading)
     if mended is item:
-        fields = _fields(case, at, reading)
         if case.input.context is not None:
             place = (*at, "input", "context")
             fields["context"] = fixtures.resolve(case.input.context, place, case.id)
@@ -148,13 +152,17 @@ def _metadata(case: SkillCase) -> JsonObject:
     return {**kept, OTHER_FIELDS: other} if other else kept
 
 
-def _check_groups(head: SkillTests, reading: Reading, *, is_sound: bool) -> None:
-    """Groups may name only tests there are; where tests are unsound, which are is not known."""
-    if not is_sound and reading.errors:
-        return
-    for number, group in enumerate(head.suites):
-        for index, test_id in enumerate(group.test_ids):
-            if test_id not in reading.places:
-                message = f"the suite {group.name!r} names the test {test_id!r}, which is not there"
+def _check_groups(groups: JsonValue, reading: Reading) -> None:
+    """Groups may name only tests there are, and each has a name of its own."""
+    names: list[JsonValue] = []
+    for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        name, given = (group.get("name"), group.get("testIds")) if isinstance(group, dict) else _NO
+        if name is not None and name in names:
+            message = f"two suites are called {name!r}"
+            reading.add(("suites", number, "name"), message, "rename one")
+        names.append(name)
+        for index, test_id in enumerate(given if isinstance(given, list) else ()):
+            if isinstance(test_id, str) and test_id not in reading.claimed:
+                message = f"the suite {name!r} names the test {test_id!r}, which is not there"
                 place = ("suites", number, "testIds", index)
-                reading.add(place, message, suggestion(test_id, reading.places))
+                reading.add(place, message, suggestion(test_id, reading.claimed))

@@ -79,6 +79,7 @@ def read_workflow_dataset(document: Document) -> Reading:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
+        reading.claim(item, at)
         case = reading.record(WorkflowCase, item, at)
         if case is not None:
             _check(case, at, reading)

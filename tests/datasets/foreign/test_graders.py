@@ -122,7 +122,7 @@ def test_messages_of_any_form_are_read(tmp_path: Path, content: object, question
 
 
 def test_graders_are_no_dataset() -> None:
-    with pytest.raises(DatasetError, match="assertions and criteria, not cases"):
+    with pytest.raises(DatasetError, match="criteria and checks, not cases"):
         load_dataset(FOREIGN / "graders.json")
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.datasets.foreign import promptfoo
-from judgekit.datasets.foreign.promptfoo_assertions import CODE, GRADED, PLAIN
+from judgekit.datasets.foreign.promptfoo_names import CODE, GRADED, PLAIN
 from judgekit.datasets.foreign.promptfoo_tables import assertion_of_text, row_as_test
 from judgekit.datasets.loading import load_dataset
 from judgekit.errors import DatasetError
@@ -55,11 +55,28 @@ def test_a_similarity_decides_with_the_other_assertions_as_guards(cases: dict[st
 
 
 @pytest.mark.parametrize("kind", ["similar", "llm-rubric"])
-def test_a_similarity_beside_another_or_a_judge_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_similarity_beside_another_or_a_judge_is_an_assertion_like_others(
+    tmp_path: Path, kind: str
+) -> None:
     both = [{"type": "similar", "value": "x"}, {"type": kind, "value": "y"}]
     members = {"type": "assert-set", "assert": both}
-    with pytest.raises(DatasetError, match="`similar` may stand once in a test"):
-        load_dataset(write(tmp_path, config(asserting(members))))
+    [case] = load_dataset(write(tmp_path, config(asserting(members)))).cases
+    assert case.evaluation is None
+    assert case.assertions[0] == {"type": "similar", "value": "x", "threshold": 0.75}
+
+
+def test_likeness_to_one_of_several_texts_and_unlikeness_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, config(asserting(
+        {"type": "similar:cosine", "value": ["x", "y"], "weight": 2},
+        {"type": "not-similar", "value": "z", "threshold": 0.5, "metric": "new"},
+    )))  # fmt: skip
+    [case] = load_dataset(path).cases
+    near = [{"type": "similar", "value": text, "threshold": 0.75} for text in "xy"]
+    assert case.assertions == (
+        {"type": "any", "assertions": near, "weight": 2},
+        {"type": "not-similar", "value": "z", "threshold": 0.5, "description": "new"},
+    )
+    assert case.evaluation is None
 
 
 def test_a_question_to_a_model_is_a_criterion(cases: dict[str, Case]) -> None:
@@ -146,8 +163,11 @@ def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
         ({"type": "assert-set", "threshold": 0.5, "assert": [
             {"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}]},
          "may hold only checks that are right or wrong"),
-        ({"type": "not-similar", "value": "x"}, "only with one text that the output should be"),
-        ({"type": "similar", "value": ["x", "y"]}, "only with one text that the output should be"),
+        ({"type": "not-similar"}, "needs a `value`: a text that the output should be like"),
+        ({"type": "similar", "value": ["x", 3]}, "needs a `value`: a text that the output should"),
+        ({"type": "is-valid-openai-tools-call"}, "needs a `value`: the schemas of the tools"),
+        ({"type": "is-sql", "value": {"databaseType": "MySQLL"}}, "did you mean `mysql`"),
+        ({"type": "is-sql", "value": {"allowedTables": ["x"]}}, "`allowedTables` is not read here"),
         ({"type": "similar", "value": "x", "threshold": 80}, "80 % is 0.8"),
         ({"type": "similar", "value": "x", "threshold": "high"}, "must be a number from 0 to 1"),
         ({"type": "llm-rubric", "value": "x", "threshold": 70}, "70 % is 0.7"),
@@ -274,3 +294,22 @@ def test_a_configuration_without_tests_has_no_cases(tmp_path: Path) -> None:
     path = write(tmp_path, {"prompts": [], "providers": []})
     with pytest.raises(DatasetError, match="holds no cases"):
         load_dataset(path)
+
+
+def test_the_dialect_of_an_assertion_on_sql_is_kept(tmp_path: Path) -> None:
+    spec = {"type": "not-contains-sql", "value": {"databaseType": "PostgreSQL"}}
+    [case] = load_dataset(write(tmp_path, config(asserting(spec)))).cases
+    assert case.assertions == ({"type": "not-contains-sql", "dialect": "postgres"},)
+
+
+@pytest.mark.parametrize("name", [
+    "classifier", "context-recall", "context-relevance", "conversation-relevance", "gleu",
+    "guardrails", "human", "max-score", "meteor", "moderation", "perplexity", "perplexity-score",
+    "pi", "promptfoo:redteam:harmful:x", "search-rubric", "select-best", "skill-used",
+    "trace-error-spans", "trace-span-count", "trace-span-duration",
+])  # fmt: skip
+def test_what_has_no_counterpart_is_told_with_what_to_do(tmp_path: Path, name: str) -> None:
+    [problem] = errors_of(write(tmp_path, config(asserting({"type": f"not-{name}", "value": "x"}))))
+    assert problem.message == f"the assertion 'not-{name}' has no counterpart here"
+    assert problem.remedy is not None
+    assert "known:" not in problem.remedy

@@ -119,3 +119,17 @@ def test_an_unsound_head_is_told_with_unsound_cases(tmp_path: Path) -> None:
     path = write(tmp_path, {"skill": 7, "cases": [{"id": "c", "expectations": []}]})
     messages = [problem.message for problem in errors_of(path)]
     assert messages == ["`skill` must be a text, not 7", "the field `prompt` is missing"]
+
+
+def test_every_fault_of_every_case_is_told_at_once(tmp_path: Path) -> None:
+    whole = make({**NEEDED, "required": False}, files=["../../secret"])
+    whole["cases"] += [
+        {"id": "c", "prompt": "Q", "expectations": []},
+        {"id": "d", "promt": "Q", "expectations": [NEEDED]},
+    ]
+    problems = {problem.message: problem for problem in errors_of(write(tmp_path, whole))}
+    told = "; ".join(problems)
+    assert "the path '../../secret' leads out of its folder" in told
+    assert told.count("no expectation is required") == 1
+    assert "a duplicate id; first in line" in told
+    assert problems["the field `prompt` is missing"].remedy == "is `promt` meant for it? rename it"

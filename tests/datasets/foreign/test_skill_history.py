@@ -40,3 +40,18 @@ def test_an_unsound_history_is_refused(tmp_path: Path, value: object, what: str)
     with pytest.raises(DatasetError, match=what):
         read_history(path)
     assert any(what in problem.message for problem in errors_of(path))
+
+
+def test_an_unsound_version_hides_no_other_fault(tmp_path: Path) -> None:
+    versions: list[dict[str, Any]] = [
+        {"version": "x"},
+        {"version": 1},
+        {"version": 1, "average_score": 9},
+    ]
+    told = [problem.message for problem in errors_of(write(tmp_path, make(*versions, current=7)))]
+    assert len(told) == 4
+    assert {
+        "the version 1 stands twice",
+        "`average_score` is 9, but scores are from 1 to 5",
+        "no version has the number 7",
+    } < set(told)

@@ -277,3 +277,26 @@ def test_tests_of_version_1_that_are_no_list_are_an_error(tmp_path: Path) -> Non
     assert [problem.message for problem in reading.problems] == [
         "`tests` must be a list, not a text"
     ]
+
+
+def test_groups_are_looked_at_though_head_and_tests_are_unsound(tmp_path: Path) -> None:
+    tests = [skill_test(id="a"), skill_test(id="a", evaluation={"strategy": "exact"})]
+    groups = [
+        {"name": "g", "testIds": ["a", "b"]},
+        {"name": "g", "testIds": ["c"]},
+        "smoke",
+    ]
+    path = write(tmp_path, skill_tests(*tests, profile="determined", suites=groups))
+    told = [problem.message for problem in errors_of(path)]
+    assert "the suite 'g' names the test 'b', which is not there" in told
+    assert "the suite 'g' names the test 'c', which is not there" in told
+    assert "two suites are called 'g'" in told
+    assert sum(message.startswith("a duplicate id") for message in told) == 1
+
+
+def test_a_rubric_with_a_wrong_threshold_is_looked_at_further(tmp_path: Path) -> None:
+    path = write(tmp_path, skill_tests(judged(criterion(description="is nice"), threshold=7)))
+    assert "thresholds are on [0, 1]" in errors_of(path)[0].message
+    rubric = judged(criterion(description="is appropriate", weight=3), threshold=7)
+    told = warnings_of(write(tmp_path, skill_tests(rubric)))
+    assert any("'appropriate'" in message for message in told)

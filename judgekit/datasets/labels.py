@@ -1,0 +1,249 @@
+"""Reads what people said of outputs: files of labels, or rows of them, all faults at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.datasets.faults import Fault, explain
+from judgekit.datasets.fields import as_texts, read_cells, rename
+from judgekit.datasets.rows import Row, scan_rows
+from judgekit.errors import DatasetError, InputError
+from judgekit.records.label import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.records.rubric import Criterion, Scale
+
+LABEL_ALIASES = {
+    "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rating": "raw",
+    "rater": "annotator", "reason": "rationale", "comment": "rationale", "preference": "winner",
+}  # fmt: skip
+"""Names people give to the fields of a label, with the fields' own."""
+
+_YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
+_TWO = 2
+_MOST_POINTS = 12
+_TEXTS = ("case_id", "variant", "criterion", "annotator")
+_BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
+_MOST_SAID = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLabel:
+    """A label and where it stands."""
+
+    label: Label
+    """What was said."""
+
+    line: int
+    """The line, from 1; of a list its place."""
+
+    path: Path | None = None
+    """The file; None where it came from Python."""
+
+    @property
+    def where(self) -> str:
+        """The place in words: `labels.jsonl:12`, or `label 12`."""
+        return f"label {self.line}" if self.path is None else f"{self.path}:{self.line}"
+
+    def fault(self, problem: str, hint: str | None = None) -> DatasetError:
+        """An error that says which label is wrong.
+
+        Args:
+            problem: What is wrong.
+            hint: How to mend it.
+
+        Returns:
+            The error, to be raised or gathered.
+        """
+        return DatasetError(
+            problem, path=self.path, line=self.line, case_id=self.label.case_id, hint=hint
+        )
+
+
+def read_labels(path: Path | str) -> list[PlacedLabel]:
+    """The labels of a file.
+
+    Args:
+        path: JSONL (also `.gz`), CSV, TSV, Parquet, JSON or YAML, a row for each label. An empty
+            cell or a null is a label that was not given.
+
+    Returns:
+        The labels in file order.
+
+    Raises:
+        DatasetError: When the file cannot be read or holds no row.
+        InputError: When rows are unsound; names all of them.
+    """
+    path = Path(path)
+    placed: list[PlacedLabel] = []
+    problems: list[DatasetError] = []
+    for row in scan_rows(path):
+        found = row if isinstance(row, DatasetError) else read_label(row, path)
+        if isinstance(found, DatasetError):
+            problems.append(found)
+        else:
+            placed.append(found)
+    raise_all(problems)
+    if not placed:
+        raise DatasetError("the file holds no labels", path=path)
+    return placed
+
+
+def place_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[PlacedLabel]:
+    """Labels that come from Python, each with its place in the list.
+
+    Args:
+        labels: Labels, or mappings with the fields of one.
+
+    Returns:
+        The labels in order.
+
+    Raises:
+        InputError: When mappings are unsound; names all of them.
+    """
+    placed: list[PlacedLabel] = []
+    problems: list[DatasetError] = []
+    for number, given in enumerate(labels, start=1):
+        if isinstance(given, Label):
+            placed.append(PlacedLabel(given, number))
+            continue
+        found = read_label(Row(number, dict(given)), None)
+        if isinstance(found, DatasetError):
+            problems.append(found)
+        else:
+            placed.append(found)
+    raise_all(problems)
+    return placed
+
+
+def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
+    """The label of a row.
+
+    Args:
+        row: A row of a file, or of a list.
+        path: The file; None for a list.
+
+    Returns:
+        The label with its place, or what is wrong with the row.
+    """
+    found = label_of(row)
+    if isinstance(found, Label):
+        return PlacedLabel(found, row.line, path)
+    what = "; ".join(str(fault) for fault in found)
+    given = row.fields.get("case_id")
+    return DatasetError(
+        what, path=path, line=row.line, case_id=given if isinstance(given, str) else None
+    )
+
+
+def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
+    """The score a label gives, on the criterion's scale.
+
+    Args:
+        placed: A label with a `raw`: a score, the name of one of the scale's levels, or, where the
+            scale has two scores only, yes or no, pass or fail, true or false.
+        criterion: The criterion.
+
+    Returns:
+        The raw score.
+
+    Raises:
+        DatasetError: When it is no score of that scale.
+    """
+    raw, scale = placed.label.raw, criterion.scale
+    score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
+    if score is None or not scale.holds(score):
+        shown = f"{raw:g}" if isinstance(raw, float | int) else repr(raw)
+        hint = f"a score is {_scores(scale)}"
+        raise placed.fault(f"{shown} is not a score of {criterion.name!r}", hint)
+    return float(score)
+
+
+def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
+    """Raise what is wrong with labels or other rows, all of it at once.
+
+    Args:
+        problems: What is wrong; nothing is raised where that is empty.
+        what: What several of them are called.
+
+    Raises:
+        DatasetError: When one of them is wrong.
+        InputError: When several are; the first twenty are named.
+    """
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        lines = [f"  {' '.join(str(each).split())}" for each in problems[:_MOST_SAID]]
+        n_more = len(problems) - len(lines)
+        lines += [f"  … and {n_more:,} more"] if n_more else []
+        raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))
+
+
+def label_of(row: Row) -> Label | list[Fault]:
+    """The label of a row, wherever it stands.
+
+    Args:
+        row: A row of a file, or of a list.
+
+    Returns:
+        The label, or what is wrong with it.
+    """
+    fields, faults = rename(row.fields, LABEL_ALIASES)
+    if row.is_table:
+        fields, more = read_cells(fields, json_names=("metadata",), list_names=())
+        faults += more
+    if faults:
+        return faults
+    fields = {
+        name: value for name, value in fields.items() if not (name in _BLANKS and _is_blank(value))
+    }
+    raw = fields.get("raw")
+    if isinstance(raw, bool):  # a word of the scale, not the number 1
+        fields["raw"] = "true" if raw else "false"
+    elif isinstance(raw, str):
+        fields["raw"] = _number(raw)
+    try:
+        return Label.model_validate(as_texts(fields, _TEXTS))
+    except ValidationError as error:
+        return explain(error, Label, fields, synonyms=LABEL_ALIASES)
+
+
+def _of_word(word: str, scale: Scale) -> float | None:
+    """The score that a word stands for on a scale; None where it stands for none."""
+    folded = word.casefold()
+    named = {level.name.casefold(): level.value for level in scale.levels if level.name}
+    if folded in named:
+        return named[folded]
+    ends = scale.points
+    if ends is not None and len(ends) == _TWO and folded in _YES_NO:
+        return ends[_YES_NO[folded]]
+    return None
+
+
+def _scores(scale: Scale) -> str:
+    points = scale.points
+    names = [level.name for level in scale.levels if level.name]
+    words = f", or {', '.join(names)}" if names else ""
+    if points is not None and len(points) <= _MOST_POINTS:
+        return f"one of {', '.join(f'{point:g}' for point in points)}{words}"
+    return f"a number from {scale.min:g} to {scale.max:g}{words}"
+
+
+def _is_blank(value: JsonValue) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _number(text: str) -> float | str:
+    """A score as a number, where the text is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.datasets.labels import PlacedLabel, place_labels, read_labels, score_on
+from judgekit.datasets.rows import Row
+from judgekit.errors import DatasetError, InputError
+from judgekit.records.label import Label
+from tests.factories import make_criterion
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.records.rubric import Criterion
+
+GRADES = make_criterion(
+    scale={"levels": [{"value": 1, "name": "Good"}, {"value": 0.5, "name": "fair"}, {"value": 0}]}
+)
+YES_NO = make_criterion(scale={"min": 0, "max": 1, "integer": True})
+
+
+def lines(tmp_path: Path, *rows: dict[str, object], name: str = "labels.jsonl") -> Path:
+    """A file of labels."""
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def one(raw: Any) -> PlacedLabel:
+    """A label with a score."""
+    (placed,) = place_labels([{"case_id": "c", "annotator": "Ada", "raw": raw}])
+    return placed
+
+
+def test_every_label_knows_its_line(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path, {"case_id": "a", "annotator": "Ada", "raw": 4}, {"case": "b", "score": 2}
+    )
+    first, second = read_labels(path)
+    assert (first.label.raw, first.line, first.where) == (4, 1, f"{path}:1")
+    assert (second.label.case_id, second.label.raw, second.label.annotator) == ("b", 2, None)
+
+
+def test_a_table_of_labels_is_read_and_its_empty_cells_are_missing(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,rater,rating,comment,metadata.doc\na,Ada,4.5,,d1\n7,Ben,,why,\nb,Ben,good,,\n",
+        encoding="utf-8",
+    )
+    scored, blank, named = read_labels(path)
+    assert scored.label == Label(case_id="a", annotator="Ada", raw=4.5, metadata={"doc": "d1"})
+    assert (blank.label.case_id, blank.label.is_missing, blank.label.rationale) == (
+        "7",
+        True,
+        "why",
+    )
+    assert named.label.raw == "good"
+
+
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_a_label_without_a_score_is_missing_and_no_error(value: object) -> None:
+    assert one(value).label.is_missing
+
+
+def test_a_winner_is_no_missing_label() -> None:
+    (placed,) = place_labels([{"case_id": "c", "annotator": "Ada", "preference": "a"}])
+    assert not placed.label.is_missing
+    assert placed.where == "label 1"
+
+
+def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
+    path = lines(tmp_path, {"case_id": "a", "raws": 1}, {"raw": 1}, {"case_id": "c", "raw": 3})
+    with pytest.raises(InputError, match=r"2 labels cannot be used:") as caught:
+        read_labels(path)
+    assert f"{path}:1: case 'a': the field `raws` is not known" in str(caught.value)
+    assert f"{path}:2: the field `case_id` is missing" in str(caught.value)
+
+
+def test_of_many_faults_the_first_twenty_are_named() -> None:
+    with pytest.raises(InputError, match=r"25 labels cannot be used") as caught:
+        place_labels([{"raw": 1}] * 25)
+    assert str(caught.value).endswith("… and 5 more")
+
+
+def test_one_fault_is_an_error_of_its_own(tmp_path: Path) -> None:
+    path = lines(tmp_path, {"case_id": "a", "raw": 1, "score": 2, "rating": 3})
+    with pytest.raises(DatasetError, match="the field `score` is not known"):
+        read_labels(path)
+
+
+def test_two_names_of_one_field_are_a_fault(tmp_path: Path) -> None:
+    path = lines(tmp_path, {"case_id": "a", "score": 2, "rating": 3})
+    with pytest.raises(DatasetError, match="`score` and `rating` both mean `raw`"):
+        read_labels(path)
+
+
+def test_a_row_that_is_no_object_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("3\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r":1: a row must be an object"):
+        read_labels(path)
+
+
+def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no labels"):
+        read_labels(lines(tmp_path))
+
+
+def test_labels_of_either_form_can_be_given() -> None:
+    label = Label(case_id="a", raw=1)
+    assert [placed.label for placed in place_labels([label, {"case_id": "b", "raw": 2}])] == [
+        label,
+        Label(case_id="b", raw=2),
+    ]
+    assert Row(1, {}).fields == {}
+
+
+@pytest.mark.parametrize(
+    ("raw", "score"),
+    [(0.5, 0.5), ("GOOD", 1), ("fair", 0.5), (0, 0)],
+)
+def test_the_name_of_a_level_is_its_score(raw: object, score: float) -> None:
+    assert score_on(one(raw), GRADES) == score
+
+
+@pytest.mark.parametrize(("raw", "score"), [("yes", 1), ("Fail", 0), (True, 1), (False, 0)])
+def test_yes_and_no_are_the_ends_of_a_scale_of_two(raw: object, score: float) -> None:
+    assert score_on(one(raw), YES_NO) == score
+
+
+@pytest.mark.parametrize(
+    ("raw", "criterion", "problem"),
+    [
+        (6, make_criterion(), r"6 is not a score of 'accuracy'\n  a score is one of 1, 2, 3, 4, 5"),
+        (True, make_criterion(), r"'true' is not a score"),
+        ("great", GRADES, r"'great' .*\n  a score is one of 0, 0.5, 1, or Good, fair"),
+        (2, make_criterion(scale={"min": 0, "max": 1}), r"a score is a number from 0 to 1"),
+    ],
+)
+def test_what_is_no_score_of_the_scale_is_said(
+    raw: Any, criterion: Criterion, problem: str
+) -> None:
+    with pytest.raises(DatasetError, match=problem):
+        score_on(one(raw), criterion)
