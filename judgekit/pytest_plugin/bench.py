@@ -111,7 +111,7 @@ class Bench:
         """
         key = str(file)
         if key not in self._cases:
-            self._cases[key] = {case.id: case for case in load_dataset(file).cases}
+            self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}
         known = self._cases[key]
         if case_id not in known:
             raise UnknownNameError(f"case in {file}", case_id, known)

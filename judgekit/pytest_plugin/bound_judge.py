@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from judgekit.errors import InputError
-from judgekit.pytest_plugin.votes import passes_by_votes
 from judgekit.pytest_plugin.wording import in_short, told, unanswered
 from judgekit.records.case import Case
 from judgekit.records.output import Output
 from judgekit.records.verdict import Verdict
+from judgekit.verdicts.voting import passes_by_votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 _BUSY = "another process is writing; wait for it, or give this run a database of its own"
 _FULL = "free some space and run again with --resume; what was committed is safe"
-_DAMAGED = (
+DAMAGED = (
     "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` saves what can be read, and the cache "
     "still owns every reply"
 )
+"""What to do about a database that is damaged."""
+
 _FORBIDDEN = "you may not write there; name another database"
 _SQLITE_HINTS = {
     "database is locked": _BUSY,
@@ -26,7 +28,7 @@ _SQLITE_HINTS = {
     "database or disk is full": _FULL,
     "disk i/o error": _FULL,
     "file is not a database": "name a database of judgekit, or a path where there is nothing",
-    "malformed": _DAMAGED,
+    "malformed": DAMAGED,
     "readonly database": _FORBIDDEN,
     "unable to open database file": _FORBIDDEN,
 }

@@ -157,9 +157,9 @@ def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) 
     # transaction that reads first and writes afterwards fails where another wrote in between.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
-    # With a write-ahead log this loses nothing when a process is killed; when the power goes,
-    # the last commits may be undone, as a whole, and the run is resumed from there.
-    connection.execute("PRAGMA synchronous = NORMAL")
+    # With a write-ahead log NORMAL loses nothing when a process is killed; FULL spares the last
+    # commits even when the power goes. It costs 1 to 2 ms a commit, and a run commits in batches.
+    connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cache_size = -32768")
 
 

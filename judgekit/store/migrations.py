@@ -13,7 +13,9 @@ from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from judgekit.errors import StoreError
-from judgekit.store.tables import VERSION, metadata, schema
+from judgekit.store.comparison_step import from_2_to_3
+from judgekit.store.comparison_tables import every_table as metadata
+from judgekit.store.tables import VERSION, schema
 from judgekit.store.texts import lookup_text, time_text
 
 if TYPE_CHECKING:
@@ -170,5 +172,5 @@ def _from_1_to_2(connection: Connection) -> None:
     )
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1_to_2}
+STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1_to_2, 2: from_2_to_3}
 """How to come from each version to the next."""

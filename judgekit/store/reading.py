@@ -23,14 +23,16 @@ from judgekit.store.relations import (
 )
 from judgekit.store.results import Wanted, one, read_results
 from judgekit.store.run_rows import LATEST, find_run, newest_first, read_runs, run_number
+from judgekit.store.spending import spent_usd
 from judgekit.store.tables import runs
 from judgekit.store.texts import lookup_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from judgekit.records.case import Case
     from judgekit.records.label import HumanItem
+    from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import CaseResult, ItemKey, RunInfo
@@ -139,6 +141,29 @@ class StoredRuns(Database):
             UnknownNameError: When there is no such run.
         """
         return next(self._results(run_id, one(key)), None)
+
+    def spent_usd(
+        self,
+        run_id: str,
+        *,
+        is_owned: Callable[[str, Output], bool],
+        only_replaced: bool = False,
+    ) -> float:
+        """What everything observed of a run was paid, also what was replaced since.
+
+        Args:
+            run_id: The run's whole id.
+            is_owned: Whether an answer of a variant cost nothing in this run.
+            only_replaced: Whether only what was replaced counts.
+
+        Returns:
+            US dollars, as far as known.
+
+        Raises:
+            UnknownNameError: When there is no such run.
+        """
+        number = self._number(run_id)
+        return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
 
     def history(self, run_id: str, key: ItemKey) -> list[Earlier]:
         """What was observed of an answer and is no longer current.

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from judgekit.errors import StoreError
 from judgekit.store import people
 from judgekit.store.adding import add_observations
+from judgekit.store.comparisons import StoredComparisons
 from judgekit.store.forgetting import forget_failures
 from judgekit.store.reading import StoredRuns
 from judgekit.store.run_rows import begin_run, end_run, holder, run_number, variant_numbers
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from judgekit.records.run import ItemKey, Observed, RunInfo, RunStatus
 
 
-class RunStore(StoredRuns):
-    """Keeps runs in an SQLite file or a PostgreSQL database; see `Database` for its arguments.
+class RunStore(StoredRuns, StoredComparisons):
+    """Keeps runs and comparisons in an SQLite file or a PostgreSQL database.
+
+    See `Database` for its arguments.
 
     What a method that adds has returned from is on disk: a process that is killed loses nothing
     of it. A run that is begun or taken up again belongs to this store until it ends, is closed
@@ -50,8 +53,10 @@ class RunStore(StoredRuns):
             run: The run.
 
         Raises:
-            StoreError: When a run of that id was begun already, or it cannot be kept.
+            StoreError: When a run of that id was begun already, or it cannot be kept, or the
+                store is damaged.
         """
+        self.check()  # before anything is paid for
         with self.writing() as connection:
             try:
                 number = begin_run(connection, run)
@@ -73,10 +78,13 @@ class RunStore(StoredRuns):
 
         Raises:
             UnknownNameError: When there is no such run.
-            StoreError: When it is running in another process.
+            StoreError: When it is running in another process, or is to be taken up again and
+                the store is damaged.
         """
-        number = self._owned_number(run_id)
         is_running = status == "running"
+        if is_running:
+            self.check()
+        number = self._owned_number(run_id)
         with self.writing() as connection:
             end_run(connection, number, status, reason, None if is_running else at)
         if not is_running:

@@ -1,4 +1,4 @@
-"""The tables of schema version 2: what was observed, and nothing that is concluded from it."""
+"""The tables of schema version 3: what was observed, and nothing that is concluded from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 2
+VERSION = 3
 """The schema version these tables are of; a field added to a stored record raises it too, for
 an older judgekit would refuse the field it does not know."""
 

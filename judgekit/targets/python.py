@@ -12,7 +12,7 @@ import threading
 import traceback
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import (
     BudgetExceededError,
@@ -22,10 +22,11 @@ from judgekit.errors import (
     UnknownNameError,
 )
 from judgekit.records.output import Output
+from judgekit.targets.own_loop import OwnLoop, settable
 from judgekit.targets.replying import Asked, time_allowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
     from types import ModuleType, TracebackType
 
     from judgekit.records.case import Case
@@ -33,12 +34,17 @@ if TYPE_CHECKING:
 _PASSED_ON = (BudgetExceededError, FrozenCacheError, StoreError)
 _importing = threading.Lock()
 
+_GRACE_S = 1.0
+_SHARE_OF_LIMIT = 0.25
+"""A loop that begins no call for so long, or so large a share of the limit, is blocked."""
+
 
 class PythonTarget:
     """Calls a function with each case, and with `repeat` where it has such a parameter.
 
-    A function that is not async runs in a thread of its own. One that hangs cannot be killed:
-    its thread is left behind after the timeout, and the run goes on.
+    A function that is not async runs in a thread of its own; all calls of one that is run in one
+    event loop in a thread beside the run's, so that they may share their clients. One that hangs
+    cannot be killed: its thread is left behind after the timeout, and the run goes on.
 
     Args:
         variant: The variant's name.
@@ -59,6 +65,7 @@ class PythonTarget:
         self._function = _imported(function, self._folder)
         self._is_async = inspect.iscoroutinefunction(self._function)
         self._takes_repeat = _takes(self._function, "repeat")
+        self._loop = OwnLoop(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Call the function with one case; see `Target.answer`.
@@ -84,20 +91,32 @@ class PythonTarget:
             return asked.failed("cancelled", "the function was cancelled from inside")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
-                limit = time_allowed(case, self._timeout_s)
-                return asked.failed("timeout", f"the function took longer than {limit:g} s")
+                return asked.failed("timeout", await self._too_long(case))
             return asked.failed("exception", _told(error, self._folder))
         return _output(returned, asked)
 
     async def aclose(self) -> None:
-        """Nothing is held between two cases."""
+        """End the event loop of an async function, and what still runs in it."""
+        await self._loop.aclose()
 
     async def _called(self, case: Case, named: dict[str, int]) -> object:
         if self._is_async:
-            returned = self._function(case, **named)
-        else:
-            returned = await _in_thread(lambda: self._function(case, **named))
-        return await returned if inspect.isawaitable(returned) else returned
+            return await self._loop.run(
+                lambda: cast("Awaitable[object]", self._function(case, **named))
+            )
+        returned = await _in_thread(lambda: self._function(case, **named))
+        if inspect.isawaitable(returned):
+            return await self._loop.run(lambda: returned)
+        return returned
+
+    async def _too_long(self, case: Case) -> str:
+        told = f"the function took longer than {time_allowed(case, self._timeout_s):g} s"
+        if not await self._loop.is_blocked():
+            return told
+        return (
+            f"{told}: it blocks its event loop, so that calls beside it wait as well; await what "
+            "takes long, or write `def` in the place of `async def`"
+        )
 
 
 def _imported(function: str, folder: Path) -> Callable[..., object]:
@@ -186,20 +205,12 @@ async def _in_thread(call: Callable[[], object]) -> object:
         try:
             returned = context.run(call)
         except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-            raised = _settable(error)
+            raised = settable(error)
         with suppress(RuntimeError):  # the loop is closed; nobody waits any more
             loop.call_soon_threadsafe(settle, returned, raised)
 
     threading.Thread(target=work, name="judgekit-target", daemon=True).start()
     return await done
-
-
-def _settable(error: BaseException) -> BaseException:
-    """An exception that a future takes, and that does not end the whole program."""
-    if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
-        return error
-    told = f"the function raised {type(error).__name__}"
-    return RuntimeError(told).with_traceback(error.__traceback__)
 
 
 def _is_being_cancelled() -> bool:

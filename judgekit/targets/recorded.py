@@ -58,6 +58,11 @@ class RecordedTarget:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
 
+    @property
+    def case_ids(self) -> list[str]:
+        """The cases it has outputs for, in the order of the file."""
+        return [*self._places, *self._outputs]
+
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Read one row; see `Target.answer`.
 

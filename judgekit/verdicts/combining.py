@@ -84,9 +84,8 @@ class Seat:
 
     def is_sure(self, criterion: str, limit: float) -> bool:
         """Whether it answered a criterion in every repeat, and was sure enough each time."""
-        said = [j.confidence for j in self.judgments if j.criterion == criterion]
-        has_failed = any(f.criterion == criterion for f in self.failures)
-        return bool(said) and not has_failed and all(c is not None and c >= limit for c in said)
+        said = [j for j in self.judgments if j.criterion == criterion]
+        return is_sure(said, [f for f in self.failures if f.criterion == criterion], limit)
 
 
 class Combined(NamedTuple):
@@ -172,6 +171,27 @@ def is_open(seats: Sequence[Seat], criterion: str, escalate_below: float | None)
     due = [place for place, (seat, _) in enumerate(votes) if seat.is_due]
     last = max(set(asked) & set(due), default=-1)
     return last < max(due, default=-1) and not votes[last][0].is_sure(criterion, escalate_below)
+
+
+def is_sure(
+    judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], limit: float | None
+) -> bool:
+    """Whether what one judge says of one criterion is sure enough that nobody else is asked.
+
+    Args:
+        judgments: Its answers, each with the confidence that all its repeats come to.
+        failures: How often it gave none.
+        limit: The confidence from which an answer is sure enough; None takes any that is stated.
+
+    Returns:
+        True where it answered, failed in no repeat, and was sure enough each time.
+    """
+    least = limit or 0.0
+    return (
+        bool(judgments)
+        and not failures
+        and all(j.confidence is not None and j.confidence >= least for j in judgments)
+    )
 
 
 def combined(votes: Sequence[Vote], combine: Combination, scale: Scale) -> Combined:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from judgekit.records.run import Panel
 from judgekit.records.verdict import CriterionVerdict, Verdict
@@ -104,8 +103,7 @@ def conclude(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(NamedTuple):
     """What is known of one criterion, and what it would be with its failures counted."""
 
     verdict: CriterionVerdict
@@ -130,8 +128,10 @@ class _Counted:
     ) -> Self:
         vote = Vote.of(criterion.name, judgments, failures)
         value = vote.value
-        low, high = (vote.low, vote.high) if vote.n_failed or value is None else (value, value)
-        found = Combined(value, low, high)
+        if vote.n_failed or value is None:
+            found = Combined(value, vote.low, vote.high)
+        else:
+            found = Combined(value, value, value)  # nothing is missing
         return cls._from(criterion, rubric, found, len(vote.values), vote.n_failed)
 
     @classmethod

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.errors import DatasetError, TemplateError
+from judgekit.errors import DatasetError, StoreError, TemplateError
 from judgekit.evaluation.grading import Graded, grade_answers
+from judgekit.models.cache.memory import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.models.scripted import ScriptedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
@@ -164,3 +165,54 @@ async def test_an_output_that_is_an_error_is_passed_on_without_asking() -> None:
     assert item.verdict.error == "timed out"
     assert item.verdict.passed is None
     assert model.requests == []
+
+
+async def test_the_same_output_twice_at_a_time_is_one_call() -> None:
+    model = GatedModel()
+    model.gate.set()
+    judge = make_judge(model, cache=MemoryCache())
+    twice = [*answers(1), *answers(1)]
+    found = [item async for item in grade_answers(judge, twice, RUBRIC)]
+    assert model.n_asked == 1
+    assert sorted(j.cached for item in found for j in item.verdict.judgments) == [False, True]
+
+
+async def test_what_is_owned_does_not_wait_for_what_is_asked() -> None:
+    cache = MemoryCache()
+    owned = make_judge(ScriptedModel(reply(4)), cache=cache)
+    _ = [item async for item in grade_answers(owned, list(answers(100))[1:], RUBRIC)]
+    model = GatedModel()
+    model.name = "scripted"
+    judge = make_judge(model, cache=cache)
+    grading = grade_answers(judge, answers(100), RUBRIC, in_flight=2)
+    first = [(await anext(grading)).index for _ in range(99)]
+    assert first == list(range(1, 100))
+    assert model.n_waiting == 1  # it had its turn meanwhile
+    model.gate.set()
+    assert [item.index async for item in grading] == [0]
+
+
+async def test_a_stop_ends_a_run_of_owned_outputs_too() -> None:
+    cache, stop = MemoryCache(), asyncio.Event()
+    judge = make_judge(ScriptedModel(reply(4)), cache=cache)
+    _ = [item async for item in grade_answers(judge, answers(9), RUBRIC)]
+    found = []
+    async for item in grade_answers(judge, answers(9), RUBRIC, stop=stop):
+        found.append(item.index)
+        if len(found) == 3:
+            stop.set()
+    assert found == [0, 1, 2]
+    assert cache.counts().n_hits == 3
+
+
+async def test_a_reply_that_cannot_be_kept_ends_the_grading_and_calls_off_the_rest() -> None:
+    class FullModel(GatedModel):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            if request.subject.case_id == "case-2":
+                raise StoreError("disk full")
+            return await super().complete(request)
+
+    model = FullModel()
+    with pytest.raises(StoreError, match="disk full"):
+        _ = [item async for item in grade_answers(make_judge(model), answers(9), RUBRIC)]
+    assert model.n_waiting == 0

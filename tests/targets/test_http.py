@@ -10,6 +10,7 @@ import pytest
 from judgekit.errors import SettingsError
 from judgekit.targets.http import HttpTarget
 from tests.factories import make_case
+from tests.servers.nobody import unserved_port
 from tests.targets.loopback import Loopback, Reply
 
 if TYPE_CHECKING:
@@ -58,14 +59,35 @@ async def test_a_text_in_another_encoding_than_it_says_is_unreadable(charset: st
     [
         (Reply(b"out of order", 503), "http_status", "HTTP 503: 'out of order'"),
         (Reply(b"", 404), "http_status", "/answer answered HTTP 404"),
+        (Reply({"error": "no"}, 500), "http_status", """HTTP 500: '{"error": "no"}'"""),
+        (Reply(b"slow down", 429, Retry_After="1"), "http_status", "HTTP 429: 'slow down'"),
+        (Reply({"text": "found nothing"}, 404), "http_status", "HTTP 404"),
         (Reply(b"", 304), "http_status", "HTTP 304"),
         (Reply(b"", 302, Location="/other"), "http_status", "HTTP 302"),
         (Reply(b"", 307), "http_status", "HTTP 307"),
         (Reply(b"<html>"), "unreadable", "it begins: '<html>'"),
+        (Reply(b'{"text": "cut'), "unreadable", "it begins"),
+        (Reply(b'{"text": NaN}'), "unreadable", ""),
+        (Reply(b""), "unreadable", "it begins: nothing"),
         (Reply(b"[1]"), "unreadable", "the reply holds no JSON object"),
         (Reply(b"x" * (11 << 20)), "too_large", "more than 10 MiB"),
     ],
-    ids=["503", "404", "304", "302", "307", "html", "list", "large"],
+    ids=[
+        "503",
+        "404",
+        "500",
+        "429",
+        "404 with a text",
+        "304",
+        "302",
+        "307",
+        "html",
+        "cut",
+        "NaN",
+        "empty",
+        "list",
+        "large",
+    ],
 )
 async def test_a_bad_answer_is_an_output_with_its_kind(reply: Reply, kind: str, told: str) -> None:
     output = await answered(reply)
@@ -123,10 +145,8 @@ async def test_an_endpoint_that_takes_no_connection_is_told_apart() -> None:
 
 
 async def test_nobody_there_is_a_connection_error_without_secrets() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    output = await asked(f"http://user:pass1234@127.0.0.1:{port}/a?token=abc")
+    with unserved_port() as port:
+        output = await asked(f"http://user:pass1234@127.0.0.1:{port}/a?token=abc")
     assert output.error_kind == "connection"
     assert f"http://127.0.0.1:{port}/a could not be asked" in (output.error or "")
     assert "pass1234" not in (output.error or "")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
+import threading
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,11 @@ def opened(folder: Path, body: str, *, name: str = "answer", timeout_s: float = 
 
 
 async def answered(folder: Path, body: str, *, timeout_s: float = 20) -> Output:
-    return await opened(folder, body, timeout_s=timeout_s).answer(make_case(), repeat=1)
+    target = opened(folder, body, timeout_s=timeout_s)
+    try:
+        return await target.answer(make_case(), repeat=1)
+    finally:
+        await target.aclose()
 
 
 @pytest.mark.parametrize(
@@ -184,3 +189,20 @@ def test_a_name_that_is_not_there_is_told_with_near_ones(tmp_path: Path) -> None
 def test_a_name_that_is_no_function_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="is a int, not a function"):
         opened(tmp_path, "answer = 3")
+
+
+async def test_an_async_function_that_blocks_its_loop_is_given_up_and_told(tmp_path: Path) -> None:
+    body = """
+    import threading
+    over = threading.Event()
+    async def answer(case):
+        over.wait(30)
+    """
+    target = opened(tmp_path, body, timeout_s=0.05)
+    first = await target.answer(make_case())
+    second = await target.answer(make_case())
+    for module in [m for name, m in sys.modules.items() if name.startswith("agent_")]:
+        getattr(module, "over", threading.Event()).set()
+    await target.aclose()
+    assert [output.error_kind for output in (first, second)] == ["timeout", "timeout"]
+    assert "longer than 0.05 s: it blocks its event loop" in (first.error or "")

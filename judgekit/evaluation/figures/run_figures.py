@@ -54,6 +54,9 @@ class Money:
     judges_usd: float
     """For the judges."""
 
+    checks_usd: float = 0.0
+    """For the vectors that checks and scorers compared."""
+
     saved_usd: float
     """What owned replies cost when they were bought."""
 
@@ -63,10 +66,13 @@ class Money:
     is_complete: bool
     """Whether every price is known."""
 
+    n_unreported: int = 0
+    """Answers of a program, a function or an endpoint that did not say what they cost."""
+
     @property
     def total_usd(self) -> float:
         """All that was paid."""
-        return self.targets_usd + self.judges_usd
+        return self.targets_usd + self.judges_usd + self.checks_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +168,20 @@ class RunSummary:
 
     n_waiting: int = 0
     """Questions that wait for a person."""
+
+    replaced_usd: float = 0.0
+    """What was paid for answers and judgments that others took the place of since, beside what
+    the variants cost."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing at all was found out: no answer decided, no value and no score known."""
+        return not any(
+            variant.n_passed + variant.n_failed
+            or any(e.n for e in (variant.value, *variant.criteria.values()))
+            or any(e.n for e in variant.scores.values())
+            for variant in self.variants
+        )
 
     @property
     def failures(self) -> dict[str, int]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.judgment import JudgeFailure, Judgment
+    from judgekit.records.output import Output
     from judgekit.records.run import CaseResult, RunInfo
     from judgekit.stats.paired import PairedDifference, PairedProportions
 
@@ -71,8 +72,12 @@ class RunTally:
     def __init__(self, run: RunInfo) -> None:
         self._run = run
         self._has_tries = _setting(run, "retry_failed") > 0
-        recorded = _recorded(run)
-        self._tallies = {v.id: _Tally(is_recorded=v.id in recorded) for v in run.variants}
+        self._recorded = _of_kinds(run, "outputs")
+        own = _of_kinds(run, "command", "python", "http")
+        self._tallies = {
+            v.id: _Tally(is_recorded=v.id in self._recorded, spends_itself=v.id in own)
+            for v in run.variants
+        }
 
     def take(self, concluded: Concluded) -> None:
         """Count one answer.
@@ -85,11 +90,23 @@ class RunTally:
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _Tally()).take(concluded)
 
-    def summary(self, *, n_waiting: int = 0, level: float = 0.95) -> RunSummary:
+    def is_owned(self, variant: str, output: Output) -> bool:
+        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned.
+
+        Args:
+            variant: Who answered.
+            output: What it answered.
+        """
+        return variant in self._recorded or output.metadata.get("cached") is True
+
+    def summary(
+        self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
+    ) -> RunSummary:
         """What all that was counted comes to.
 
         Args:
             n_waiting: Questions that wait for a person.
+            replaced_usd: What was paid for what was replaced since.
             level: Confidence level of all intervals, in (0, 1).
 
         Returns:
@@ -103,6 +120,7 @@ class RunTally:
             variants=tuple(tally.figures(name, level) for name, tally in tallies.items()),
             differences=_differences(tallies, level),
             n_waiting=n_waiting,
+            replaced_usd=replaced_usd,
         )
 
 
@@ -111,6 +129,7 @@ class _Tally:
     """Everything that is counted for one variant."""
 
     is_recorded: bool = False
+    spends_itself: bool = False
     whole: Group = field(default_factory=Group)
     tags: dict[str, Group] = field(default_factory=dict)
     strata: dict[str, Group] = field(default_factory=dict)
@@ -122,6 +141,7 @@ class _Tally:
     tokens: Counter[str] = field(default_factory=Counter)
     usd: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     has_all_prices: bool = True
+    n_unreported: int = 0
     n_unfinished: int = 0
     n_flaky: int | None = None
 
@@ -142,6 +162,10 @@ class _Tally:
             self.failures[failure.kind] += 1
         self._take_output(result)
         self._take_judges(result)
+        for asked in result.asked:
+            self.usd["checks"] += asked.cost_usd or 0.0
+            self.usd["saved"] += asked.saved_usd
+            self.has_all_prices = self.has_all_prices and asked.cost_usd is not None
 
     def of_last_tries(self) -> _Tally:
         """The same where only the last answer to a case counts, but for what all of them cost."""
@@ -163,6 +187,8 @@ class _Tally:
             self.errors.setdefault(output.error_kind or "error", Column()).add(result, 1.0)
         if output.duration_ms is not None:
             self.latency_ms.append(output.duration_ms)
+        is_unpriced = output.usage is None or output.usage.cost_usd is None
+        self.n_unreported += self.spends_itself and is_unpriced
         if output.usage is not None:
             self.tokens["input"] += output.usage.input_tokens
             self.tokens["output"] += output.usage.output_tokens
@@ -172,7 +198,7 @@ class _Tally:
             else:
                 is_owned = output.metadata.get("cached") is True
                 self.usd["saved" if is_owned else "targets"] += cost
-                is_known = is_owned or output.usage.cost_usd is not None
+                is_known = is_owned or self.spends_itself or not is_unpriced
                 self.has_all_prices = self.has_all_prices and is_known
 
     def _take_judges(self, result: CaseResult) -> None:
@@ -201,9 +227,11 @@ class _Tally:
             money=Money(
                 targets_usd=self.usd["targets"],
                 judges_usd=self.usd["judges"],
+                checks_usd=self.usd["checks"],
                 recorded_usd=self.usd["recorded"],
                 saved_usd=self.usd["saved"],
-                is_complete=self.has_all_prices,
+                is_complete=self.has_all_prices and not self.n_unreported,
+                n_unreported=self.n_unreported,
             ),
             input_tokens=self.tokens["input"],
             output_tokens=self.tokens["output"],
@@ -219,11 +247,11 @@ def _most_first(named: tuple[str, Column]) -> tuple[int, str]:
     return -len(named[1].values), named[0]
 
 
-def _recorded(run: RunInfo) -> set[str]:
-    """The variants whose outputs stand in a file."""
+def _of_kinds(run: RunInfo, *kinds: str) -> set[str]:
+    """The variants whose outputs come from there."""
     variants = run.config.get("variants")
-    rows = variants if isinstance(variants, list) else []
-    return {str(v.get("id")) for v in rows if isinstance(v, dict) and v.get("outputs") is not None}
+    rows = [v for v in variants if isinstance(v, dict)] if isinstance(variants, list) else []
+    return {str(v.get("id")) for v in rows if any(v.get(kind) is not None for kind in kinds)}
 
 
 def _setting(run: RunInfo, name: str) -> int:

@@ -148,7 +148,7 @@ def summarize(verdicts: Iterable[Verdict], rubric: Rubric) -> GradeSummary:
         failure_messages={failure.kind: failure.message for failure in reversed(failures)},
         n_evidence=len(evidence),
         n_evidence_found=sum(piece.found for piece in evidence),
-        spent=_spent(judgments, failures),
+        spent=spent_on(judgments, failures),
         flags=dict(Counter(flag for j in judgments for flag in j.flags).most_common()),
     )
 
@@ -165,6 +165,30 @@ def one_per_answer(
         Of criteria that were answered together the last; equal outputs have each their own.
     """
     return list({_answer(item, place): item for place, item in enumerate(items)}.values())
+
+
+def spent_on(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> Spent:
+    """What answers took; criteria that share a reply (joint mode) share its cost already.
+
+    Args:
+        judgments: What judges said.
+        failures: What they failed to say.
+
+    Returns:
+        Sums over their replies.
+    """
+    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
+    answers = one_per_answer(items)
+    bought = [item for item in items if not item.cached and item.n_calls]
+    return Spent(
+        n_replies=sum(item.n_calls for item in answers),
+        n_cached=sum(item.n_calls for item in answers if item.cached),
+        cost_usd=sum(item.cost_usd or 0.0 for item in bought),
+        saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
+        cost_unknown=any(item.cost_usd is None for item in bought),
+        input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
+        output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
+    )
 
 
 def _variant(name: str, verdicts: Sequence[Verdict], rubric: Rubric) -> VariantSummary:
@@ -201,22 +225,6 @@ def _mean(values: Sequence[float | None]) -> Estimate:
         return undefined("no judgments", n=0, method="t with one pseudo-rating")
     missing = [float("nan")] * (len(values) - len(known))
     return rating_mean([*known, *missing], (0.0, 1.0), continuous=True)
-
-
-def _spent(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> Spent:
-    """Sums over replies; criteria that share a reply (joint mode) share its cost already."""
-    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
-    answers = one_per_answer(items)
-    bought = [item for item in items if not item.cached and item.n_calls]
-    return Spent(
-        n_replies=sum(item.n_calls for item in answers),
-        n_cached=sum(item.n_calls for item in answers if item.cached),
-        cost_usd=sum(item.cost_usd or 0.0 for item in bought),
-        saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
-        cost_unknown=any(item.cost_usd is None for item in bought),
-        input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
-        output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
-    )
 
 
 def _answer(item: Judgment | JudgeFailure, place: int) -> tuple[object, ...]:

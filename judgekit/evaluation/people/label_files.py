@@ -6,59 +6,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from judgekit.datasets.faults import explain
-from judgekit.datasets.rows import iter_rows
-from judgekit.errors import DatasetError, StoreError
+from judgekit.datasets.labels import read_labels, score_on
+from judgekit.errors import StoreError
 from judgekit.evaluation.people.persons_word import criterion_of, persons_judgment
-from judgekit.prompts.schemas import scale_words
-from judgekit.records.record import Count, Finite, Fraction, Name, Record
+from judgekit.records.label import Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from judgekit.datasets.rows import Row
+    from judgekit.datasets.labels import PlacedLabel
     from judgekit.records.judgment import Judgment
     from judgekit.records.label import HumanItem
     from judgekit.records.record import JsonObject
     from judgekit.records.run import CaseResult, RunInfo
     from judgekit.store.runs import RunStore
-
-_SYNONYMS = {
-    "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rater": "annotator",
-    "reason": "rationale", "comment": "rationale",
-}  # fmt: skip
-
-
-class PersonsLabel(Record):
-    """One row of a file of labels."""
-
-    case_id: Name
-    """The case."""
-
-    variant: Name | None = None
-    """The variant; may be left out where only one was asked about."""
-
-    criterion: Name | None = None
-    """The criterion; may be left out where only one was asked about."""
-
-    repeat: Count | None = None
-    """Which of the variant's answers, from 0; may be left out where there is one."""
-
-    annotator: Name | None = None
-    """Who said it."""
-
-    raw: Finite
-    """The score on the criterion's own scale."""
-
-    rationale: Name | None = None
-    """Why."""
-
-    confidence: Fraction | None = None
-    """How sure the person was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +76,16 @@ def take_labels(
     matched: list[_Matched] = []
     n_labels = n_not_asked = n_before = 0
     seen: set[tuple[object, ...]] = set()
-    for line, label in _read(path):
+    for placed in read_labels(path):
         n_labels += 1
-        found = _meant(label, asked.get(label.case_id, ()), path, line)
+        found = _meant(placed, asked.get(placed.label.case_id, ()))
         if found is None:
             n_not_asked += 1
         elif found.answered_at is not None or (*found.key, found.criterion) in seen:
             n_before += 1
         else:
             seen.add((*found.key, found.criterion))
-            judgment = _judgment(store, run, found, label, _Source(path, line, annotator))
+            judgment = _judgment(store, run, found, placed, annotator)
             matched.append(_Matched(found, judgment))
     n_answered = sum(_answer(store, run, one, at) for one in matched)
     return Taken(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
@@ -140,7 +103,7 @@ def labels_said(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":
-                yield PersonsLabel(
+                yield Label(
                     case_id=result.case.id,
                     variant=result.variant,
                     criterion=judgment.criterion,
@@ -152,39 +115,9 @@ def labels_said(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                 ).to_json()
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Where a label stands, and who said it where it does not say."""
-
-    path: Path
-    line: int
-    annotator: str | None
-
-    def refused(self, label: PersonsLabel, problem: str, hint: str) -> DatasetError:
-        return DatasetError(
-            problem, path=self.path, line=self.line, case_id=label.case_id, hint=hint
-        )
-
-
-def _read(path: Path) -> Iterator[tuple[int, PersonsLabel]]:
-    for row in iter_rows(path):
-        yield row.line, _label(row, path)
-
-
-def _label(row: Row, path: Path) -> PersonsLabel:
-    try:
-        return PersonsLabel.model_validate(row.fields)
-    except ValidationError as error:
-        faults = explain(error, PersonsLabel, row.fields, synonyms=_SYNONYMS)
-        what = "; ".join(str(fault) for fault in faults)
-        raise DatasetError(what, path=path, line=row.line) from None
-
-
-def _meant(
-    label: PersonsLabel, asked: Sequence[HumanItem], path: Path, line: int
-) -> HumanItem | None:
+def _meant(placed: PlacedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
     """The question a label answers; None where it was not asked."""
-    found = [item for item in asked if _fits(label, item)]
+    found = [item for item in asked if _fits(placed.label, item)]
     if len(found) <= 1:
         return found[0] if found else None
     choices = {
@@ -194,16 +127,13 @@ def _meant(
     }
     name, known = next((n, names) for n, names in choices.items() if len(names) > 1)
     names = ", ".join(sorted(known))
-    raise DatasetError(
+    raise placed.fault(
         f"it does not say which {name} it is of; a person was asked about {names}",
-        path=path,
-        line=line,
-        case_id=label.case_id,
-        hint=f'add "{name}" to the label',
+        f'add "{name}" to the label',
     )
 
 
-def _fits(label: PersonsLabel, item: HumanItem) -> bool:
+def _fits(label: Label, item: HumanItem) -> bool:
     wishes = (
         (label.variant, item.key.variant),
         (label.criterion, item.criterion),
@@ -213,26 +143,28 @@ def _fits(label: PersonsLabel, item: HumanItem) -> bool:
 
 
 def _judgment(
-    store: RunStore, run: RunInfo, item: HumanItem, label: PersonsLabel, source: _Source
+    store: RunStore, run: RunInfo, item: HumanItem, placed: PlacedLabel, annotator: str | None
 ) -> Judgment:
     result = store.result(run.id, item.key)
     if result is None:
         raise StoreError(f"the answer to case {item.key.case_id!r} that was asked about is gone")
     criterion = criterion_of(item, result, run)
-    annotator = label.annotator or source.annotator
-    if annotator is None:
-        raise source.refused(
-            label, "it does not say who said it", "add `annotator`, or give --annotator NAME"
+    label = placed.label
+    if label.raw is None:
+        raise placed.fault("the field `raw` is missing", "a person's answer is a score")
+    who = label.annotator or annotator
+    if who is None:
+        raise placed.fault(
+            "it does not say who said it", "add `annotator`, or give --annotator NAME"
         )
-    if not criterion.scale.holds(label.raw):
-        problem = f"{label.raw:g} is not a score of {criterion.name!r}"
-        raise source.refused(label, problem, f"a score is {scale_words(criterion.scale)}")
+    raw = score_on(placed, criterion)
+    where = "" if placed.path is None else f" from {placed.path.name}, line {placed.line},"
     return persons_judgment(
         item,
         criterion,
-        label.raw,
-        label.rationale or f"Label from {source.path.name}, line {source.line}, without a reason.",
-        annotator=annotator,
+        raw,
+        label.rationale or f"Label{where} without a reason.",
+        annotator=who,
         confidence=label.confidence,
     )
 

@@ -60,11 +60,11 @@ class AnswersPlan:
 class ModelPlan:
     """What one model would be asked in one role."""
 
-    role: Literal["answers", "judge"]
-    """Whether it is under test or judges."""
+    role: Literal["answers", "judge", "checks"]
+    """Whether it is under test, judges, or gives the vectors that checks and scorers compare."""
 
     name: str
-    """The variant, or the judge's identity."""
+    """The variant, the judge's identity, or the model of embeddings."""
 
     model: str
     """The model."""

@@ -13,6 +13,7 @@ from judgekit.evaluation.planning.earlier_run import experience, mean_length, te
 from judgekit.evaluation.planning.figures import AnswersPlan, EarlierRun, SuitePlan
 from judgekit.evaluation.planning.power import detectable
 from judgekit.evaluation.planning.timing import model_plan, seconds_of_all, workers
+from judgekit.evaluation.planning.vectors import VectorsWalk
 from judgekit.evaluation.preparing.jury import HUMAN
 from judgekit.evaluation.preparing.opening import price_table
 from judgekit.evaluation.running.identity import read_cases
@@ -124,6 +125,7 @@ class _Walk:
         self.judges = (
             [(judge, _counting(opened, judge)) for judge in models.judges] if models else []
         )
+        self.vectors = VectorsWalk(opened)
         self.n_done = self.n_retries = self.n_judged_anew = 0
         self.people = [0, 0]
         self._has_people = HUMAN in opened.jury.panel.judges
@@ -159,7 +161,10 @@ class _Walk:
             answers.n_errors += output.error is not None
             if output.error is None:
                 answers.lengths.append(text_tokens(output))
-        if rubric is not None and (output is None or output.error is None):
+        if output is not None and output.error is not None:
+            return
+        self.vectors.take(item, output, n_again=n_again)
+        if rubric is not None:
             self._judge(item, output, rubric, n_again)
 
     async def _known_output(self, item: Item, n_again: int) -> Output | None:
@@ -303,6 +308,10 @@ class _Settling:
                     tpm=settings.tpm,
                 )
                 for (judge, counting), settings in zip(self.walk.judges, asked, strict=True)
+            ),
+            *(
+                model_plan(counting, role="checks", name=name, lengths=lengths, scale=scale)
+                for name, counting in self.walk.vectors.countings.items()
             ),
         )
 

@@ -26,7 +26,7 @@ _MINUTE_S = 60
 def model_plan(
     counting: Counting,
     *,
-    role: Literal["answers", "judge"],
+    role: Literal["answers", "judge", "checks"],
     name: str,
     lengths: Mapping[str, Length],
     scale: float,
@@ -37,8 +37,8 @@ def model_plan(
 
     Args:
         counting: What was counted.
-        role: Whether it is under test or judges.
-        name: The variant, or the judge's identity.
+        role: Whether it is under test, judges, or gives vectors that checks compare.
+        name: The variant, the judge's identity, or the model of embeddings.
         lengths: How long outputs are that are not there yet, by variant.
         scale: What all of it is to what was counted.
         rpm: Requests a minute at most.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.checks.custom import SCRIPT_NAME, ScriptFailedError, find_script
+from judgekit.checks.custom import ScriptFailedError, find_script, named_scripts
 from judgekit.checks.scoring import check_scorers
 from judgekit.checks.specs import check_specs, read_specs
 from judgekit.errors import DatasetError, InputError, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from judgekit.checks.strategies import EvaluationPlan
     from judgekit.evaluation.preparing.case_plans import CasePlans
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 20
 _KEPT = 10_000
-_NAMES = (SCRIPT_NAME, f"not-{SCRIPT_NAME}")
-_MEMBERS = ("assert", "assertions")
 
 
 def check_suite_specs(plans: CasePlans) -> None:
@@ -38,7 +36,7 @@ def check_suite_specs(plans: CasePlans) -> None:
         check_specs(suite.assertions, registry=plans.assertions)
     if plans.suite_scorers:
         check_scorers(plans.suite_scorers, registry=plans.scorers)
-    for script in _scripts([*suite.assertions, *suite.scorers]):
+    for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
         if fault is not None:
             raise SettingsError(fault)
@@ -127,26 +125,14 @@ class CaseChecks:
         return known
 
     def _script_faults(self, specs: Sequence[JsonObject], case: Case) -> tuple[str, ...]:
-        found = (_script_fault(s, self._plans, f"the case {case.id!r}") for s in _scripts(specs))
+        who = f"the case {case.id!r}"
+        found = (_script_fault(script, self._plans, who) for script in named_scripts(specs))
         return tuple(fault for fault in found if fault is not None)
 
     def _note(self, case: Case, faults: tuple[str, ...]) -> None:
         self._n_faults += len(faults)
         room = _MOST_SHOWN - len(self._shown)
         self._shown += [f"case {case.id!r}: {fault}" for fault in faults[:room]]
-
-
-def _scripts(specs: Iterable[object]) -> Iterator[str]:
-    """The scripts that specs name, those of groups included."""
-    for spec in specs:
-        if not isinstance(spec, dict):
-            continue
-        if spec.get("type") in _NAMES:
-            yield str(spec.get("script"))
-        for name in _MEMBERS:
-            members = spec.get(name)
-            if isinstance(members, list | tuple):
-                yield from _scripts(members)
 
 
 def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:

@@ -6,10 +6,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.judge.heuristic import HEURISTIC, implied_rubric, judge_by_assertions
 from judgekit.judge.opening import open_judge
-from judgekit.judge.panel import JudgePanel
+from judgekit.judge.panel import JudgePanel, is_sure_of
 from judgekit.records.judgment import Judgment
 from judgekit.records.label import HumanItem
 from judgekit.records.run import Panel
@@ -210,16 +209,8 @@ class Jury:
         for judge in reversed(self.panel.judges):
             last = [one for one in own if one.judge == judge]
             if last:
-                return not self._is_sure(last)
+                return not is_sure_of(criterion, last, self.panel)
         return True
-
-    def _is_sure(self, said: Sequence[Said]) -> bool:
-        judgments = [one for one in said if isinstance(one, Judgment)]
-        limit = self.panel.escalate_below or 0.0
-        return len(judgments) == len(said) and all(
-            one.confidence is not None and one.confidence >= limit
-            for one in with_repeat_confidence(judgments)
-        )
 
 
 def open_jury(

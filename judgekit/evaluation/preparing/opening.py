@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -91,6 +91,10 @@ class OpenSuite:
 
     prompts: dict[str, str]
     """The fingerprint of each prompt under test, by variant."""
+
+    unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids in recorded outputs that no case of the dataset has, by variant; known once the cases
+    were read."""
 
     @property
     def has_own_retries(self) -> bool:

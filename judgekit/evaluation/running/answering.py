@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError
-from judgekit.evaluation.running.measuring import Found, Measuring
+from judgekit.evaluation.running.measuring import Found, Measuring, is_not_yet
+from judgekit.evaluation.running.vectors import Bought
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output
 from judgekit.records.run import CaseResult, Observed
@@ -175,9 +176,11 @@ class Answering:
         item, key = progressed.item, progressed.item.key
         named = output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
         progressed.output, progressed.ran_at = named, self._now()
+        bought: Bought = {}
         try:
-            found = await self._measuring.find(item.case, named)
-        except _NOT_NOW:  # what was produced stays, and is measured when the run goes on
+            found = await self._measuring.find(item.case, named, bought)
+        except _NOT_NOW as error:  # what was produced stays, and is measured when the run goes on
+            progressed.scores = self._measuring.not_yet(str(error), bought, at=self._now())
             await self._keep_all(progressed)
             raise
         self._take_findings(progressed, named, found)
@@ -223,10 +226,11 @@ class Answering:
             return
         found = Found(checks, progressed.scores)
         lacks = (len(checks), len(progressed.scores)) != self._measuring.n_wanted(item.case)
+        lacks = lacks or any(map(is_not_yet, progressed.scores))
         if not lacks and self._opened.rubric_of(item.case) is None:
             return
         if lacks or any(check.passed is None for check in checks):
-            found = await self._measuring.find(item.case, output)
+            found = await self._found_again(progressed, output)
         said = self._take_findings(progressed, output, found)
         if said or lacks:
             await self._keeper.keep(
@@ -239,6 +243,18 @@ class Answering:
                     scores=found.scores,
                 )
             )
+
+    async def _found_again(self, progressed: Progressed, output: Output) -> Found:
+        item, bought = progressed.item, Bought()
+        try:
+            return await self._measuring.find(item.case, output, bought)
+        except _NOT_NOW as error:
+            scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            if scores:  # something was paid all the same
+                await self._keeper.keep(
+                    Observed(key=item.key, place=item.place, at=self._now(), scores=scores)
+                )
+            raise
 
     async def _judge(self, progressed: Progressed, deadline: float | None) -> None:
         """Ask who was not asked yet; whoever is still out at the deadline has failed."""

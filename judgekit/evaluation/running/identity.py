@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.running.items import check_groups
+from judgekit.evaluation.running.strangers import Strangers
 from judgekit.fingerprint import fingerprint
+from judgekit.records.compared import VersionMark
 from judgekit.store.texts import name_text, record_text
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 PARTS = "parts"
 """The key of a run's `config` under which the fingerprints of its parts are."""
+
+VERSIONS = "versions"
+"""The key under which each variant's version is, as it was when the run was begun."""
 
 _WORDS = {
     "cases": "the cases, their order or what is chosen of them",
@@ -51,6 +56,8 @@ class ChosenCases:
 def read_cases(opened: OpenSuite) -> ChosenCases:
     """Read every chosen case once, so that all are known to be sound before anything is asked.
 
+    What recorded outputs belong to no case is noted in `opened.unmatched`.
+
     Args:
         opened: The suite.
 
@@ -66,8 +73,10 @@ def read_cases(opened: OpenSuite) -> ChosenCases:
         UnknownNameError: When a group or a filter names a case that is not there.
     """
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
+    strangers = Strangers(opened.targets)
     for case in opened.cases:
         n_cases += 1
+        strangers.discard(case.id)
         opened.refuse_retries_of_repeats(case)
         name_text("case id", case.id)
         as_run = opened.case_as_run(case)
@@ -78,6 +87,10 @@ def read_cases(opened: OpenSuite) -> ChosenCases:
     checks.close()
     if opened.suite.suites:
         check_groups(opened.suite.suites, (case.id for case in opened.cases.source))
+    if strangers.has_any:  # filters and limits leave out cases that are there
+        for case in opened.cases.source:
+            strangers.discard(case.id)
+    opened.unmatched = strangers.left()
     return ChosenCases(n_cases, digest.hexdigest())
 
 
@@ -144,6 +157,21 @@ def same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
         + "; ".join(changed),
         hint="begin a new run (without --resume): replies that are owned are not asked again",
     )
+
+
+def version_in(run: RunInfo, variant: str) -> VersionMark | None:
+    """Which version of a variant a run has.
+
+    Args:
+        run: The run.
+        variant: The variant.
+
+    Returns:
+        Its mark; None for a run of a judgekit that did not note it.
+    """
+    marks = run.config.get(VERSIONS)
+    mark = marks.get(variant) if isinstance(marks, dict) else None
+    return None if mark is None else VersionMark.model_validate(mark)
 
 
 def _parts(run: RunInfo) -> JsonObject:

@@ -9,26 +9,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.checks.assertions import evaluate_assertions
-from judgekit.checks.nearness import reference_text
 from judgekit.checks.scoring import score_output
-from judgekit.checks.similar import SIMILAR
-from judgekit.checks.subjects import text_of
-from judgekit.errors import JudgekitError
+from judgekit.checks.strategies import SIMILARITY
 from judgekit.evaluation.running.quickness import are_quick, is_small
+from judgekit.evaluation.running.vectors import all_of, comparisons, shares
+from judgekit.records.check import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from judgekit.evaluation.preparing.case_plans import CasePlans
-    from judgekit.models.embeddings import Embeddings
+    from judgekit.evaluation.running.vectors import Bought, Comparison
     from judgekit.records.case import Case
-    from judgekit.records.check import AssertionResult, Score
+    from judgekit.records.check import AssertionResult
     from judgekit.records.output import Output
 
 _THREADS = 4
+_NOT_YET = "not measured yet"
 _QUICK_SCORERS = frozenset({"cost", "latency", "tokens"})
-_SIMILAR_ONES = frozenset({SIMILAR, f"not-{SIMILAR}"})
-_MEMBERS = ("assert", "assertions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +59,14 @@ class Measuring:
             plans.suite_scorers
         )
 
-    async def find(self, case: Case, output: Output) -> Found:
+    async def find(self, case: Case, output: Output, bought: Bought | None = None) -> Found:
         """Look at one output.
 
         Args:
             case: What was to be answered.
             output: What was produced.
+            bought: Takes what the vectors came to that were asked for, also where one could not
+                be had.
 
         Returns:
             What was found; nothing in an output that is an error.
@@ -79,12 +80,18 @@ class Measuring:
             return NOTHING
         if self._is_quick(case, output):
             return self.found(case, output)
+        compared = comparisons(self._plans, case, output)
+        costs: Bought = {} if bought is None else bought
         async with AsyncExitStack() as stack:
-            for each, texts in self._compared(case, output):
-                await stack.enter_async_context(each.holding(texts))
-            return await asyncio.get_running_loop().run_in_executor(
+            for each in {id(one.embed): one.embed for one in compared}.values():
+                own = [one.texts for one in compared if one.embed is each]
+                texts = frozenset().union(*own)
+                costs[id(each)] = {}
+                await stack.enter_async_context(each.holding(texts, costs[id(each)]))
+            found = await asyncio.get_running_loop().run_in_executor(
                 self._threads, self.found, case, output
             )
+        return _with_costs(found, compared, costs)
 
     def found(self, case: Case, output: Output) -> Found:
         """What assertions and scorers find; models of embeddings must have been asked.
@@ -104,6 +111,25 @@ class Measuring:
             else ()
         )
         return Found(tuple(checks), self._scores(case, output))
+
+    def not_yet(self, why: str, bought: Bought, *, at: datetime) -> tuple[Score, ...]:
+        """What is kept of an answer that could not be measured, so that no payment is forgotten.
+
+        Args:
+            why: Why not, in words.
+            bought: What the vectors came to that were asked for.
+            at: When, so that two tries that came to the same are two.
+
+        Returns:
+            A score without a value that takes the place of the first; none where nothing was
+            asked for.
+        """
+        asked = all_of(bought)
+        if asked is None:
+            return ()
+        name = next(iter(self._plans.scorer_names), SIMILARITY)
+        tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
+        return (Score(name=name, error=f"{_NOT_YET}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
         """How many checks and scores there are of an answer to a case.
@@ -146,46 +172,29 @@ class Measuring:
         ]
         return (*named, *scores[len(names) :])
 
-    def _compared(self, case: Case, output: Output) -> Iterator[tuple[Embeddings, set[str]]]:
-        """The texts whose vectors are needed, by the model that is asked for them."""
-        plans = self._plans
-        if not plans.embeddings:
-            return
-        wanted: dict[int, tuple[Embeddings, set[str]]] = {}
-        scorers = [*plans.suite_scorers, *plans.own_scorers(case)]
-        asked = [(s.get("embed"), s, s.get("reference")) for s in scorers]
-        own = plans.means.embed
-        similar = _similar_specs([*plans.suite.assertions, *plans.own_checks(case)])
-        asked += [(own, spec, spec.get("value")) for spec in similar]
-        for embed, spec, reference in asked:
-            if embed is not None:
-                _, texts = wanted.setdefault(id(embed), (embed, set()))  # type: ignore[arg-type]  # it is one
-                texts |= _texts(output, case, spec, reference)
-        yield from wanted.values()
+
+def is_not_yet(score: Score) -> bool:
+    """Whether a score only says that nothing could be measured, and what was paid all the same.
+
+    Args:
+        score: A score that is kept; see `Measuring.not_yet`.
+    """
+    return score.error is not None and score.error.startswith(_NOT_YET)
+
+
+def _with_costs(found: Found, compared: Sequence[Comparison], bought: Bought) -> Found:
+    """What was found, with what it took to find it."""
+    asked = shares(compared, bought)
+    if not asked:
+        return found
+    checks, scores = list(found.checks), list(found.scores)
+    for (kind, place), each in asked.items():
+        if kind == "check":
+            checks[place] = checks[place].model_copy(update={"asked": each})
+        else:
+            scores[place] = scores[place].model_copy(update={"asked": each})
+    return Found(tuple(checks), tuple(scores))
 
 
 def _are_quick_scorers(scorers: Iterable[Mapping[str, object]]) -> bool:
     return all(spec.get("type") in _QUICK_SCORERS for spec in scorers)
-
-
-def _similar_specs(specs: Sequence[object]) -> Iterator[dict[str, object]]:
-    """The assertions that compare by similarity, those of groups included."""
-    for spec in specs:
-        if isinstance(spec, dict):
-            if spec.get("type") in _SIMILAR_ONES:
-                yield spec
-            for name in _MEMBERS:
-                members = spec.get(name)
-                yield from _similar_specs(members if isinstance(members, list) else ())
-
-
-def _texts(output: Output, case: Case, spec: Mapping[str, object], reference: object) -> set[str]:
-    """The two texts of a comparison; none where there is nothing to compare, which is told then."""
-    path = spec.get("path")
-    try:
-        return {
-            text_of(output, path if isinstance(path, str) else None),
-            reference_text(reference if isinstance(reference, str) else None, case),
-        }
-    except JudgekitError:
-        return set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation.preparing.asking import Choice
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets.suite import Suite
     from judgekit.evaluation.preparing.opening import OpenSuite
-    from judgekit.records.judgment import JudgeFailure, Judgment
-    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.records.run import RunInfo
     from judgekit.store.reading import StoredRuns
 
 LATEST = "latest"
@@ -91,15 +89,5 @@ def next_run(
         return fresh
     run = same_run(begun, fresh)
     if opened.budget is not None:
-        for result in store.results(run.id):
-            opened.budget.spend(_paid_usd(result, opened))
+        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_owned))
     return run
-
-
-def _paid_usd(result: CaseResult, opened: OpenSuite) -> float:
-    """What an answer and its judges were paid, as far as known."""
-    usage = result.output.usage
-    is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
-    target_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
-    said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
-    return target_usd + fsum(one.cost_usd or 0.0 for one in said)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.preparing.versions import versions_of
 from judgekit.evaluation.running.answering import Answering
 from judgekit.evaluation.running.hooks import prepared
-from judgekit.evaluation.running.identity import PARTS, identity, read_cases
+from judgekit.evaluation.running.identity import PARTS, VERSIONS, identity, read_cases
 from judgekit.evaluation.running.items import Ledger, Work
 from judgekit.evaluation.running.keeping import Keeper
 from judgekit.evaluation.running.statuses import status_of
+from judgekit.evaluation.running.strangers import strangers_told
 from judgekit.fingerprint import fingerprint
 from judgekit.records.run import RunInfo
 
@@ -131,7 +133,12 @@ def new_run(
     suite = opened.suite
     cases = read_cases(opened)
     parts = identity(opened, cases)
-    config: JsonObject = {**suite.to_json(), "chosen": opened.choice.as_json(), PARTS: {**parts}}
+    config: JsonObject = {
+        **suite.to_json(),
+        "chosen": opened.choice.as_json(),
+        PARTS: {**parts},
+        VERSIONS: versions_of(opened),
+    }
     slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
         id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
@@ -173,6 +180,8 @@ async def run_suite(
     """
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
+    for variant, ids in opened.unmatched.items():
+        session.note(strangers_told(variant, ids))
     allowed = opened.asking.allow_scripts
     async with prepared(opened.suite, allowed=allowed, note=session.note):
         if resumed:
@@ -307,7 +316,7 @@ class _Flow:
         self._session.n_open += not result.is_done
         for failure in result.failures:
             if failure.kind == "budget":
-                self._session.end("budget", failure.message)
+                self._session.end("budget", failure.message.partition("\n")[0])
             elif failure.kind in _FATAL:
                 self._session.end("model", failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)

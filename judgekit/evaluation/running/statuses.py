@@ -69,12 +69,10 @@ def settle(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
 
 def _counting(found: Iterable[Progress], run: RunInfo) -> Iterator[Progress]:
     """The answers that decide how a run stands: of several tries the last."""
-    settings = run.config.get("settings")
-    repeats = settings.get("repeats", 1) if isinstance(settings, dict) else 1
     last: Progress | None = None
     for seen in found:
         is_other = last is None or (seen.place, seen.key.variant) != (last.place, last.key.variant)
-        if last is not None and (is_other or repeats != 1):
+        if last is not None and (is_other or run.repeats != 1):
             yield last
         last = seen
     if last is not None:

@@ -242,6 +242,23 @@ def test_p_values_are_adjusted_over_all_pairs_of_a_measure() -> None:
     assert all(d.p_adjusted >= d.p for d in found if d.p is not None and d.p_adjusted is not None)
 
 
+def test_holms_adjustment_of_three_variants_by_hand() -> None:
+    """Cases that differ all in one direction have a mid-p of 0.5 ** n (McNemar, n discordant)."""
+    passing = {"a": 0, "b": 5, "c": 8}  # of 10 cases, always the first ones
+    results = [
+        result(place, float(place < n), name) for name, n in passing.items() for place in range(10)
+    ]
+    summary = summarize_run(results, run("a", "b", "c"))
+    found = {(d.first, d.second): d for d in summary.differences if d.measure == "pass_rate"}
+    assert {pair: d.p for pair, d in found.items()} == pytest.approx(
+        {("a", "b"): 1 / 32, ("a", "c"): 1 / 256, ("b", "c"): 1 / 8}
+    )
+    # Smallest first: 3/256, then 2/32, then 1/8; each at least the one before.
+    assert {pair: d.p_adjusted for pair, d in found.items()} == pytest.approx(
+        {("a", "b"): 1 / 16, ("a", "c"): 3 / 256, ("b", "c"): 1 / 8}
+    )
+
+
 ANSWERS = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([None, 0.0, 0.3, 0.5, 1.0])), max_size=14
 )

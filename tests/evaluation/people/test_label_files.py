@@ -72,7 +72,7 @@ def test_a_label_that_names_nobody_is_the_given_annotators(kept: RunStore, tmp_p
     [
         ({"case_id": "refund", "raw": 2}, r":1: case 'refund': it does not say who said it"),
         (label(raw=7), r":1: case 'refund': 7 is not a score of 'accuracy'\n  a score is one of"),
-        (label(score=7), r":1: the field `score` is not known; did you mean `raw`"),
+        (label(score=7), r":1: case 'refund': the field `score` is not known; did you mean `raw`"),
         ({"case_id": "refund"}, "the field `raw` is missing"),
     ],
 )

@@ -11,6 +11,7 @@ from judgekit.models.cache.memory import MemoryCache
 from judgekit.records.output import Output
 from tests.evaluation.suites import Bench, Hanging, Told
 from tests.factories import reply
+from tests.models.virtual_time import LeapingClock
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -72,8 +73,13 @@ async def test_a_case_that_takes_too_long_is_an_error_of_the_target(bench: MakeB
 
 async def test_a_judge_that_is_out_when_the_time_is_up_has_failed(bench: MakeBench) -> None:
     with OpenAILikeServer(good(short=60)) as server:
-        small = bench(n=1, judge=judge(server), settings={"timeout_s": 0.7}, **MODEL)
-        run = await small.sit(Told())
+        small = bench(n=1, judge=judge(server), settings={"timeout_s": 600}, **MODEL)
+        clock = LeapingClock()
+        sitting = asyncio.create_task(small.sit(Told()))
+        while small.run is None or not any(r.judgments for r in small.results()):  # noqa: ASYNC110 - a store tells nobody
+            await asyncio.sleep(0.001)
+        clock.leap(600)
+        run = await sitting
     (result,) = small.results()
     assert [j.criterion for j in result.judgments] == ["good"]
     assert [(f.criterion, f.kind) for f in result.failures] == [("short", "timeout")]

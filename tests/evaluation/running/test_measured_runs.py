@@ -9,9 +9,12 @@ import pytest
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.evaluation.figures.run_summary import summarize_run
+from judgekit.evaluation.preparing.asking import Asking
 from judgekit.evaluation.running.identity import same_run
+from judgekit.evaluation.running.resuming import next_run
 from judgekit.evaluation.running.runner import Session, new_run
 from judgekit.models.cache.memory import MemoryCache
+from judgekit.records.check import Asked
 from judgekit.records.output import Output, Usage
 from judgekit.report.run_view import notes
 from tests.evaluation.suites import NOW, Bench, Told, rows
@@ -140,6 +143,98 @@ async def test_money_for_embeddings_is_limited(bench: MakeBench) -> None:
         run = await cases(small, {"reference": "refund"}).sit(session=session)
         assert server.n_requests == 0
     assert (run.status, session.reason) == ("stopped", "budget")
+
+
+async def test_what_vectors_cost_is_kept_with_what_compared_them(bench: MakeBench) -> None:
+    with OpenAILikeServer(embedded) as server:
+        small = bench(
+            {"cache": MemoryCache()}, n=2, judge=None, scorers=[embedding(server)], prices=PRICES
+        )
+        similar = {"type": "similar", "value": "refund", "threshold": 0.1}
+        await cases(small, {"reference": "refund", "assertions": [similar]}).sit(Told())
+        assert server.n_requests == 2
+    (result,) = small.results()
+    asked = result.scores[0].asked
+    assert asked == Asked(n_calls=2, input_tokens=14, cost_usd=0.014)
+    assert [check.asked for check in result.checks] == [None, None]  # the scorer has it
+    assert small.run is not None
+    summary = summarize_run([result], small.run)
+    money = summary.variants[0].money
+    assert (money.checks_usd, money.is_complete) == (0.014, True)
+    assert any("spent   v1: $0.01" in line for line in notes(summary))
+
+
+async def test_vectors_that_are_owned_cost_nothing_and_say_what_they_save(
+    bench: MakeBench,
+) -> None:
+    cache = MemoryCache()
+    with OpenAILikeServer(embedded) as server:
+        for _ in range(2):
+            small = bench(
+                {"cache": cache}, n=1, judge=None, assertions=None, scorers=[embedding(server)],
+                prices=PRICES,
+            )  # fmt: skip
+            await cases(small, {"reference": "refund"}).sit(Told())
+        assert server.n_requests == 2
+    (result,) = small.results()
+    assert result.scores[0].asked == Asked(n_owned=2, cost_usd=0.0, saved_usd=0.014)
+    assert small.run is not None
+    assert summarize_run([result], small.run).variants[0].money.saved_usd == pytest.approx(0.014)
+
+
+async def test_a_group_of_similar_assertions_has_what_its_members_asked(bench: MakeBench) -> None:
+    similar = {"type": "similar", "value": "days", "threshold": 0.1}
+    group = {"type": "any", "assertions": [similar]}
+    with OpenAILikeServer(embedded) as server:
+        small = bench(n=1, judge=None, assertions=[group], scorers=[embedding(server)])
+        await small.sit(Told())  # no reference: the scorer compares nothing
+    (result,) = small.results()
+    assert result.scores[0].asked is None
+    assert result.checks[0].asked == Asked(n_calls=2, input_tokens=14)
+
+
+async def test_a_resumed_run_counts_what_earlier_sittings_paid_for_vectors(
+    bench: MakeBench,
+) -> None:
+    is_down = [True]
+
+    def first_alone(seen: SeenRequest) -> str | Answer:
+        return "401" if is_down[0] and seen.body["input"] == "right" else embedded(seen)
+
+    with OpenAILikeServer(first_alone) as server:
+        small = bench(n=1, judge=None, scorers=[embedding(server)], prices=PRICES)
+        cases(small, {"reference": "refund"})
+        await small.sit(Told())
+        (result,) = small.results()
+        assert [score.error is None for score in result.scores] == [False]
+        is_down[0] = False
+        await small.sit(Told())
+        (result,) = small.results()
+        assert result.scores[0].asked == Asked(n_calls=2, input_tokens=14, cost_usd=0.014)
+        assert server.n_requests == 4
+        # 0.007 in the first sitting, for one text of two; without a cache both again then.
+        assert small.run is not None
+        small.asking = Asking(cache=None, max_cost_usd=5)
+        opened = small.open()
+        next_run(opened, small.store, small.run, now=NOW)
+        assert opened.budget is not None
+        assert opened.budget.spent_usd == pytest.approx(0.021)
+        await opened.aclose()
+
+
+async def test_what_cannot_be_had_twice_is_paid_once_and_counted_each_time(
+    bench: MakeBench,
+) -> None:
+    def reference_alone(seen: SeenRequest) -> str | Answer:
+        return "401" if seen.body["input"] == "right" else embedded(seen)
+
+    with OpenAILikeServer(reference_alone) as server:
+        small = bench(n=1, judge=None, scorers=[embedding(server)], prices=PRICES)
+        cases(small, {"reference": "refund"})
+        for _ in range(2):
+            run = await small.sit(Told())
+    spent = small.store.spent_usd(run.id, is_owned=lambda *_: False)
+    assert spent == pytest.approx(0.014)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.verdicts import conclude
+from judgekit.verdicts.concluding import conclude
 
 if TYPE_CHECKING:
     from judgekit.records.rubric import Rubric

@@ -1,0 +1,205 @@
+"""Holds a run to its suite's gate: every variant's value to the tier, its pass rate to the past."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.suite_settings import Gate
+from judgekit.evaluation.comparing.scores import Scored, compare_scored
+from judgekit.verdicts.gating import TIERS, hold_drop, hold_to_tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.evaluation.figures.run_figures import RunSummary, VariantFigures
+    from judgekit.records.run import CaseResult, RunInfo
+    from judgekit.stats.estimate import Estimate
+    from judgekit.store.reading import StoredRuns
+    from judgekit.verdicts.gating import Held, Tier
+
+_CAME_TO_THEIR_END = frozenset({"complete", "incomplete", "waiting"})
+_MOST_RUNS = 50
+"""So many earlier runs of a suite are looked at for one to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierHeld:
+    """Whether a variant's overall value reaches the tier."""
+
+    variant: str
+    """The variant."""
+
+    tier: Tier
+    """The tier."""
+
+    least: float
+    """The value it asks for."""
+
+    value: Estimate
+    """The variant's value, with its interval."""
+
+    low: float
+    """The lower end of the interval, with answers without a value counted as worst."""
+
+    high: float
+    """The upper end, with those answers counted as best."""
+
+    n_without: int
+    """Answers without a value: undecided, or errors of the variant."""
+
+    held: Held
+    """Whether it is reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropHeld:
+    """Whether a variant's pass rate fell further than allowed since an earlier run."""
+
+    variant: str
+    """The variant."""
+
+    max_drop: float
+    """How far it may fall."""
+
+    baseline: str | None
+    """The run before; None where no run of the suite has this variant and came to its end."""
+
+    change: Estimate | None
+    """The pass rate less that before, over the cases both have; None where there is none."""
+
+    n_undecided: int = 0
+    """Cases that were decided then, are among those of this run, and are undecided now."""
+
+    held: Held | None = None
+    """Whether it was met; None where there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateHeld:
+    """What a suite's gate says of a run."""
+
+    tiers: tuple[TierHeld, ...] = ()
+    """Per variant, where the gate names a tier."""
+
+    drops: tuple[DropHeld, ...] = ()
+    """Per variant, where the gate limits the drop."""
+
+    is_partial: bool = False
+    """Whether the run did not come to its end, so that nothing was decided."""
+
+    @property
+    def held(self) -> Held:
+        """The worst of all: a gate fails where one of its wishes does."""
+        said = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        if "failed" in said:
+            return "failed"
+        return "inconclusive" if self.is_partial or "inconclusive" in said else "passed"
+
+
+def hold_to_gate(summary: RunSummary, store: StoredRuns) -> GateHeld | None:
+    """Hold a run to the gate of its suite, as the suite was then.
+
+    A variant reaches a tier where its value does with all of its interval, answers without a
+    value counted as worst; it is below where not even the upper end, those counted as best,
+    reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
+    case.
+
+    Args:
+        summary: The run's figures.
+        store: Where it, and earlier runs, are kept.
+
+    Returns:
+        What the gate says; None where the suite has none that says something of figures.
+
+    Raises:
+        StoreError: When a run cannot be read.
+    """
+    run = summary.run
+    given = run.config.get("gate")
+    gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()
+    if gate.tier is None and gate.max_drop is None:
+        return None
+    if run.status not in _CAME_TO_THEIR_END:
+        return GateHeld(is_partial=True)
+    tier, max_drop = gate.tier, gate.max_drop
+    return GateHeld(
+        tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
+        drops=()
+        if max_drop is None
+        else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
+    )
+
+
+def _tier(variant: VariantFigures, tier: Tier) -> TierHeld:
+    value = variant.value
+    n_without = value.n_missing + variant.n_errors
+    known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
+    low, high = value.low * known, value.high * known + (1.0 - known)
+    return TierHeld(
+        variant=variant.variant,
+        tier=tier,
+        least=TIERS[tier],
+        value=value,
+        low=low,
+        high=high,
+        n_without=n_without,
+        held=hold_to_tier(low, high, tier),
+    )
+
+
+def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropHeld:
+    before = _run_before(variant, run, store)
+    if before is None:
+        return DropHeld(variant=variant, max_drop=max_drop, baseline=None, change=None)
+    then, now = (Scored(_counting(one, variant, store), one) for one in (before, run))
+    undecided = (then.passed.keys() & now.cases) - now.passed.keys()
+    if not then.passed.keys() & now.cases:
+        return DropHeld(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
+    found = compare_scored(then, now, (before.id, run.id)).pass_rate
+    if found is None:
+        return DropHeld(
+            variant=variant,
+            max_drop=max_drop,
+            baseline=before.id,
+            change=None,
+            n_undecided=len(undecided),
+            held="inconclusive",
+        )
+    both = then.passed.keys() & now.passed.keys()
+    lost = [-_mean(then.passed[case]) for case in undecided]
+    worst = (found.estimate.value * len(both) + fsum(lost)) / (len(both) + len(lost))
+    return DropHeld(
+        variant=variant,
+        max_drop=max_drop,
+        baseline=before.id,
+        change=found.estimate,
+        n_undecided=len(undecided),
+        held=hold_drop(found.estimate, worst, max_drop),
+    )
+
+
+def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
+    """The latest run of the suite that was begun before, has the variant and came to its end."""
+    for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
+        is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
+        has_it = any(each.id == variant for each in one.variants)
+        if is_earlier and has_it and one.status in _CAME_TO_THEIR_END:
+            return one
+    return None
+
+
+def _counting(run: RunInfo, variant: str, store: StoredRuns) -> Iterator[CaseResult]:
+    """The answers of a variant: repeats all, but of several tries the last."""
+    last: CaseResult | None = None
+    for result in store.results(run.id, variant=variant):
+        if last is not None and (run.repeats != 1 or result.place != last.place):
+            yield last
+        last = result
+    if last is not None:
+        yield last
+
+
+def _mean(values: list[float]) -> float:
+    return fsum(values) / len(values)

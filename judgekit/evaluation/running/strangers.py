@@ -1,0 +1,66 @@
+"""Finds recorded outputs that belong to no case of the dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.targets.recorded import RecordedTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judgekit.targets.target import Target
+
+_SHOWN = 3
+
+
+class Strangers:
+    """The ids in recorded outputs that no case was seen with yet.
+
+    Args:
+        targets: What answers, by variant.
+    """
+
+    def __init__(self, targets: Mapping[str, Target]) -> None:
+        self._left = {
+            name: dict.fromkeys(target.case_ids)
+            for name, target in targets.items()
+            if isinstance(target, RecordedTarget)
+        }
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any is left."""
+        return any(self._left.values())
+
+    def discard(self, case_id: str) -> None:
+        """Strike out an id.
+
+        Args:
+            case_id: The id of a case.
+        """
+        for ids in self._left.values():
+            ids.pop(case_id, None)
+
+    def left(self) -> dict[str, tuple[str, ...]]:
+        """What is left.
+
+        Returns:
+            Ids in the order of the file, by variant; nothing for variants without any.
+        """
+        return {name: tuple(ids) for name, ids in self._left.items() if ids}
+
+
+def strangers_told(variant: str, ids: tuple[str, ...]) -> str:
+    """That some recorded outputs were left out, on one line.
+
+    Args:
+        variant: The variant.
+        ids: Their ids.
+
+    Returns:
+        For example `v1: outputs for 2 ids that no case has are left out: c9, c10`.
+    """
+    shown = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
+    what = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
+    return f"{variant}: outputs for {what} that no case has are left out: {shown}"

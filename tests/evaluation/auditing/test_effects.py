@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from math import isnan, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgekit.evaluation.auditing.effects import (
+    share,
+    share_verdict,
+    shift,
+    signed_verdict,
+    with_adjusted,
+)
+from judgekit.evaluation.auditing.figures import ProbeFound
+from judgekit.stats.estimate import Estimate
+
+
+def estimate(low: float, high: float) -> Estimate:
+    return Estimate(value=(low + high) / 2, low=low, high=high, n=20, method="t")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "either", "up"),
+    [
+        (-0.02, 0.03, "none_seen", "none_seen"),
+        (0.01, 0.03, "small", "small"),
+        (-0.03, -0.01, "small", "none_seen"),
+        (0.06, 0.10, "material", "material"),
+        (-0.10, -0.06, "material", "none_seen"),
+        (-0.20, 0.02, "cannot_say", "none_seen"),
+        (0.01, 0.20, "material", "material"),
+        (0.01, 0.06, "cannot_say", "cannot_say"),
+        (-0.02, 0.20, "cannot_say", "cannot_say"),
+        (nan, nan, "cannot_say", "cannot_say"),
+    ],
+)
+def test_the_interval_of_a_shift_says_what_may_be_said(
+    low: float, high: float, either: str, up: str
+) -> None:
+    assert signed_verdict(estimate(low, high), 0.05) == either
+    assert signed_verdict(estimate(low, high), 0.05, "up") == up
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "verdict"),
+    [
+        (0.0, 0.0, 0.08, "none_seen"),
+        (0.01, 0.02, 0.08, "small"),
+        (0.0, 0.0, 0.2, "cannot_say"),
+        (0.05, 0.3, 0.5, "cannot_say"),
+        (0.12, 0.3, 0.5, "material"),
+        (nan, nan, nan, "cannot_say"),
+    ],
+)
+def test_the_interval_of_a_share_says_what_may_be_said(
+    low: float, value: float, high: float, verdict: str
+) -> None:
+    found = Estimate(value=value, low=low, high=high, n=20, method="wilson")
+    assert share_verdict(found, 0.10) == verdict
+
+
+@given(st.floats(-1, 1), st.floats(0.001, 1), st.floats(0.01, 0.5))
+def test_a_wider_interval_never_makes_a_verdict_material(
+    value: float, half: float, margin: float
+) -> None:
+    """Doubt takes certainty away: what is material with it is material without."""
+    wide = Estimate(value=value, low=value - half, high=value + half, n=9, method="t")
+    narrow = Estimate(value=value, low=value - half / 2, high=value + half / 2, n=9, method="t")
+    if signed_verdict(wide, margin) == "material":
+        assert signed_verdict(narrow, margin) == "material"
+
+
+def test_a_shift_is_the_mean_over_cases_with_its_interval() -> None:
+    effect = shift(
+        "padding", [0.5] * 40, [0.75] * 40, cases=[f"c{n}" for n in range(40)], margin=0.05
+    )
+    assert effect.estimate.value == 0.25
+    assert 0.2 < effect.estimate.low < 0.25 < effect.estimate.high < 0.3
+    assert (effect.verdict, effect.n_to_tell, effect.scale) == ("material", None, "value")
+    assert effect.p is not None
+
+
+def test_a_case_counts_once_however_often_it_was_tried() -> None:
+    effect = shift("x", [0.0, 0.0, 0.0], [1.0, 1.0, 0.0], cases=["a", "a", "b"], margin=0.05)
+    assert effect.estimate.value == 0.5
+    assert effect.estimate.n == 2
+
+
+def test_a_drop_is_said_where_only_a_rise_would_be_a_bias() -> None:
+    cases = [f"c{n}" for n in range(30)]
+    effect = shift("x", [0.9] * 30, [0.5] * 30, cases=cases, margin=0.05, harm="up")
+    assert effect.verdict == "none_seen"
+    assert effect.note == "it lowers the score, which is no bias"
+
+
+def test_an_effect_that_cannot_be_told_says_how_many_cases_would_tell() -> None:
+    before = [0.5] * 12
+    after = [0.5 + (0.25 if n % 3 else -0.25) for n in range(12)]
+    cases = [f"c{n}" for n in range(12)]
+    effect = shift("x", before, after, cases=cases, margin=0.05)
+    assert effect.verdict == "cannot_say"
+    assert effect.n_to_tell is not None
+    assert effect.n_to_tell > 12
+
+
+def test_nobody_knows_how_many_cases_would_tell_at_the_very_margin() -> None:
+    effect = share("x", [1.0] + [0.0] * 9, cases=list("abcdefghij"), margin=0.1)
+    assert (effect.estimate.value, effect.verdict) == (0.1, "cannot_say")
+    assert effect.n_to_tell is not None  # it is material then, and the way to 0 is left
+    far = share("x", [1.0] * 8 + [0.0] * 2, cases=list("abcdefghij"), margin=0.80000001)
+    assert far.n_to_tell is None
+
+
+def test_without_any_answer_an_effect_is_undefined_and_cannot_be_said() -> None:
+    for effect in (
+        shift("x", [None, 0.5], [0.5, None], cases=["a", "b"], margin=0.05),
+        share("x", [None, None], cases=["a", "b"], margin=0.05),
+    ):
+        assert isnan(effect.estimate.value)
+        assert effect.estimate.n_missing == 2
+        assert effect.estimate.reason == "no case has both answers"
+        assert (effect.verdict, effect.n_to_tell) == ("cannot_say", None)
+
+
+def test_a_figure_that_decides_nothing_has_no_verdict() -> None:
+    effect = share("x", [1.0, 1.0], cases=["a", "b"], margin=0.05, decides=False)
+    assert effect.verdict is None
+
+
+def test_p_values_are_adjusted_over_all_probes_and_missing_ones_stay_missing() -> None:
+    cases = [f"c{n}" for n in range(20)]
+    moved = shift("x", [0.0] * 20, [0.1 * (n % 5) for n in range(20)], cases=cases, margin=0.05)
+    still = shift("y", [0.0] * 20, [0.0] * 20, cases=cases, margin=0.05)
+    weak = shift("z", [0.0] * 20, [0.1 * (n % 2) for n in range(20)], cases=cases, margin=0.05)
+    probes = [
+        ProbeFound(name="a", question="?", status="done", effects=(moved, still)),
+        ProbeFound(name="b", question="?", status="done", effects=(weak,)),
+    ]
+    first, second = with_adjusted(probes)
+    assert moved.p is not None
+    assert first.effects[0].p_adjusted == pytest.approx(2 * moved.p)
+    assert (still.p, first.effects[1].p_adjusted) == (None, None)
+    assert second.effects[0].p_adjusted == pytest.approx(weak.p)
+
+
+def test_an_interval_ends_where_no_shift_can_be_and_one_case_has_none() -> None:
+    wide = shift("x", [0.0, 0.0], [1.0, 0.0], cases=["a", "b"], margin=0.05)
+    assert (wide.estimate.low, wide.estimate.high) == (-1.0, 1.0)
+    lean = shift("x", [0.0, 0.0], [0.5, 0.0], cases=["a", "b"], margin=0.1, scale="lean")
+    assert (lean.estimate.low, lean.estimate.high) == (-0.5, 0.5)
+    alone = shift("x", [0.0], [1.0], cases=["a"], margin=0.05)
+    assert isnan(alone.estimate.low)
+    assert (alone.verdict, alone.n_to_tell) == ("cannot_say", None)

@@ -1,0 +1,76 @@
+"""Whether a judge may stand in for a person: yes, no, or open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.calibrating.agreeing import agreement
+from judgekit.evaluation.calibrating.deciding import StandIn, stand_in, together
+from judgekit.evaluation.calibrating.people import ceiling
+from tests.evaluation.calibrating.items import OPTIONS, aligned, item, several
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.evaluation.calibrating.deciding import Answer
+
+
+def answered(part: Aligned) -> StandIn:
+    """Whether the judge may stand in for a person."""
+    return stand_in(part, agreement(part, level=0.95), ceiling(part, level=0.95), OPTIONS)
+
+
+def of_three(scores: list[tuple[float, float, float, float]]) -> Aligned:
+    """Items with a judge and three people."""
+    return aligned(*(item(j, *h, case=f"c{k}") for k, (j, *h) in enumerate(scores)))
+
+
+def test_one_annotator_leaves_the_question_open() -> None:
+    found = answered(several([(k % 5 + 1, k % 5 + 1) for k in range(40)]))
+    assert found.answer == "open"
+    assert "one annotator labelled; two more" in found.reason
+
+
+def test_a_judge_as_near_as_people_may_stand_in() -> None:
+    scores = [
+        (k % 5 + 1, k % 5 + 1, k % 5 + 1, min(5, k % 5 + 1 + (k % 7 == 0))) for k in range(60)
+    ]
+    found = answered(of_three([(float(j), float(a), float(b), float(c)) for j, a, b, c in scores]))
+    assert found.answer == "yes"
+    assert found.test is not None
+    assert found.test.passed
+
+
+def test_a_judge_further_off_than_people_may_not() -> None:
+    scores = [(min(5, k % 5 + 2), k % 5 + 1, k % 5 + 1, k % 5 + 1) for k in range(60)]
+    found = answered(of_three([(float(j), float(a), float(b), float(c)) for j, a, b, c in scores]))
+    assert found.answer == "no"
+    assert "further from people" in found.reason
+
+
+def test_people_at_odds_leave_nothing_to_stand_in_for() -> None:
+    scores = [
+        (float(k % 5 + 1), float(k % 5 + 1), float((k // 5) % 5 + 1), float((k // 25) % 5 + 1))
+        for k in range(125)
+    ]
+    found = answered(of_three(scores))
+    assert found.answer == "open"
+    assert "nothing to stand in for" in found.reason
+
+
+def test_slight_agreement_at_best_is_a_no_and_doubtful_agreement_is_open() -> None:
+    none = several([(float(k % 5 + 1), float((k // 5) % 5 + 1)) for k in range(250)])
+    assert answered(none).answer == "no"
+    few = several([(float(k % 5 + 1), float((k // 5) % 5 + 1)) for k in range(30)])
+    assert answered(few).answer == "open"
+    assert "cannot be told from chance" in answered(few).reason
+
+
+def test_several_criteria_are_named_by_their_answers() -> None:
+    answers: dict[str, Answer] = {"a": "yes", "b": "open", "c": "yes"}
+    parts = [
+        (name, StandIn(answer=answer, reason="r", test=None, why_no_test=None))
+        for name, answer in answers.items()
+    ]
+    found = together(parts)
+    assert (found.answer, found.reason) == ("open", "yes on a, c; cannot be said on b")
+    assert together(parts[:1]) is parts[0][1]

@@ -1,0 +1,86 @@
+"""Segments, correlations within groups, and which items to look at."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+
+from judgekit.evaluation.calibrating.choosing import disagreements, suggestions
+from judgekit.evaluation.calibrating.grouping import groupings, segments
+from judgekit.evaluation.calibrating.material import Place
+from judgekit.evaluation.calibrating.options import CalibrationOptions
+from judgekit.records.rubric import Scale
+from tests.evaluation.calibrating.items import OPTIONS, YES_NO, aligned, item
+
+
+def test_groups_have_figures_of_their_own() -> None:
+    items = [
+        item(4, 4, place=Place("a", "v1"), groups={"stratum": ("simple",)}),
+        item(4, 1, place=Place("b", "v2"), groups={"stratum": ("complex",)}),
+    ]
+    found = {segment.name: segment for segment in segments(aligned(*items), OPTIONS)}
+    assert found["v1"].right.value == 1
+    assert found["v2"].right.value == 0
+    assert found["v2"].corrected is not None
+    assert found["simple"].corrected is None
+
+
+def test_correlations_within_cases_hide_nothing_between_them() -> None:
+    """Within each case the order is turned, between the cases it holds."""
+    scores = {"a": [(1, 2), (2, 1)], "b": [(4, 5), (5, 4)]}
+    items = [
+        item(j, h, case=case, place=Place(case, f"v{k}"), groups={"doc": (case,)})
+        for case, pairs in scores.items()
+        for k, (j, h) in enumerate(pairs)
+    ]
+    found = {g.kind: g for g in groupings(aligned(*items), CalibrationOptions(by=("doc",)))}
+    assert list(found) == ["case", "variant", "doc"]
+    assert found["case"].within["pearson"].value == pytest.approx(-1)
+    assert found["case"].between["pearson"].value == pytest.approx(1)
+    assert found["doc"].within == found["case"].within or isnan(found["doc"].within["pearson"].low)
+    assert found["case"].order_accuracy.value == 0
+
+
+def test_numbers_in_a_group_have_no_kappa() -> None:
+    items = [item(0.1, 0.2, place=Place("a", v)) for v in ("v1", "v2")]
+    found = segments(aligned(*items, scale=Scale(min=0, max=1)), OPTIONS)
+    assert isnan(found[0].kappa.value)
+
+
+def test_the_worst_disagreements_come_first_and_of_equals_the_sure_ones() -> None:
+    items = [
+        item(4, 4, case="same"),
+        item(5, 4, case="near"),
+        item(5, 1, case="far", confidence=0.5),
+        item(1, 5, case="sure", confidence=0.9, rationale="No.", reasons={"p0": "Yes."}),
+    ]
+    found = disagreements(aligned(*items), 3)
+    assert [each.case_id for each in found] == ["sure", "far", "near"]
+    assert (found[0].distance, found[0].rationale, found[0].reasons) == (-1, "No.", {"p0": "Yes."})
+
+
+def test_labels_are_wanted_where_the_judge_is_unsure_or_people_are_split() -> None:
+    part = aligned(
+        item(3, 1, 5, case="split"),
+        item(3, 3, 3, case="agreed"),
+        unlabelled=(
+            item(4, case="unsure", confidence=0.4),
+            item(4, case="sure", confidence=0.9),
+            item(3.7, case="near"),
+            item(1, case="clear"),
+        ),
+    )
+    found = {each.case_id: each.why for each in suggestions([part], 9)}
+    assert found["split"] == "two annotators are split; a third would settle it"
+    assert found["unsure"] == "the judge is unsure (0.40)"
+    assert found["sure"] == "not labelled; the judge is 0.90 sure"
+    assert found["near"] == "its score is near what passes (0.68, passes from 0.7)"
+    assert found["clear"] == "not labelled"
+    assert "agreed" not in found
+    assert len(suggestions([part], 2)) == 2
+
+
+def test_yes_and_no_have_no_near() -> None:
+    part = aligned(unlabelled=(item(1, case="a"),), scale=YES_NO)
+    assert suggestions([part], 1)[0].why == "not labelled"

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.evaluation.figures.run_summary import summarize_run
+from judgekit.evaluation.gating import hold_to_gate
+from judgekit.records.check import AssertionResult
+from judgekit.records.output import Output
+from judgekit.records.run import Panel
+from judgekit.store.runs import RunStore
+from tests.store.observing import START, answer, begun, key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from judgekit.evaluation.gating import GateHeld
+
+NOBODY = Panel()
+BROKEN = Output(error="it broke", error_kind="exit")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    opened = RunStore(tmp_path / "runs.db")
+    yield opened
+    opened.close()
+
+
+def ran(
+    store: RunStore,
+    outcomes: Sequence[bool | None],
+    gate: dict[str, Any] | None = None,
+    *,
+    day: int = 0,
+    **fields: Any,
+) -> GateHeld | None:
+    """A run whose answers passed, failed, or (None) broke; what its gate says of it."""
+    name, status = f"run-{day}", fields.pop("status", "complete")
+    config = {"name": "support", **({} if gate is None else {"gate": gate})}
+    config |= fields.pop("config", {})
+    observed = [
+        answer(
+            key(f"c{place}"),
+            place=place,
+            said=(),
+            **({"output": BROKEN} if passed is None else {"checks": (held(passed=passed),)}),
+        )
+        for place, passed in enumerate(outcomes)
+    ]
+    known: dict[str, Any] = {"rubric": None, "panel": NOBODY, "config": config}
+    run = begun(
+        store,
+        *observed,
+        name=name,
+        started_at=START + timedelta(days=day),
+        **known | fields,
+    )
+    store.end(run.id, status=status, at=START)
+    run = store.run(run.id)
+    return hold_to_gate(summarize_run(store.results(run.id), run), store)
+
+
+def held(*, passed: bool) -> AssertionResult:
+    return AssertionResult(type="contains", passed=passed, message="-")
+
+
+def test_a_suite_without_a_gate_has_nothing_to_hold(store: RunStore) -> None:
+    assert ran(store, [True]) is None
+    assert ran(store, [True], {"require_calibration": True}, day=1) is None
+
+
+@pytest.mark.parametrize(
+    ("n_passed", "n_failed", "outcome"),
+    [(60, 0, "passed"), (0, 20, "failed"), (4, 0, "inconclusive"), (17, 3, "inconclusive")],
+)
+def test_the_value_is_held_to_the_tier(
+    store: RunStore, n_passed: int, n_failed: int, outcome: str
+) -> None:
+    gate = ran(store, [True] * n_passed + [False] * n_failed, {"tier": "production"})
+    assert gate is not None
+    (tier,) = gate.tiers
+    assert (tier.held, gate.held, tier.least, tier.n_without) == (outcome, outcome, 0.8, 0)
+    assert (tier.low, tier.high) == (tier.value.low, tier.value.high)
+
+
+def test_errors_cannot_lift_a_variant_over_its_tier(store: RunStore) -> None:
+    gate = ran(store, [True] * 60 + [None] * 20, {"tier": "production"})
+    assert gate is not None
+    (tier,) = gate.tiers
+    assert (tier.held, tier.n_without) == ("inconclusive", 20)
+    assert tier.low == pytest.approx(tier.value.low * 0.75)
+    assert tier.high == pytest.approx(tier.value.high * 0.75 + 0.25)
+
+
+def test_a_run_that_was_stopped_is_not_decided(store: RunStore) -> None:
+    gate = ran(store, [True] * 60, {"tier": "production"}, status="stopped")
+    assert gate is not None
+    assert (gate.is_partial, gate.held, gate.tiers) == (True, "inconclusive", ())
+
+
+def test_a_first_run_has_nothing_before_it(store: RunStore) -> None:
+    gate = ran(store, [True], {"max_drop": 0.1})
+    assert gate is not None
+    assert (gate.drops[0].baseline, gate.drops[0].held, gate.held) == (None, None, "passed")
+
+
+@pytest.mark.parametrize(
+    ("now", "outcome"),
+    [
+        ([True] * 20, "passed"),
+        ([True] * 19 + [False], "passed"),
+        ([False] * 20, "failed"),
+        ([True] * 17 + [False] * 3, "inconclusive"),
+        ([True] * 17 + [None] * 3, "inconclusive"),
+        ([None] * 20, "inconclusive"),
+    ],
+)
+def test_the_pass_rate_is_held_to_the_run_before(
+    store: RunStore, now: list[bool | None], outcome: str
+) -> None:
+    ran(store, [False] * 20, day=0)
+    ran(store, [True] * 20, day=1)
+    ran(store, [False] * 5, day=2, status="interrupted")
+    gate = ran(store, now, {"max_drop": 0.1}, day=3)
+    assert gate is not None
+    (drop,) = gate.drops
+    assert (drop.baseline, drop.held, gate.held) == ("run-1", outcome, outcome)
+    assert drop.n_undecided == now.count(None)
+
+
+def test_a_run_of_other_cases_is_no_baseline(store: RunStore) -> None:
+    ran(store, [None, None])
+    gate = ran(store, [True, True], {"max_drop": 0.1}, day=1)
+    assert gate is not None
+    assert (gate.drops[0].baseline, gate.drops[0].change, gate.drops[0].held) == (
+        "run-0", None, None,
+    )  # fmt: skip
+
+
+def test_of_several_tries_the_last_counts(store: RunStore) -> None:
+    ran(store, [True, True])
+    name = "run-1"
+    tries = [
+        answer(key("c0", repeat=n), place=0, said=(), checks=(held(passed=n > 0),))
+        for n in range(2)
+    ]
+    config = {"name": "support", "gate": {"max_drop": 0.1}, "settings": {"retry_failed": 1}}
+    run = begun(
+        store, *tries, name=name, started_at=START + timedelta(days=1), rubric=None,
+        panel=NOBODY, config=config,
+    )  # fmt: skip
+    store.end(name, status="complete", at=START)
+    run = store.run(name)
+    gate = hold_to_gate(summarize_run(store.results(name), run), store)
+    assert gate is not None
+    assert gate.drops[0].change is not None
+    assert gate.drops[0].change.value == 0
