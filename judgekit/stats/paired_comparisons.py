@@ -178,6 +178,15 @@ class Comparisons(NamedTuple):
         """Items linked by comparisons in either direction."""
         return _components(self._beats() | self._beats().T)
 
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Items that beat each other, if by way of others; single ones included.
+
+        Within a level strengths are finite; between two levels one side only has ever won.
+        """
+        reach = _closure(self._beats())
+        found = {tuple(np.flatnonzero(row).tolist()) for row in reach & reach.T}
+        return tuple(sorted(found))
+
     def is_separated(self) -> bool:
         """Whether some items never lost or tied against the others."""
         reach = _closure(self._beats())[np.ix_(self.items, self.items)]

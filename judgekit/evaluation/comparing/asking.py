@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import aclosing
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 
     from judgekit.evaluation.comparing.pairing import Paired
     from judgekit.judge.judge import Judge
@@ -36,9 +37,6 @@ async def compare_pairs(
 ) -> AsyncGenerator[Compared, None]:
     """Compare pairs, several at a time, and tell them in their own order.
 
-    The order matters where somebody stops at what was told so far: were the quick answers told
-    first, what decides could hang on how quickly a judge answers.
-
     Args:
         judge: Who compares.
         pairs: What is compared; read as slowly as it is done.
@@ -54,16 +52,50 @@ async def compare_pairs(
         InputError: When the pairs cannot be read, or the template does not fit them.
         StoreError: When the cache cannot keep what was paid for.
     """
-    given, source = tuple(names), iter(pairs)
+    given = tuple(names)
+
+    async def ask(_: int, pair: Paired) -> Comparison:
+        return await judge.compare(pair.case, pair.a, pair.b, rubric, names=given)
+
+    async with aclosing(told_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as told:
+        async for one in told:
+            yield one
+
+
+async def told_in_order(
+    pairs: Iterable[Paired],
+    ask: Callable[[int, Paired], Coroutine[object, object, Comparison]],
+    *,
+    in_flight: int = 64,
+    stop: asyncio.Event | None = None,
+) -> AsyncGenerator[Compared, None]:
+    """Ask about pairs, several at a time, and tell what came of them in their own order.
+
+    The order matters where somebody stops at what was told so far: were the quick answers told
+    first, what decides could hang on how quickly a judge answers.
+
+    Args:
+        pairs: What is compared; read as slowly as it is done.
+        ask: Compares the pair at a place, counted from 0.
+        in_flight: How many pairs are compared at a time.
+        stop: Once set, no further pair is begun; what was begun is finished.
+
+    Yields:
+        Each pair once it and all before it are done.
+
+    Raises:
+        InputError: When the pairs cannot be read, or cannot be asked about.
+        StoreError: When what was paid for cannot be kept.
+    """
+    source = enumerate(pairs)
     begun: deque[tuple[Paired, asyncio.Task[Comparison]]] = deque()
     try:
         while True:
             while len(begun) < max(1, in_flight) and not (stop is not None and stop.is_set()):
-                pair = next(source, None)
-                if pair is None:
+                found = next(source, None)
+                if found is None:
                     break
-                asked = judge.compare(pair.case, pair.a, pair.b, rubric, names=given)
-                begun.append((pair, asyncio.create_task(asked)))
+                begun.append((found[1], asyncio.create_task(ask(*found))))
             if not begun:
                 return
             pair, task = begun[0]

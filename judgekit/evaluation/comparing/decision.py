@@ -127,7 +127,9 @@ def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:
 
 
 def _why_open(whole: WinFigures, flags: tuple[str, ...], alpha: float) -> str:
-    reason = f"{whole.wins} wins and {whole.losses} losses may be chance (alpha {alpha:g})"
+    wins = f"{whole.wins} win{'s' if whole.wins != 1 else ''}"
+    losses = f"{whole.losses} loss{'es' if whole.losses != 1 else ''}"
+    reason = f"{wins} and {losses} may be chance (alpha {alpha:g})"
     if MOSTLY_INCONSISTENT in flags:
         return f"{reason}; the judge contradicts itself on most pairs"
     return reason

@@ -175,3 +175,7 @@ class ComparisonSummary:
 
     marks: dict[str, int] = field(default_factory=dict)
     """Advisory marks on preferences, by name."""
+
+    n_scrubbed: int | None = 0
+    """Passages by which outputs named their makers, not shown to the judge; None where scrubbing
+    was switched off."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.errors import DatasetError
+from judgekit.store.texts import record_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from judgekit.records.case import Case
+    from judgekit.records.compared import ComparedSide
     from judgekit.records.output import Output
+    from judgekit.records.record import JsonObject
 
 _MOST_NAMED = 3
 
@@ -44,6 +48,9 @@ class Side:
     names: tuple[str, ...] = ()
     """What would give it away in an output: its models and files."""
 
+    about: ComparedSide | None = None
+    """Where its outputs come from and which version they are of, as far as known."""
+
 
 class Paired(NamedTuple):
     """Two outputs for one case."""
@@ -56,6 +63,23 @@ class Paired(NamedTuple):
 
     b: Output
     """The second side's."""
+
+    repeat: int = 0
+    """Which time the sides answered the case, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of two sides once both were read."""
+
+    n_pairs: int
+    """How many pairs there are to compare."""
+
+    left_out: LeftOut
+    """What could not be paired."""
+
+    digests: tuple[str, str]
+    """Fingerprints of what each side answers, cases included."""
 
 
 @dataclass(slots=True)
@@ -124,10 +148,37 @@ class Pairing:
         Raises:
             DatasetError: When a side is unsound, or answers a case twice.
         """
+        found = self.survey()
+        return found.n_pairs, found.left_out
+
+    @property
+    def chosen(self) -> JsonObject:
+        """What is chosen of the pairs, without what is left at its default."""
+        chosen: JsonObject = {"tags": [*sorted(self._tags)], "limit": self._limit}
+        if self._sample is not None:
+            chosen |= {"sample": self._sample, "seed": self._seed}
+        return {name: value for name, value in chosen.items() if value not in (None, [])}
+
+    def survey(self) -> Survey:
+        """Read both sides once, so that all of them are known to be sound.
+
+        Returns:
+            How many pairs `pairs` yields, what is left out, and what tells these sides from
+            others.
+
+        Raises:
+            DatasetError: When a side is unsound, or answers a case twice.
+            StoreError: When an output could not be kept.
+        """
         left_out = LeftOut()
-        n = sum(1 for _ in self._filtered(left_out))
+        n, seen = 0, (sha256(), sha256())
+        for pair in self._filtered(left_out):
+            n += 1
+            case = f"{pair.repeat} {record_text(pair.case)}"
+            for output, digest in zip((pair.a, pair.b), seen, strict=True):
+                digest.update(f"{case}\n{record_text(output)}\n".encode())
         wanted = [n, *(most for most in (self._sample, self._limit) if most is not None)]
-        return min(wanted), left_out
+        return Survey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
 
     def pairs(self) -> Iterator[Paired]:
         """The pairs, filtered, drawn and limited.
@@ -196,7 +247,7 @@ def _met(
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
         a, b = (own.take(key) for own in waiting)
         if a.case.input == b.case.input:
-            yield Paired(a.case, a.output, b.output)
+            yield Paired(a.case, a.output, b.output, a.repeat)
             continue
         left_out.n_other_input += 1
         if len(left_out.other_input) < _MOST_NAMED:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         PairAnswer,
         Preference,
         PreferenceFailure,
+        Scrubbed,
         Slot,
         Winner,
     )
@@ -108,6 +109,7 @@ class ComparisonTally:
         self._lengths = array("d"), array("d")
         self._raws = array("d"), array("d")
         self._n_identical = self._n_errors = 0
+        self._n_scrubbed: int | None = 0
         self._judge = _Judge()
 
     def take(self, compared: Compared) -> None:
@@ -118,6 +120,7 @@ class ComparisonTally:
         """
         pair, found = compared
         self._judge.take(found)
+        self._n_scrubbed = _added(self._n_scrubbed, found.scrubbed)
         if found.error is not None:
             self._n_errors += 1
             return
@@ -187,6 +190,7 @@ class ComparisonTally:
             left_out=left_out or LeftOut(),
             evidence=evidence,
             marks=dict(self._judge.marks.most_common()),
+            n_scrubbed=self._n_scrubbed,
         )
 
     def _adjusted(self, level: float) -> dict[str, WinFigures]:
@@ -310,6 +314,11 @@ def one_per_reply(
             for place, one in enumerate(said)
         }.values()
     )
+
+
+def _added(n: int | None, scrubbed: tuple[Scrubbed, ...] | None) -> int | None:
+    """How many passages were taken out so far; None once nobody looked."""
+    return None if n is None or scrubbed is None else n + len(scrubbed)
 
 
 def _flags(flip_rate: Estimate, position: PositionBias | None) -> tuple[str, ...]:

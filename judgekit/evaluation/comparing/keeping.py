@@ -1,0 +1,246 @@
+"""Keeps a comparison while it is made: what it sets out to do, and every answer as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
+
+from judgekit.errors import SettingsError
+from judgekit.fingerprint import fingerprint
+from judgekit.records.compared import ComparedPair, ComparedSide, ComparisonInfo
+from judgekit.records.comparison import Preference, PreferenceFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from judgekit.evaluation.comparing.pairing import Paired, Pairing, Side, Survey
+    from judgekit.judge.judge import Judge
+    from judgekit.judge.pairwise import Comparer
+    from judgekit.records.comparison import Comparison
+    from judgekit.records.record import JsonObject
+    from judgekit.records.rubric import Rubric
+    from judgekit.store.comparisons import StoredComparisons
+
+    Said = Preference | PreferenceFailure
+
+PREFIX = "cmp-"
+"""What the id of every comparison begins with."""
+
+_WORDS = {
+    "a": "the first side's outputs or cases",
+    "b": "the second side's outputs or cases",
+    "rubric": "the rubric",
+    "judge": "the judge or how it is asked",
+    "chosen": "what is chosen of the pairs",
+    "stopping": "when it stops",
+}
+"""What each part is called that has to stay what it is."""
+
+_SHORT = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What was agreed on before the first look."""
+
+    alpha: float = 0.05
+    """The error a decision may have."""
+
+    until_decided: bool = False
+    """Whether it stops as soon as a difference is shown."""
+
+    max_cases: int | None = None
+    """How many cases may be looked at then."""
+
+    suite: str | None = None
+    """Name of the suite, where the sides are of one."""
+
+
+def new_comparison(
+    pairing: Pairing, survey: Survey, judge: Judge, rubric: Rubric, *, terms: Terms, now: datetime
+) -> ComparisonInfo:
+    """What a comparison sets out to do.
+
+    Args:
+        pairing: The two sides.
+        survey: What is known of them.
+        judge: Who compares.
+        rubric: How.
+        terms: What was agreed on.
+        now: The time (UTC).
+
+    Returns:
+        The comparison, not begun yet.
+    """
+    comparer = judge.comparer
+    asking: JsonObject = {
+        "judge": comparer.id,
+        "parameters": dict(comparer.parameters),
+        "repeats": comparer.repeats,
+        "rule": comparer.rule,
+        "scrub": comparer.scrubs,
+        "draw_labels": comparer.draws_labels,
+        "label_seed": comparer.seed,
+    }
+    stopping: JsonObject = {
+        "alpha": terms.alpha,
+        "until_decided": terms.until_decided,
+        "max_cases": terms.max_cases,
+    }
+    left_out = asdict(survey.left_out)
+    parts = {
+        "a": survey.digests[0],
+        "b": survey.digests[1],
+        "rubric": rubric.fingerprint,
+        "judge": fingerprint([asking, list(pairing.names)]),
+        "chosen": fingerprint(pairing.chosen),
+        "stopping": fingerprint(stopping),
+    }
+    fields = {
+        **asking,
+        **stopping,
+        "id": f"{PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
+        "a": _about(pairing.a),
+        "b": _about(pairing.b),
+        "suite": terms.suite,
+        "rubric": rubric,
+        "names": pairing.names,
+        "chosen": pairing.chosen,
+        "n_pairs": survey.n_pairs,
+        "left_out": {k: list(v) if isinstance(v, tuple) else v for k, v in left_out.items()},
+        "parts": {name: value[:_SHORT] for name, value in parts.items()},
+        "started_at": now,
+    }
+    return ComparisonInfo.model_validate(fields)
+
+
+def same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> ComparisonInfo:
+    """The comparison that was begun, if it still is what would be done now.
+
+    Args:
+        begun: The comparison as it was begun.
+        fresh: What a new one would be.
+
+    Returns:
+        The one that was begun.
+
+    Raises:
+        SettingsError: When something has changed; names what has.
+    """
+    changed = [w for name, w in _WORDS.items() if begun.parts.get(name) != fresh.parts.get(name)]
+    if not changed:
+        return begun
+    raise SettingsError(
+        f"the comparison {begun.id} cannot go on, for something has changed since: "
+        + "; ".join(changed),
+        hint="begin a new one (without --resume): replies that are owned are not asked again",
+    )
+
+
+class KeptComparison:
+    """A comparison in a store while it is made.
+
+    Args:
+        store: Where it is kept.
+        info: The comparison, begun or taken up again.
+        judge: Who compares.
+    """
+
+    def __init__(self, store: StoredComparisons, info: ComparisonInfo, judge: Judge) -> None:
+        self._store, self._info = store, info
+        self._comparer: Comparer = judge.comparer
+        self._known: dict[int, tuple[Preference, ...]] = {}
+        self._waiting: list[ComparedPair] = []
+
+    def flush(self) -> None:
+        """Keep what was said and is not kept yet.
+
+        Raises:
+            StoreError: When it cannot be kept.
+        """
+        if self._waiting:
+            pairs, self._waiting = self._waiting, []
+            self._store.add_pairs(self._info.id, pairs)
+
+    def look_back(self) -> float:
+        """Read what earlier sittings were told; failures are asked again.
+
+        Returns:
+            What was paid for it, in US dollars, as far as known.
+        """
+        paid = 0.0
+        for pair in self._store.compared(self._info.id):
+            self._known[pair.place] = pair.preferences
+            said: list[Said] = [*pair.preferences, *pair.failures]
+            paid += sum(each.cost_usd or 0.0 for each in said)
+        return paid
+
+    async def compare(self, place: int, pair: Paired) -> Comparison:
+        """Ask about a pair what is not known; it is on disk when it is told.
+
+        Pairs that come together are kept in one transaction. What was said of a pair that is
+        called off is kept by `flush`.
+
+        Args:
+            place: The pair's place.
+            pair: The pair.
+
+        Returns:
+            What both orders come to.
+
+        Raises:
+            TemplateError: When the template does not fit the rubric.
+            StoreError: When it cannot be kept.
+        """
+        info, comparer = self._info, self._comparer
+        said: list[Said] = list(self._known.pop(place, ()))
+        known = {(one.order, one.criterion, one.repeat) for one in said}
+        n_known, is_done = len(said), False
+        try:
+            answers = comparer.observe(
+                pair.case, pair.a, pair.b, info.rubric, names=info.names, known=known
+            )
+            async with aclosing(answers) as told:
+                async for found in told:
+                    said += found
+            is_done = True
+        finally:
+            self._waiting.append(_pair(place, pair, said[n_known:], is_done=is_done))
+        await asyncio.sleep(0)
+        self.flush()
+        seen = comparer.seen(pair.a, pair.b, info.names)
+        ordered = _in_order(said, info.rubric)
+        return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
+
+
+def _pair(place: int, pair: Paired, said: Iterable[Said], *, is_done: bool) -> ComparedPair:
+    answers = list(said)
+    return ComparedPair(
+        place=place,
+        case=pair.case,
+        repeat=pair.repeat,
+        a=pair.a,
+        b=pair.b,
+        preferences=tuple(each for each in answers if isinstance(each, Preference)),
+        failures=tuple(each for each in answers if isinstance(each, PreferenceFailure)),
+        is_done=is_done,
+    )
+
+
+def _about(side: Side) -> ComparedSide:
+    return side.about or ComparedSide(label=side.label)
+
+
+def _in_order(said: Iterable[Said], rubric: Rubric) -> list[Said]:
+    """Answers in the order of their questions, whenever they came."""
+    places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
+    last = len(places)
+
+    def place(one: Said) -> tuple[str, int, int]:
+        return one.order, one.repeat, places.get(cast("str", one.criterion), last)
+
+    return sorted(said, key=place)

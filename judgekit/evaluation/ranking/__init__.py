@@ -1,0 +1,1 @@
+"""Three sides and more in one order: who meets whom, strengths with their doubt, a decision."""

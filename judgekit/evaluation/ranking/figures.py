@@ -1,0 +1,260 @@
+"""The figures a ranking comes to, each with its doubt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+from judgekit.errors import SettingsError
+from judgekit.evaluation.comparing.pairing import LeftOut
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.figures.summary import Spent
+    from judgekit.stats.estimate import Estimate
+
+Ties = Literal["half", "davidson", "rao-kupper"]
+"""What a tie is: half a win for each, or an outcome of its own with a modelled chance."""
+
+Evidence = Literal["wald", "sign", "e-value"]
+"""What shows that one side is stronger: the strengths and their errors, the exact sign test of
+the cases both met on, or the always-valid evidence of these."""
+
+Ended = Literal["all", "decided", "comparisons", "cost", "cases", "interrupted"]
+"""Why no more was asked: all there is was; the places are decided; so many comparisons were
+allowed; so much money; the cases of the pairs that matter are used up; the user broke it off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRules:
+    """How a ranking is concluded."""
+
+    ties: Ties = "half"
+    """How ties are taken: half a win for each, or an outcome of its own."""
+
+    top: int = 1
+    """How many of the first places are to be decided, 1 or more."""
+
+    alpha: float = 0.05
+    """The error a decision may have, over all pairs together, in (0, 1)."""
+
+    def check(self, n_sides: int) -> None:
+        """Refuse rules that so many sides cannot be ranked by.
+
+        Args:
+            n_sides: How many sides there are.
+
+        Raises:
+            SettingsError: When a rule is out of its range.
+        """
+        if self.ties not in get_args(Ties):
+            raise SettingsError(
+                f"no rule for ties is called {self.ties!r}",
+                hint=f"one of {', '.join(get_args(Ties))}",
+            )
+        if not 0 < self.alpha < 1:
+            raise SettingsError(f"alpha is {self.alpha}; it lies between 0 and 1")
+        if not 1 <= self.top < max(2, n_sides):
+            raise SettingsError(
+                f"the first {self.top} of {n_sides} places cannot be decided",
+                hint=f"--top is 1 to {max(1, n_sides - 1)}",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSide:
+    """One side and its place."""
+
+    name: str
+    """What it is called."""
+
+    group: int
+    """Which group of sides that met, if by way of others; from 0. No place holds across groups."""
+
+    place: int
+    """Its place in the group, from 1; equal strengths share one."""
+
+    best: int
+    """The best place it may have, given which sides are shown to be stronger."""
+
+    worst: int
+    """The worst."""
+
+    strength: Estimate
+    """Log-strength, mean 0 in its group: of two sides the stronger wins with the odds
+    exp(difference). The interval is open (nan) where the side won or lost everything."""
+
+    elo: float
+    """The strength on Elo's scale: 1000 + 400 / ln 10 of it."""
+
+    win_share: float
+    """Its share of wins over all it met, no winner being half a win."""
+
+    n_comparisons: int
+    """Comparisons it took part in that are decided."""
+
+    is_unbeaten: bool
+    """Whether it won every comparison: how much stronger it is, nothing tells."""
+
+    is_winless: bool
+    """Whether it lost every one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFigures:
+    """Two sides against each other."""
+
+    a: str
+    """A side."""
+
+    b: str
+    """The other."""
+
+    n_cases: int
+    """Cases both were compared on."""
+
+    wins: int
+    """Comparisons a won."""
+
+    ties: int
+    """Comparisons both orders call a tie."""
+
+    inconsistent: int
+    """Comparisons whose orders contradict each other: no winner, and no true tie."""
+
+    losses: int
+    """Comparisons b won."""
+
+    n_undecided: int
+    """Comparisons that a failure leaves open."""
+
+    share: float
+    """a's share of wins, no winner being half a win; nan where they never met."""
+
+    expected: float
+    """The share that the strengths stand for; nan in different groups."""
+
+    p: float | None
+    """Two-sided p of equal strengths; None where nothing is known."""
+
+    p_adjusted: float | None
+    """The same after Holm, over all pairs."""
+
+    evidence: Evidence
+    """What the p is from."""
+
+    stronger: str | None
+    """The side that is shown to be stronger, by p or by way of sides between; None for neither."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankDecision:
+    """Whether the first places are decided."""
+
+    is_decided: bool
+    """Whether each of the first places is shown to be better than all below it."""
+
+    order: tuple[str, ...]
+    """The sides in the first places, best first; what is decided, or what only seems so."""
+
+    reason: str
+    """Why."""
+
+    alpha: float
+    """The error that was allowed, over all pairs together."""
+
+    n_to_decide: int | None = None
+    """Without a decision: about how many cases would tell the two closest of the places apart
+    four times in five, if they differ as much as they seem to; None where none is in sight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questioned:
+    """Who was asked, what that took and why it ended; empty for comparisons that were given."""
+
+    rubric: str | None = None
+    """Name of the rubric."""
+
+    judges: tuple[str, ...] = ()
+    """Who judged: model and template."""
+
+    models: tuple[str, ...] = ()
+    """The models that answered, in the providers' words."""
+
+    is_adaptive: bool = False
+    """Whether the pairs were chosen by what had come out."""
+
+    ended: Ended = "all"
+    """Why no more was asked."""
+
+    n_planned: int | None = None
+    """Comparisons there would have been; None where nobody asked."""
+
+    n_errors: int = 0
+    """Comparisons of which an output is an error; not judged."""
+
+    failures: dict[str, int] = field(default_factory=dict)
+    """Failures of the judge by kind."""
+
+    failure_messages: dict[str, str] = field(default_factory=dict)
+    """For each kind, what the first of them says."""
+
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """What could not be paired, of the sides that miss most."""
+
+    spent: Spent | None = None
+    """Calls and money."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingSummary:
+    """Sides in the order of their strengths."""
+
+    sides: tuple[RankedSide, ...]
+    """The sides, group by group, the strongest first."""
+
+    pairs: tuple[PairFigures, ...]
+    """Every two of them, in the order of the sides."""
+
+    decision: RankDecision
+    """Whether the first places are decided."""
+
+    groups: tuple[tuple[str, ...], ...]
+    """Sides that met, if by way of others; with several of them nothing ranks all."""
+
+    levels: tuple[tuple[str, ...], ...]
+    """Sides that beat each other, if by way of others, where a group has several such levels:
+    between levels one side only has ever won, so that no strength can be told."""
+
+    ties: Ties
+    """How ties were taken."""
+
+    tie_share: float
+    """The share of choices that are ties."""
+
+    tie_parameter: float | None
+    """Davidson's nu or Rao and Kupper's theta; None for half wins, or without ties."""
+
+    position: Estimate | None
+    """Log-odds by which the output shown first is favoured between equals; None where it is not
+    known."""
+
+    position_reason: str | None
+    """Why there is no `position`."""
+
+    flip_rate: Estimate
+    """Share of comparisons whose winner hangs on the order they were shown in."""
+
+    n_cases: int
+    """Cases."""
+
+    n_comparisons: int
+    """Comparisons of two outputs, both orders."""
+
+    n_undecided: int
+    """Of them, those a failure leaves open."""
+
+    n_identical: int
+    """Of them, those of the same text: ties, nobody was asked."""
+
+    questioned: Questioned
+    """Who was asked and what that took."""

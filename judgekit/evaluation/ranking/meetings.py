@@ -1,0 +1,128 @@
+"""What a comparison of two sides says of their strengths, whoever was called the first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from judgekit.records.comparison import Comparison, Order, Slot, Winner
+
+_MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+_TURNED: dict[Order, Order] = {"ab": "ba", "ba": "ab"}
+_POINTS: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+
+
+class Meeting(NamedTuple):
+    """Two sides that answered the same case, and which of them the judge preferred."""
+
+    case_id: str
+    """The case; comparisons without one are cases of their own."""
+
+    a: str
+    """A side; in the order of the alphabet the first of both."""
+
+    b: str
+    """The other."""
+
+    winner: Winner | None
+    """Who is better, both orders reconciled; None where that is open."""
+
+    is_inconsistent: bool
+    """Whether the judge's two orders contradict each other."""
+
+    choices: tuple[tuple[Order, Slot], ...] = ()
+    """What was chosen on the whole in each order; empty where only the winner is known."""
+
+    is_identical: bool = False
+    """Whether both sides were the same text, so that nobody was asked."""
+
+    @property
+    def points(self) -> float:
+        """What a gets: 1, ½ or 0; nan where it is open."""
+        return nan if self.winner is None else _POINTS[self.winner]
+
+    @property
+    def has_both_orders(self) -> bool:
+        """Whether the choices of both orders are known, so that their place can be told apart."""
+        return self.is_identical or {order for order, _ in self.choices} == {"ab", "ba"}
+
+    def shown(self) -> list[tuple[str, str, tuple[float, float, float]]]:
+        """The choices with their places: who was shown first, who second, and how it came out.
+
+        Returns:
+            For each order the share of its choices for the first, for the second and for neither;
+            they sum to 1 however often the judge was asked.
+        """
+        if self.is_identical:
+            return [(self.a, self.b, (0.0, 0.0, 1.0)), (self.b, self.a, (0.0, 0.0, 1.0))]
+        found = []
+        for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
+            counts = Counter(choice for said, choice in self.choices if said == order)
+            n = counts.total()
+            shares = (counts["first"] / n, counts["second"] / n, counts["tie"] / n)
+            found.append((first, second, shares))
+        return found
+
+
+def meeting_of(found: Comparison, a: str, b: str, *, case_id: str | None = None) -> Meeting | None:
+    """What a comparison says of two sides.
+
+    Args:
+        found: The comparison.
+        a: The side that output a is of.
+        b: The side that output b is of.
+        case_id: The case, where the comparison names none.
+
+    Returns:
+        The meeting, the sides in the order of the alphabet; None where an output is an error, so
+        that nothing was judged.
+    """
+    if found.error is not None:
+        return None
+    whole = [each for each in found.preferences if each.criterion is None]
+    return arranged(
+        Meeting(
+            case_id=found.case_id or case_id or "",
+            a=a,
+            b=b,
+            winner=found.winner,
+            is_inconsistent=found.winner is not None and found.consistent is False,
+            choices=tuple(sorted((each.order, each.choice) for each in whole)),
+            is_identical=found.is_identical,
+        )
+    )
+
+
+def arranged(meeting: Meeting) -> Meeting:
+    """The same meeting, told from the side that comes first in the alphabet.
+
+    Args:
+        meeting: The meeting, its sides in any order.
+
+    Returns:
+        The same with `a` before `b`.
+    """
+    if meeting.a <= meeting.b:
+        return meeting
+    return meeting._replace(
+        a=meeting.b,
+        b=meeting.a,
+        winner=None if meeting.winner is None else _MIRRORED[meeting.winner],
+        choices=tuple(sorted((_TURNED[order], choice) for order, choice in meeting.choices)),
+    )
+
+
+def in_order(meetings: Iterable[Meeting]) -> list[Meeting]:
+    """Meetings in an order of their own, so that no figure hangs on the order they came in.
+
+    Args:
+        meetings: Meetings, arranged, in any order.
+
+    Returns:
+        By case and sides.
+    """
+    return sorted(meetings, key=lambda m: (m[:3], m.winner or "", m[4:]))

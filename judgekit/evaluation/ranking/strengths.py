@@ -1,0 +1,276 @@
+"""Strengths of the sides that met, and what shows that one is stronger than another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from math import isnan, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, cluster_means
+from judgekit.stats.logistic import expit
+from judgekit.stats.paired_comparisons import comparisons
+from judgekit.stats.quantiles import SLACK, sign_p_values, t_p_value
+from judgekit.stats.ranking import bradley_terry, davidson, rao_kupper
+from judgekit.stats.sequential import win_e_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from judgekit.evaluation.ranking.figures import Evidence, Ties
+    from judgekit.evaluation.ranking.meetings import Meeting
+    from judgekit.stats.paired_comparisons import PairResult, Ranking
+
+_FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
+_PRIOR = 1.0
+"""Beta prior of the always-valid evidence: flat, as sides may differ by any amount."""
+
+_NO_END = 15.0
+"""Log-odds of a place that only a likelihood without a maximum reaches: one in three million."""
+
+_ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
+_UNKNOWN = "the order the outputs were shown in is not known"
+
+
+class PairEvidence(NamedTuple):
+    """How sure it is that two sides differ."""
+
+    p: float
+    """Two-sided p of equal strengths; nan where nothing tells."""
+
+    evidence: Evidence
+    """What it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """The strengths of sides that met, if by way of others."""
+
+    names: tuple[str, ...]
+    """The sides, in the order of the alphabet."""
+
+    fitted: Ranking
+    """Their strengths in that order; pulled in where they are separated."""
+
+    levels: tuple[tuple[str, ...], ...]
+    """Sides that beat each other, if by way of others; one level where all strengths are finite."""
+
+    position: Estimate | None
+    """Log-odds by which the first place is favoured."""
+
+    position_reason: str | None
+    """Why there is none."""
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether some sides only ever won against the others."""
+        return len(self.levels) > 1
+
+    def rating(self, name: str) -> float:
+        """The log-strength of a side."""
+        return self.fitted.ratings[self.names.index(name)]
+
+    def strength(self, name: str) -> Estimate:
+        """The log-strength of a side with its interval; open where sides are separated."""
+        place, fitted = self.names.index(name), self.fitted
+        low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
+        reason = None if se > 0 else "no variation, or one case only"
+        if self.is_separated:
+            low = high = se = nan
+            reason = "some sides only ever won against others: their distance has no end"
+        return Estimate(
+            value=fitted.ratings[place],
+            low=low,
+            high=high,
+            level=fitted.level,
+            n=fitted.n,
+            method=fitted.method,
+            se=se,
+            df=fitted.df,
+            reason=reason,
+        )
+
+    def expected(self, a: str, b: str) -> float:
+        """The share of wins of a against b that the strengths stand for, a tie being half."""
+        return float(expit(np.array(self.rating(a) - self.rating(b))))
+
+
+def fit_strengths(
+    meetings: Sequence[Meeting], names: Sequence[str], *, ties: Ties, level: float
+) -> Strengths:
+    """The strengths of sides, from the meetings among them that are decided.
+
+    Where both orders of every meeting are known, each order is an observation of its own and the
+    pull of the first place is estimated beside the strengths; otherwise the winners are taken.
+    Errors are sandwich ones, clustered by case.
+
+    Args:
+        meetings: Meetings of these sides, decided, in an order of their own; at least one.
+        names: The sides, in the order of the alphabet, each linked to every other.
+        ties: How ties are taken.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The strengths.
+
+    Raises:
+        NotEnoughDataError: When there is no meeting.
+    """
+    known = all(meeting.has_both_orders for meeting in meetings)
+    rows, clusters = _rows(meetings, names, known=known)
+    fit = partial(_fitted, rows, len(names), clusters, level=level)
+    reason = None if known else _UNKNOWN
+    if not any(row["wins_i"] or row["wins_j"] for row in rows) and ties != "half":
+        # Only half wins still have strengths, all alike.
+        found, reason = fit("half", position=False), "every choice is a tie"
+    else:
+        found = _with_position(fit, ties) if known else fit(ties, position=False)
+        reason = _ONE_PLACE if known and found.position is None else reason
+    found_levels = comparisons(rows, len(names), clusters).levels()
+    levels = tuple(tuple(names[i] for i in one) for one in found_levels)
+    return Strengths(tuple(names), found, levels, _position(found), reason)
+
+
+def pair_evidence(
+    meetings: Sequence[Meeting], strengths: Strengths, *, ties: Ties, level: float
+) -> dict[tuple[str, str], PairEvidence]:
+    """How sure it is, for every two sides that met, if by way of others, that they differ.
+
+    Within a level the strengths and their errors tell. Between two levels strengths have no
+    finite difference, and without variation no error: there the exact sign test of the cases
+    that both were compared on does.
+
+    Args:
+        meetings: As for `fit_strengths`.
+        strengths: What it came to.
+        ties: How ties are taken.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        By sides, the first in the alphabet before the other.
+    """
+    found: dict[tuple[str, str], PairEvidence] = {}
+    for one in strengths.levels:
+        if len(one) > 1:
+            inside = [m for m in meetings if m.a in one and m.b in one]
+            fits = strengths
+            if strengths.is_separated:
+                fits = fit_strengths(inside, one, ties=ties, level=level)
+            found |= _wald(fits)
+    for pair in combinations(strengths.names, 2):
+        if pair not in found:
+            wins, losses = leaning(meetings, pair)
+            p = sign_p_values(wins, losses)[0] if wins + losses else nan
+            found[pair] = PairEvidence(p, "sign")
+    return found
+
+
+def always_valid_evidence(
+    meetings: Sequence[Meeting], names: Sequence[str]
+) -> dict[tuple[str, str], PairEvidence]:
+    """The same from the cases that each two sides met on alone, valid whenever one looks.
+
+    Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
+    moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
+
+    Args:
+        meetings: Meetings.
+        names: The sides, in the order of the alphabet.
+
+    Returns:
+        As `pair_evidence`.
+    """
+    found: dict[tuple[str, str], PairEvidence] = {}
+    for pair in combinations(names, 2):
+        wins, losses = leaning(meetings, pair)
+        e = win_e_value(wins, losses, prior_a=_PRIOR, prior_b=_PRIOR)
+        found[pair] = PairEvidence(e.p_value if wins + losses else nan, "e-value")
+    return found
+
+
+def leaning(meetings: Sequence[Meeting], pair: tuple[str, str]) -> tuple[int, int]:
+    """Cases that lean to either of two sides; a case counts once, even ones not at all.
+
+    Args:
+        meetings: Meetings, of these sides or of others too.
+        pair: Two sides, the first in the alphabet before the other.
+
+    Returns:
+        Cases that lean to the first, and to the second.
+    """
+    own = [m for m in meetings if (m.a, m.b) == pair and m.winner is not None]
+    means = cluster_means([m.points for m in own], _cases(own)).values()
+    return sum(m > 0.5 + SLACK for m in means), sum(m < 0.5 - SLACK for m in means)
+
+
+def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
+    """The fit with the pull of the first place, unless that has no end."""
+    try:
+        found = fit(ties, position=True)
+    except NotEnoughDataError:
+        return fit(ties, position=False)
+    if found.position is None or abs(found.position.value) < _NO_END:
+        return found
+    return fit(ties, position=False)
+
+
+def _fitted(
+    rows: list[PairResult],
+    n_items: int,
+    clusters: list[object],
+    ties: Ties,
+    *,
+    position: bool,
+    level: float,
+) -> Ranking:
+    return _FITS[ties](rows, n_items, clusters=clusters, position=position, level=level)
+
+
+def _position(found: Ranking) -> Estimate | None:
+    """The pull of the place; without an interval where no choice hung on it."""
+    if found.position is None or found.position.se > SLACK:
+        return found.position
+    return replace(
+        found.position, low=nan, high=nan, se=nan, reason="no choice changed with the place"
+    )
+
+
+def _rows(
+    meetings: Sequence[Meeting], names: Sequence[str], *, known: bool
+) -> tuple[list[PairResult], list[object]]:
+    """Results by the place of the sides in `names`, and the case of each."""
+    index = {name: place for place, name in enumerate(names)}
+    rows: list[PairResult] = []
+    clusters: list[object] = []
+    for meeting, case in zip(meetings, _cases(meetings), strict=True):
+        for first, second, (won, lost, tied) in meeting.shown() if known else [_result(meeting)]:
+            rows.append(
+                {"i": index[first], "j": index[second], "wins_i": won, "wins_j": lost, "ties": tied}
+            )
+            clusters.append(case)
+    return rows, clusters
+
+
+def _result(meeting: Meeting) -> tuple[str, str, tuple[float, float, float]]:
+    w = meeting.winner
+    return meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
+
+
+def _cases(meetings: Sequence[Meeting]) -> list[object]:
+    """The case of each meeting; one that names none is a case of its own."""
+    return [meeting.case_id or place for place, meeting in enumerate(meetings)]
+
+
+def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
+    """By differences of strengths; without a pair whose difference has no error."""
+    found = {}
+    for (i, a), (j, b) in combinations(enumerate(strengths.names), 2):
+        difference = strengths.fitted.difference(i, j)
+        if not isnan(difference.se) and difference.se > 0:
+            p = t_p_value(difference.value / difference.se, difference.df)
+            found[a, b] = PairEvidence(p, "wald")
+    return found
