@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from judgekit.datasets.loading import load_dataset, load_rubric
     from judgekit.datasets.validation import validate_dataset
     from judgekit.errors import (
+        ApprovalRefusedError,
         BudgetExceededError,
         DatasetError,
         FrozenCacheError,
@@ -32,8 +33,13 @@ if TYPE_CHECKING:
         TemplateError,
         UnknownNameError,
     )
+    from judgekit.evaluation.calibrating.calibrate import calibrate
+    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.evaluation.calibrating.report import CalibrationReport
+    from judgekit.evaluation.comparing.stored import summarize_comparison
     from judgekit.evaluation.evaluate import evaluate, evaluate_sync
     from judgekit.evaluation.preparing.asking import Choice
+    from judgekit.evaluation.ranking.rank import rank, rank_comparisons, rank_sync
     from judgekit.evaluation.run import Run
     from judgekit.evaluation.running.runner import Session
     from judgekit.evaluation.summarizing import summarize
@@ -46,8 +52,10 @@ if TYPE_CHECKING:
     from judgekit.prompts.replies import parse_reply
     from judgekit.records.case import Case, Dataset
     from judgekit.records.check import AssertionResult, Score, ScoreBreakdown
+    from judgekit.records.compared import Approval, ComparedPair, ComparisonInfo
     from judgekit.records.comparison import Comparison, Preference, PreferenceFailure
     from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
+    from judgekit.records.label import Label
     from judgekit.records.output import Output, TraceEvent, Usage, Variant
     from judgekit.records.rubric import Criterion, Level, Rubric, Scale
     from judgekit.records.run import CaseResult, RunInfo
@@ -57,12 +65,18 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Approval",
+    "ApprovalRefusedError",
     "AssertionResult",
     "BudgetExceededError",
+    "CalibrationOptions",
+    "CalibrationReport",
     "Case",
     "CaseResult",
     "Choice",
+    "ComparedPair",
     "Comparison",
+    "ComparisonInfo",
     "Criterion",
     "CriterionVerdict",
     "Dataset",
@@ -76,6 +90,7 @@ __all__ = [
     "JudgeFailure",
     "JudgekitError",
     "Judgment",
+    "Label",
     "Level",
     "MemoryCache",
     "ModelError",
@@ -108,6 +123,7 @@ __all__ = [
     "Variant",
     "Verdict",
     "__version__",
+    "calibrate",
     "discover_datasets",
     "evaluate",
     "evaluate_assertions",
@@ -115,17 +131,27 @@ __all__ = [
     "load_dataset",
     "load_rubric",
     "parse_reply",
+    "rank",
+    "rank_comparisons",
+    "rank_sync",
     "summarize",
+    "summarize_comparison",
     "validate_dataset",
 ]
 
 _HOMES = {
+    "Approval": "judgekit.records.compared",
+    "ApprovalRefusedError": "judgekit.errors",
     "AssertionResult": "judgekit.records.check",
     "BudgetExceededError": "judgekit.errors",
+    "CalibrationOptions": "judgekit.evaluation.calibrating.options",
+    "CalibrationReport": "judgekit.evaluation.calibrating.report",
     "Case": "judgekit.records.case",
     "CaseResult": "judgekit.records.run",
     "Choice": "judgekit.evaluation.preparing.asking",
+    "ComparedPair": "judgekit.records.compared",
     "Comparison": "judgekit.records.comparison",
+    "ComparisonInfo": "judgekit.records.compared",
     "Criterion": "judgekit.records.rubric",
     "CriterionVerdict": "judgekit.records.verdict",
     "Dataset": "judgekit.records.case",
@@ -139,6 +165,7 @@ _HOMES = {
     "JudgeFailure": "judgekit.records.judgment",
     "JudgekitError": "judgekit.errors",
     "Judgment": "judgekit.records.judgment",
+    "Label": "judgekit.records.label",
     "Level": "judgekit.records.rubric",
     "MemoryCache": "judgekit.models.cache.memory",
     "ModelError": "judgekit.errors",
@@ -170,6 +197,7 @@ _HOMES = {
     "Usage": "judgekit.records.output",
     "Variant": "judgekit.records.output",
     "Verdict": "judgekit.records.verdict",
+    "calibrate": "judgekit.evaluation.calibrating.calibrate",
     "discover_datasets": "judgekit.datasets.discovery",
     "evaluate": "judgekit.evaluation.evaluate",
     "evaluate_assertions": "judgekit.checks.assertions",
@@ -177,7 +205,11 @@ _HOMES = {
     "load_dataset": "judgekit.datasets.loading",
     "load_rubric": "judgekit.datasets.loading",
     "parse_reply": "judgekit.prompts.replies",
+    "rank": "judgekit.evaluation.ranking.rank",
+    "rank_comparisons": "judgekit.evaluation.ranking.rank",
+    "rank_sync": "judgekit.evaluation.ranking.rank",
     "summarize": "judgekit.evaluation.summarizing",
+    "summarize_comparison": "judgekit.evaluation.comparing.stored",
     "validate_dataset": "judgekit.datasets.validation",
 }
 """The module each public name lives in; the imports above say the same to type checkers."""

@@ -15,6 +15,8 @@ JudgekitError
     BudgetExceededError  the next call would cross a limit set by the caller
     FrozenCacheError     a frozen cache does not hold the reply; nothing was asked
   NotEnoughDataError     the numbers given do not identify the estimate
+  DownloadError          a published file could not be fetched, or is another one
+  ApprovalRefusedError   nothing that is kept shows that a version is better
   StoreError             a file of judgekit's own is newer than the code, locked or damaged
 ```
 """
@@ -25,8 +27,11 @@ import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+_MOST_NAMES = 12
+"""How many names a hint lists."""
 
 
 class JudgekitError(Exception):
@@ -90,6 +95,22 @@ class SettingsError(InputError):
     """An option, a suite file or an environment variable is unsound."""
 
 
+def known_names(names: Sequence[str]) -> str:
+    """The names there are, as a hint that stays short however many they are.
+
+    Args:
+        names: The names, sorted.
+
+    Returns:
+        The first of them, and how many more there are.
+    """
+    if not names:
+        return "no names are known here"
+    n_more = len(names) - _MOST_NAMES
+    more = f" and {n_more} more" if n_more > 0 else ""
+    return f"known: {', '.join(names[:_MOST_NAMES])}{more}"
+
+
 class UnknownNameError(InputError):
     """A name that nothing answers to.
 
@@ -102,7 +123,7 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+        hint = f"did you mean {' or '.join(near)}?" if near else known_names(names)
         super().__init__(f"no {kind} is called {name!r}", hint=hint)
         self.name = name
         self.known = tuple(names)
@@ -217,6 +238,24 @@ class FrozenCacheError(JudgeError):
 
 class NotEnoughDataError(JudgekitError):
     """The numbers given do not identify the estimate."""
+
+
+class DownloadError(JudgekitError):
+    """A published file could not be fetched, or is not the one that was pinned."""
+
+
+class ApprovalRefusedError(JudgekitError):
+    """A version may not be approved, for nothing that is kept shows that it is better.
+
+    Args:
+        message: Why.
+        hint: What to do.
+        is_worse: Whether what is kept shows that the other one is better.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, is_worse: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_worse = is_worse
 
 
 class StoreError(JudgekitError):

@@ -36,23 +36,25 @@ def canonical_json(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def canonical_object(parts: dict[str, object]) -> str:
-    """`canonical_json` of an object, quicker where a part is `Frozen` and knows its text.
+def canonical_part(value: object) -> str:
+    """`canonical_json`, quicker for what requests are made of: texts, None, `Frozen` objects.
 
     Args:
-        parts: The object; its keys are texts.
+        value: As for `canonical_json`.
 
     Returns:
-        The same text as `canonical_json(parts)`.
+        The same text as `canonical_json(value)`.
 
     Raises:
         ValueError: For NaN and infinities.
         TypeError: For anything that is not JSON.
     """
-    if not all(type(name) is str for name in parts):
-        return canonical_json(parts)
-    members = [f"{encode_basestring_ascii(name)}:{_text(parts[name])}" for name in sorted(parts)]
-    return f"{{{','.join(members)}}}"
+    kind = type(value)
+    if kind is str:
+        return encode_basestring_ascii(cast("str", value))
+    if kind is Frozen:
+        return cast("Frozen", value).canonical
+    return "null" if value is None else canonical_json(value)
 
 
 class Frozen(dict[str, object]):
@@ -141,20 +143,6 @@ def text_fingerprint(text: str) -> str:
         64 hex digits.
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _text(value: object) -> str:
-    """Canonical JSON; of texts, and of lists and dicts of them, without setting up an encoder."""
-    kind = type(value)
-    if kind is str:
-        return encode_basestring_ascii(cast("str", value))
-    if kind is Frozen:
-        return cast("Frozen", value).canonical
-    if kind is dict:
-        return canonical_object(cast("dict[str, object]", value))
-    if kind is list:
-        return f"[{','.join([_text(item) for item in cast('list[object]', value)])}]"
-    return "null" if value is None else canonical_json(value)
 
 
 def _frozen(value: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -198,9 +199,24 @@ def test_a_short_flag_means_the_same_everywhere(name: str, command: click.Comman
             assert FLAGS[short] in parameter.opts, name
 
 
-@pytest.mark.parametrize("name", list(COMMANDS))
-def test_a_command_of_its_own_process_has_help(name: str) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "judgekit", name, "--help"], capture_output=True, check=False
-    )
-    assert (ran.returncode, ran.stderr) == (0, b"")
+HELP = """
+import os, sys
+import judgekit.evaluation.preparing.opening, judgekit.store.runs, rich.table, scipy.special
+from judgekit.cli.main import COMMANDS, main
+for name in COMMANDS:
+    if os.fork() == 0:
+        try:
+            main([name, "--help"])
+        except SystemExit as ended:
+            sys.stdout.flush()
+            os._exit(ended.code)
+    if os.wait()[1]:
+        sys.exit(f"judgekit {name} --help failed")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_every_command_has_help_where_no_other_was_loaded_before() -> None:
+    ran = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("Usage: ") == len(COMMANDS)

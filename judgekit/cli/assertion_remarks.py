@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.checks.builtin import assertion_registry
+from judgekit.checks.custom import ScriptSettings, script_entries
+from judgekit.checks.similar import SimilarityMeans, similar_entry
 from judgekit.checks.specs import read_specs
 from judgekit.cli.remarks import Remark
 from judgekit.datasets.opening import whole_document
@@ -13,18 +18,15 @@ from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from pydantic import JsonValue
 
     from judgekit.datasets.documents import Document
     from judgekit.datasets.foreign.reading import Reading
     from judgekit.datasets.json_text import KeyPath
+    from judgekit.registry import Registry
 
 _HELD = "assertions"
-_MEASURED = "similar"
-"""This one is measured by a scorer."""
-
 _OWN = frozenset({"suite", "cases"})
 
 
@@ -67,13 +69,16 @@ def _of_cases(reading: Reading) -> Iterator[Remark]:
     """The faults of cases as they were read; one that several cases share is said once."""
     said: set[tuple[int, str]] = set()
     for case in reading.cases:
-        specs = [spec for spec in case.assertions if spec.get("type") != _MEASURED]
-        line = reading.document.line_of(*reading.places[case.id])
-        for remark in _faults(list(specs), reading.document.path, line, case.id):
-            fault = (line, remark.message.partition("assertions[")[2])
-            if fault not in said:
-                said.add(fault)
-                yield remark
+        places = reading.spec_places.get(case.id)
+        for fault in read_specs(case.assertions, registry=_registry())[1]:
+            at = reading.places[case.id] if places is None else places[int(fault.where[1])]
+            line, message = reading.document.line_of(*at), fault.message
+            if places is not None:  # the list in the file has others, too
+                message = message.partition(" ")[2]
+            told = (line, message.partition("assertions[")[2] if places is None else message)
+            if told not in said:
+                said.add(told)
+                yield _remark(reading.document.path, line, case.id, message, fault.hint)
 
 
 def _as_written(document: Document) -> Iterator[Remark]:
@@ -88,7 +93,7 @@ def _as_written(document: Document) -> Iterator[Remark]:
         if isinstance(holder, dict) and holder.get(_HELD):
             name = holder.get("id") if place else None
             specs, where = holder[_HELD], (*place, _HELD)
-            for fault in read_specs(specs)[1]:
+            for fault in read_specs(specs, registry=_registry())[1]:
                 line = document.line_of(*where, *fault.where[1:])
                 yield _remark(document.path, line, name, fault.message, fault.hint)
 
@@ -111,8 +116,15 @@ def _of_rows(path: Path) -> Iterator[Remark]:
 
 def _faults(specs: JsonValue, path: Path, line: int, case_id: object) -> Iterator[Remark]:
     if specs:
-        for fault in read_specs(specs)[1]:
+        for fault in read_specs(specs, registry=_registry())[1]:
             yield _remark(path, line, case_id, fault.message, fault.hint)
+
+
+@cache
+def _registry() -> Registry:
+    """The assertions a run has: also those that measure as a suite says, and its scripts."""
+    scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
+    return assertion_registry().plus(similar_entry(SimilarityMeans()), scripts)
 
 
 def _remark(path: Path, line: int, case_id: object, message: str, hint: str | None) -> Remark:

@@ -16,6 +16,7 @@ from judgekit.cli.lint_targets import find_targets, look_at
 from judgekit.cli.main import EXIT_INPUT
 from judgekit.cli.options import json_option
 from judgekit.cli.setup import SUITE_FILE
+from judgekit.cli.suite_remarks import suite_remarks
 from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import (
     FOREIGN_SHAPES,
@@ -177,7 +178,8 @@ def _remarks(path: Path) -> list[Remark]:
     if path.suffix == _TEMPLATE:
         return _template_remarks(path)
     found = [printing.from_problem(problem) for problem in validate_path(path)]
-    return [*found, *assertion_remarks(path, found)]
+    found += assertion_remarks(path, found)
+    return [*found, *suite_remarks(path, found)]
 
 
 def _template_remarks(path: Path) -> list[Remark]:

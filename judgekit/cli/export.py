@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console as streams
+from judgekit.cli.export_comparison import COMPARISON_FORMATS, export_comparison
 from judgekit.cli.options import json_option, store_option
+from judgekit.evaluation.comparing.keeping import PREFIX
 from judgekit.evaluation.figures.picking import Picked, picked
 from judgekit.report import view
 from judgekit.report.formats.table import FORMATS as OTHER_FORMATS
@@ -67,9 +69,11 @@ FORMATS = {
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice([*FORMATS, *COMPARISON_FORMATS]),
     help="By default results, or what the file's name says (.xml: junit). "
     + "; ".join(f"{name}: {form.summary}" for name, form in FORMATS.items())
+    + "; of a comparison: "
+    + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items())
     + ".",
 )
 @click.option("--variant", multiple=True, help="Only this variant; may be repeated.")
@@ -92,7 +96,12 @@ def export(
 
     RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. The file's
     suffix says what it will be; texts that a spreadsheet would run as formulas are marked in CSV.
+
+    RUN may also be a comparison's id (cmp-…), or with --format comparison or analysis `latest`.
     """
+    if run.startswith(PREFIX) or form in COMPARISON_FORMATS:
+        export_comparison(run, output, form, store=store, as_json=as_json)
+        return
     wanted = Picked(variants=variant, tag=filter_tag, failed=failed)
     chosen = FORMATS[form or format_for(output) or "results"]
     chosen.check(output)

@@ -108,7 +108,7 @@ def run_grading(
     """
     keeps = setup.judge.connection.cache is not None
     try:
-        graded, interrupted = asyncio.run(_grade_all(setup, options))
+        graded, interrupted = asyncio.run(grade_all(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         streams.note(_interrupted("stopped at once", keeps=keeps))
         return EXIT_INTERRUPTED
@@ -141,8 +141,20 @@ def _interrupted(what: str, *, keeps: bool) -> str:
     return f"{what}; run the same command again to go on: {again}"
 
 
-async def _grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], bool]:
-    """All results that could be had, and whether the user broke it off."""
+async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], bool]:
+    """Grade everything, with progress on stderr; Ctrl-C ends it cleanly.
+
+    Args:
+        setup: What is graded, by whom and how.
+        options: The options of the command.
+
+    Returns:
+        All results that could be had, and whether the user broke it off.
+
+    Raises:
+        InputError: When a file is unsound, or the template does not fit what is graded.
+        StoreError: When the cache cannot keep what was paid for.
+    """
     stop = asyncio.Event()
     interrupts = Interrupts(stop.set)
     graded: list[Graded] = []

@@ -28,7 +28,28 @@ COMMANDS = {
         "judgekit.cli.compare:compare",
         "Which of two variants is better: blind, in both orders.",
     ),
-    "plan": ("judgekit.cli.plan:plan", "What a grading would ask and cost; asks nothing."),
+    "rank": (
+        "judgekit.cli.rank:rank",
+        "Three variants and more in one order, with the doubt of each place.",
+    ),
+    "calibrate": (
+        "judgekit.cli.calibrate:calibrate",
+        "Hold a judge against people's labels: trust, correct, label next.",
+    ),
+    "audit": ("judgekit.cli.audit:audit", "What moves a judge that should not: eleven probes."),
+    "rejudge": (
+        "judgekit.cli.rejudge:rejudge",
+        "Grade a run's stored outputs with another judge; what changes.",
+    ),
+    "data": ("judgekit.cli.data:data", "Public labelled sets to calibrate with: list, get, path."),
+    "approve": (
+        "judgekit.cli.approve:approve",
+        "Approve a version, on stored evidence that it is better.",
+    ),
+    "plan": (
+        "judgekit.cli.plan:plan",
+        "What a run or a grading would ask and cost; asks nothing.",
+    ),
     "show": ("judgekit.cli.show:show", "The runs that are kept, a run's figures, all of a case."),
     "label": ("judgekit.cli.label:label", "Answer the questions of a run that wait for a person."),
     "export": ("judgekit.cli.export:export", "Write every answer of a run to a file."),
@@ -110,8 +131,8 @@ def exit_code(error: errors.JudgekitError) -> int:
         error: What stopped the command.
 
     Returns:
-        2 for files, options and judgekit's own store, 3 for judges and providers, 4 for too few
-        data, 5 for a limit the caller set, 6 for a frozen cache that missed.
+        2 for files, options and judgekit's own store, 3 for judges, providers and downloads, 4 for
+        too few data, 5 for a limit the caller set, 6 for a frozen cache that missed.
     """
     if isinstance(error, errors.FrozenCacheError):
         return EXIT_FROZEN
@@ -119,7 +140,8 @@ def exit_code(error: errors.JudgekitError) -> int:
         return EXIT_LIMIT
     if isinstance(error, errors.NotEnoughDataError):
         return EXIT_INCONCLUSIVE
-    return EXIT_INCOMPLETE if isinstance(error, errors.JudgeError) else EXIT_INPUT
+    is_elsewhere = isinstance(error, errors.JudgeError | errors.DownloadError)
+    return EXIT_INCOMPLETE if is_elsewhere else EXIT_INPUT
 
 
 def _run(args: Sequence[str] | None) -> object:

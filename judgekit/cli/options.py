@@ -21,6 +21,21 @@ DEFAULT_STORE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+_RUBRIC_AND_CASES = (
+    click.option(
+        "-c",
+        "--config",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        envvar="JUDGEKIT_CONFIG",
+        help="Suite file (default judgekit.yaml, where there is one).",
+    ),
+    click.option("--rubric", metavar="FILE|NAME", help="Rubric file, or a shipped one's name."),
+    click.option(
+        "--cases",
+        type=click.Path(path_type=Path, exists=True),
+        help="Cases that the outputs answer (inputs, references).",
+    ),
+)
 
 
 def judge_options(function: F) -> F:
@@ -150,6 +165,19 @@ def input_options(function: F) -> F:
     return _stack(
         function,
         click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
+        *_RUBRIC_AND_CASES,
+        click.option("--variant", help="Name of the variant, for outputs that name none."),
+        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
+        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs."),
+        click.option("--sample", type=click.IntRange(1), help="N outputs drawn at random."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+    )
+
+
+def side_options(function: F) -> F:
+    """What is compared, by which rubric and at which error."""
+    return _stack(
+        function,
         click.option(
             "-c",
             "--config",
@@ -160,14 +188,42 @@ def input_options(function: F) -> F:
         click.option("--rubric", metavar="FILE|NAME", help="Rubric file, or a shipped one's name."),
         click.option(
             "--cases",
+            "--dataset",
+            "cases",
             type=click.Path(path_type=Path, exists=True),
-            help="Cases that the outputs answer (inputs, references).",
+            help="The cases that are answered (inputs, references).",
         ),
-        click.option("--variant", help="Name of the variant, for outputs that name none."),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs."),
-        click.option("--sample", type=click.IntRange(1), help="N outputs drawn at random."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N cases."),
+        click.option("--sample", type=click.IntRange(1), help="N cases drawn at random."),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Seed of what is drawn."
+        ),
+        click.option(
+            "--alpha",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=0.05,
+            show_default=True,
+            help="The error a decision may have.",
+        ),
+    )
+
+
+def blind_options(function: F) -> F:
+    """What the judge of two outputs does not see."""
+    return _stack(
+        function,
+        click.option(
+            "--scrub/--no-scrub",
+            default=None,
+            help="Take out where an output names its maker (default: yes).",
+        ),
+        click.option(
+            "--draw-labels/--no-draw-labels",
+            default=None,
+            help="Call the two places by drawn labels as well (default: yes).",
+        ),
+        click.option("--label-seed", type=int, help="Seed of the labels (default 0)."),
     )
 
 

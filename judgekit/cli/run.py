@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import closing
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,14 +14,7 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
-from judgekit.cli.main import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
+from judgekit.cli.main import EXIT_INTERRUPTED
 from judgekit.cli.named_suites import suite_paths
 from judgekit.cli.options import (
     cache_options,
@@ -31,10 +25,11 @@ from judgekit.cli.options import (
     talk_options,
     target_options,
 )
-from judgekit.cli.resuming import resume_command
+from judgekit.cli.run_outcome import outcome, stopped_at_once
 from judgekit.cli.sitting import Sat
 from judgekit.cli.suite_setup import run_setup
 from judgekit.errors import SettingsError
+from judgekit.evaluation.gating import hold_to_gate
 from judgekit.evaluation.run import Run
 from judgekit.evaluation.running.resuming import next_run
 from judgekit.evaluation.running.runner import run_suite
@@ -49,18 +44,9 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import Options
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.evaluation.figures.run_figures import RunSummary
+    from judgekit.evaluation.gating import GateHeld
     from judgekit.evaluation.preparing.opening import OpenSuite
-    from judgekit.evaluation.running.runner import StopReason
     from judgekit.records.run import CaseResult, RunInfo
-
-_STOPPED: dict[StopReason, int] = {
-    "interrupted": EXIT_INTERRUPTED,
-    "budget": EXIT_LIMIT,
-    "time": EXIT_LIMIT,
-    "fail_fast": EXIT_QUALITY,
-    "model": EXIT_INCOMPLETE,
-}
-"""The exit code for each reason to end before everything was asked."""
 
 
 @click.command()
@@ -172,14 +158,13 @@ def _run(
     try:
         ended = asyncio.run(_all(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
-        streams.note(_go_on("stopped at once", info.id))
-        return EXIT_INTERRUPTED
+        return stopped_at_once(info.id)
     held = Run(ended, setup.store)
-    summary = _shown(held, options)
+    summary, gate = _shown(held, setup, options)
     if output is not None:
         n = write_results(output, held.results())
         streams.note(f"wrote {view.count(n, 'answer')} to {output}")
-    return _code(setup, summary, fail_under)
+    return outcome(setup.session, summary, gate, fail_under)
 
 
 async def _all(setup: RunSetup, options: Options) -> RunInfo:
@@ -191,7 +176,7 @@ async def _all(setup: RunSetup, options: Options) -> RunInfo:
             Interrupts(lambda: setup.session.end("interrupted")),
         ):
             setup.session.watch = lambda result: _advance(bar, result, setup.opened)
-            setup.session.note = streams.note
+            setup.session.note = lambda text: streams.note(view.message_lines(text))
             return await run_suite(
                 setup.opened, setup.store, info, setup.session, resumed=setup.begun is not None
             )
@@ -202,19 +187,22 @@ async def _all(setup: RunSetup, options: Options) -> RunInfo:
 def _advance(bar: Progress, result: CaseResult, opened: OpenSuite) -> None:
     usage = result.output.usage
     is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
+    own_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
     bar.advance(
         [*result.judgments, *result.failures],
-        target_usd=(usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0,
+        target_usd=own_usd + fsum(asked.cost_usd or 0.0 for asked in result.asked),
         is_error=result.output.error is not None,
     )
 
 
-def _shown(held: Run, options: Options) -> RunSummary:
-    """The run's figures, printed; what it was made of is read once for all of it."""
+def _shown(held: Run, setup: RunSetup, options: Options) -> tuple[RunSummary, GateHeld | None]:
+    """The run's figures and its gate, printed; what it was made of is read once for all of it."""
     if options.get("as_json"):
         summary = held.summary()
-        streams.print_json(run_json(summary))
-        return summary
+        gate = hold_to_gate(summary, held.store)
+        unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
+        streams.print_json(run_json(summary, gate, unmatched=unmatched))
+        return summary, gate
     console = streams.stdout()
     if options.get("verbose"):
         summary = held.summary(watch=lambda answer: console.print(answer_lines(answer)))
@@ -223,43 +211,6 @@ def _shown(held: Run, options: Options) -> RunSummary:
         summary = held.summary(watch=weakest.take)
         if not options.get("quiet"):
             weakest.show(console)
-    print_run(console, summary)
-    return summary
-
-
-def _code(setup: RunSetup, summary: RunSummary, fail_under: float | None) -> int:
-    run, session = summary.run, setup.session
-    if session.reason is not None:
-        what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
-        streams.note(_go_on(what, run.id, retry=session.reason == "model"))
-        return _STOPPED[session.reason]
-    if session.n_missed:
-        streams.note("some replies are not in the frozen cache; nothing was asked for them")
-        streams.note(f"ask for them: {_command(run.id)}")
-        return EXIT_FROZEN
-    if run.status == "incomplete":
-        streams.note(f"ask again what failed: {_command(run.id, retry=True)}")
-        return EXIT_INCOMPLETE
-    return _quality(summary, fail_under)
-
-
-def _quality(summary: RunSummary, fail_under: float | None) -> int:
-    if fail_under is not None:
-        low = [v for v in summary.variants if v.pass_rate.value < fail_under]
-        for variant in low:
-            who, found = view.printable(variant.variant), view.rate(variant.pass_rate)
-            streams.note(f"{who}: pass rate {found} is below --fail-under {fail_under:g}")
-        if low:
-            return EXIT_QUALITY
-        if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
-            streams.note("a variant has no decided answer, so that --fail-under cannot be decided")
-            return EXIT_INCONCLUSIVE
-    return EXIT_INCONCLUSIVE if summary.run.status == "waiting" else 0
-
-
-def _go_on(what: str, run_id: str, *, retry: bool = False) -> str:
-    return f"{what}; everything is kept. Go on with: {_command(run_id, retry=retry)}"
-
-
-def _command(run_id: str, *, retry: bool = False) -> str:
-    return resume_command(click.get_current_context(), run_id, retry=retry)
+    gate = hold_to_gate(summary, held.store)
+    print_run(console, summary, gate)
+    return summary, gate

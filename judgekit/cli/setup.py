@@ -16,10 +16,11 @@ from judgekit.judge.judge import Judge
 from judgekit.records.case import Dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from judgekit.datasets.suite import Suite
-    from judgekit.judge.judge import Mode
+    from judgekit.judge.settings import Mode
+    from judgekit.models.budget import Budget
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
@@ -154,11 +155,12 @@ class GradeSetup:
                 yield case, named
 
 
-def grade_setup(options: Options) -> GradeSetup:
+def grade_setup(options: Options, more: Mapping[str, object] | None = None) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults.
 
     Args:
         options: As click hands them over.
+        more: Further arguments of the judge.
 
     Returns:
         The setup; nothing has been asked yet.
@@ -172,7 +174,7 @@ def grade_setup(options: Options) -> GradeSetup:
     sources = _sources(options, suite)
     cases = _cases(options, suite)
     return GradeSetup(
-        judge=make_judge(options, suite),
+        judge=make_judge(options, suite, more),
         rubric=rubric,
         sources=sources,
         cases=cases,
@@ -184,12 +186,15 @@ def grade_setup(options: Options) -> GradeSetup:
     )
 
 
-def make_judge(options: Options, suite: Suite | None) -> Judge:
+def make_judge(
+    options: Options, suite: Suite | None, more: Mapping[str, object] | None = None
+) -> Judge:
     """The judge that the options and the suite describe.
 
     Args:
         options: As click hands them over.
         suite: The suite file, where there is one.
+        more: Further arguments of the judge, by name (`scrub`, `draw_labels`, …).
 
     Returns:
         The judge.
@@ -218,13 +223,14 @@ def make_judge(options: Options, suite: Suite | None) -> Judge:
     if options.get("judge_seed") is not None:
         given["seed"] = options["judge_seed"]
     folders = cast("Iterable[Path]", options.get("template_folders") or ())
-    merged = {**settings, **given}
+    merged = {**settings, **given, **(more or {})}
     return Judge(
         model,
         cache=cache_folder(options),
         frozen=bool(options.get("frozen")),
         refresh=bool(options.get("refresh")),
         template_folders=[*folders, *_suite_templates(suite)],
+        budget=cast("Budget | None", options.get("budget")),
         **cast("_JudgeArguments", merged),
     )
 
@@ -304,11 +310,11 @@ def _recorded_variants(suite: Suite, wanted: str | None) -> tuple[Source, ...]:
 def _cases(options: Options, suite: Suite | None) -> Dataset | None:
     path = cast("Path | None", options.get("cases"))
     if path is not None:
-        return load_dataset(path)
+        return load_dataset(path, unique=True)
     if suite is None:
         return None
     if suite.dataset_path is not None:
-        return load_dataset(suite.dataset_path, columns=suite.columns or None)
+        return load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
     return None if suite.cases is None else Dataset(name=suite.name, cases=suite.cases)
 
 

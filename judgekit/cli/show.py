@@ -11,9 +11,12 @@ import click
 
 from judgekit.cli import console as streams
 from judgekit.cli.options import json_option, store_option
+from judgekit.cli.show_comparisons import show_comparisons
 from judgekit.cli.show_related import Related, show_related
 from judgekit.errors import SettingsError
+from judgekit.evaluation.comparing.keeping import PREFIX
 from judgekit.evaluation.figures.picking import Picked, picked
+from judgekit.evaluation.gating import hold_to_gate
 from judgekit.evaluation.run import Run
 from judgekit.report import view
 from judgekit.report.run_terminal import answer_lines, print_run, run_json
@@ -55,6 +58,7 @@ class _How:
 @click.option("--criterion", metavar="NAME", help="Without RUN: what judges said of it.")
 @click.option("--rubric", metavar="NAME", help="Without RUN: only judged by this rubric.")
 @click.option("--agent-run", metavar="ID", help="Without RUN: the outputs of an agent's run.")
+@click.option("--comparisons", is_flag=True, help="Without RUN: the blind comparisons.")
 @store_option
 @json_option
 def show(
@@ -75,6 +79,7 @@ def show(
     criterion: str | None,
     rubric: str | None,
     agent_run: str | None,
+    comparisons: bool,
     store: str,
     as_json: bool,
 ) -> None:
@@ -84,6 +89,8 @@ def show(
     listed, newest first, or what the options ask for: they find what is related to a case, an
     agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
     --variant, --filter-tag and --failed list the answers meant.
+
+    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case.
     """
     related = Related(
         case=case_id,
@@ -99,6 +106,9 @@ def show(
     )
     how = _How(as_json, full, history, limit)
     with closing(RunStore(store, create=False)) as kept:
+        if comparisons or (run or "").startswith(PREFIX):
+            show_comparisons(kept, run, case, limit=limit, as_json=as_json)
+            return
         if run is None:
             show_related(kept, related, figures=figures, limit=limit or _most(how), as_json=as_json)
             return
@@ -119,10 +129,11 @@ def _show_run(store: RunStore, run: RunInfo, wanted: Picked, how: _How) -> None:
         _show_answers(store, run, wanted, how)
     else:
         summary = Run(run, store).summary()
+        gate = hold_to_gate(summary, store)
         if how.as_json:
-            streams.print_json(run_json(summary))
+            streams.print_json(run_json(summary, gate))
         else:
-            print_run(streams.stdout(), summary)
+            print_run(streams.stdout(), summary, gate)
 
 
 def _show_answers(store: RunStore, run: RunInfo, wanted: Picked, how: _How) -> None:

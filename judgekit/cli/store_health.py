@@ -30,6 +30,7 @@ def store_checks(location: str) -> Iterator[Check]:
             yield Check("store", "ok", f"no runs yet; {place.file} is made by the first")
             return
         with closing(RunStore(location, create=False)) as store:
+            store.check()
             runs = store.runs()
     except JudgekitError as error:
         remedy = error.hint or "name another store with --store"

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
+    from judgekit.judge.grading import Grading
     from judgekit.judge.judge import Judge
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.rubric import Rubric
     from judgekit.records.verdict import Verdict
+
+_AT_ONCE = 16
+"""Outputs for which the cache is looked into at once. What is owned is graded without waiting for
+anything, so after as many the calls in flight and the caller's own tasks get their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,57 +63,75 @@ async def grade_answers(
         InputError: When the answers cannot be read, or the template does not fit them.
         StoreError: When the cache cannot keep what was paid for.
     """
-    done: asyncio.Queue[Graded | None] = asyncio.Queue(max(1, in_flight))
-    flow = _Flow(done, stop, max(1, in_flight))
-    work = asyncio.create_task(_work(judge, enumerate(answers), rubric, flow))
+    asked = _Asked(max(1, in_flight))
+    gradings = enumerate(_begun(judge, answers, rubric, min(asked.room, _AT_ONCE)))
     try:
-        while (graded := await done.get()) is not None:
-            yield graded
-        await work
+        while (item := None if _is_set(stop) else next(gradings, None)) is not None:
+            index, grading = item
+            verdict = grading.verdict
+            if verdict is None:
+                asked.begin(index, grading)
+            else:
+                yield Graded(index, grading.case, grading.output, verdict)
+            if (index + 1) % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            while asked.is_full:
+                yield await asked.ended()
+            if asked.has_ended:  # one an output, so that the next calls are not kept waiting
+                yield await asked.ended()
+        while asked.n:
+            yield await asked.ended()
     finally:
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
+        await asked.call_off()
 
 
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """How results leave the workers: a queue with room for as many as may wait in it."""
+class _Asked:
+    """Outputs whose judge is being asked: so many at most, told in the order in which they end."""
 
-    done: asyncio.Queue[Graded | None]
-    stop: asyncio.Event | None
-    n_workers: int
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self._tasks: set[asyncio.Task[Graded]] = set()
+        self._ended: asyncio.Queue[asyncio.Task[Graded]] = asyncio.Queue()
 
     @property
-    def stopped(self) -> bool:
-        return self.stop is not None and self.stop.is_set()
+    def n(self) -> int:
+        return len(self._tasks)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._tasks) >= self.room
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._ended.empty()
+
+    def begin(self, index: int, grading: Grading) -> None:
+        task = asyncio.create_task(_graded(index, grading))
+        task.add_done_callback(self._ended.put_nowait)
+        self._tasks.add(task)
+
+    async def ended(self) -> Graded:
+        task = await self._ended.get()
+        self._tasks.remove(task)
+        return task.result()
+
+    async def call_off(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def _work(
-    judge: Judge, source: Iterator[tuple[int, tuple[Case, Output]]], rubric: Rubric, flow: _Flow
-) -> None:
-    """Workers that share one iterator; None in the queue says that all of them have ended."""
-
-    async def worker() -> None:
-        while True:
-            item = None if flow.stopped else next(source, None)
-            if item is None:
-                return
-            index, (case, output) = item
-            verdict = await judge.grade(case, output, rubric)
-            await flow.done.put(Graded(index, case, output, verdict))
-
-    error: BaseException | None = None
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(flow.n_workers):
-                group.create_task(worker())
-    except BaseExceptionGroup as problems:
-        error = _first(problems)
-    await flow.done.put(None)  # not when cancelled: nobody waits for it then
-    if error is not None:
-        raise error
+async def _graded(index: int, grading: Grading) -> Graded:
+    return Graded(index, grading.case, grading.output, await grading.finished())
 
 
-def _first(problems: BaseExceptionGroup[BaseException]) -> BaseException:
-    error = problems.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+def _begun(
+    judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, n_at_once: int
+) -> Iterator[Grading]:
+    source = iter(answers)
+    while window := list(islice(source, n_at_once)):
+        yield from judge.begin(window, rubric)
+
+
+def _is_set(stop: asyncio.Event | None) -> bool:
+    return stop is not None and stop.is_set()

@@ -90,7 +90,8 @@ class Run:
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
-        return tally.summary(n_waiting=n_waiting, level=level)
+        replaced = self.store.spent_usd(self.id, is_owned=tally.is_owned, only_replaced=True)
+        return tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
 
     def close(self) -> None:
         """Close the store, where the run opened it."""

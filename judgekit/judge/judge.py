@@ -7,20 +7,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from judgekit.errors import SettingsError
 from judgekit.judge.pairwise import Comparer
 from judgekit.judge.pointwise import Grader
 from judgekit.judge.portal import Portal
+from judgekit.judge.settings import check_settings, sent_parameters
 from judgekit.models.connecting import Connection, connect
 from judgekit.prompts.pair_rendering import PairTemplate
 from judgekit.prompts.rendering import PromptTemplate
 from judgekit.prompts.templates import is_pair_template
-from judgekit.verdicts import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from judgekit.judge.grading import Grading
+    from judgekit.judge.settings import Mode
     from judgekit.models.budget import Budget
     from judgekit.models.cache.interface import ReplyCache
     from judgekit.models.pricing import PriceTable
@@ -29,11 +30,8 @@ if TYPE_CHECKING:
     from judgekit.records.comparison import Comparison
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.output import Output
-    from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
     from judgekit.records.verdict import Verdict
-
-Mode = Literal["per_criterion", "joint"]
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
@@ -76,7 +74,9 @@ class Judge:
         budget: What may be spent, shared by all the judges and targets it is given to; None for
             no limit.
         scrub: In comparisons, take out of an output what names its maker.
-        draw_labels: In comparisons, give the places drawn labels beside `first` and `second`.
+        draw_labels: In comparisons, give the places drawn labels that mean nothing beside `first` and
+            `second`.
+        label_seed: Seed of the labels; None takes `seed`.
 
     Raises:
         SettingsError: When a setting is out of its range, or the budget is to limit a model whose
@@ -112,9 +112,10 @@ class Judge:
         prices: PriceTable | None = None,
         budget: Budget | None = None,
         scrub: bool = True,
-        draw_labels: bool = False,
+        draw_labels: bool = True,
+        label_seed: int | None = None,
     ) -> None:
-        _check(mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature)
+        check_settings(mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature)
         self._connection: Connection = connect(
             model,
             api_base=api_base,
@@ -137,7 +138,7 @@ class Judge:
             model=self._connection.model,
             model_name=self._connection.name,
             template=PromptTemplate(_TEMPLATES[mode] if compares or not own else own, folders),
-            parameters=_parameters(
+            parameters=sent_parameters(
                 parameters,
                 temperature=temperature,
                 seed=seed,
@@ -151,7 +152,8 @@ class Judge:
             flags=self._connection.flags,
             shelf=self._connection.shelf,
         )
-        self._scrubs, self._draws_labels, self._seed = scrub, draw_labels, seed or 0
+        self._scrubs, self._draws_labels = scrub, draw_labels
+        self._seed = (seed or 0) if label_seed is None else label_seed
         blind = own if own is not None and compares else _PAIR_TEMPLATES[mode]
         if self._grader.template.name.endswith(_UNSEEN):
             blind += f"_{_UNSEEN}"
@@ -191,6 +193,7 @@ class Judge:
             scrubs=self._scrubs,
             draws_labels=self._draws_labels,
             seed=self._seed,
+            shelf=self._connection.shelf,
         )
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
@@ -208,10 +211,26 @@ class Judge:
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        if output.error is not None:
-            return conclude(rubric, (), case_id=case.id, variant=output.variant, error=output.error)
-        judgments, failures = await self._grader.grade(case, output, rubric)
-        return conclude(rubric, judgments, failures, case_id=case.id, variant=output.variant)
+        (grading,) = self.begin([(case, output)], rubric)
+        verdict = grading.verdict
+        return await grading.finished() if verdict is None else verdict
+
+    def begin(self, answers: Iterable[tuple[Case, Output]], rubric: Rubric) -> Iterator[Grading]:
+        """Grade outputs as far as that goes without asking, with one look into the cache for all.
+
+        Args:
+            answers: Cases with their outputs; hold no more than fit into memory.
+            rubric: How they are judged.
+
+        Returns:
+            Gradings in the order given; one has a verdict where every reply is owned, else it is
+            to be finished.
+
+        Raises:
+            TemplateError: When the template does not fit an output or the rubric.
+            StoreError: When the cache cannot be read at all.
+        """
+        return self._grader.begin(answers, rubric)
 
     def observe(
         self,
@@ -362,23 +381,6 @@ class Judge:
     ) -> None:
         await self.aclose()
         self.close()
-
-
-def _check(*, mode: str, repeats: int, max_reasks: int, temperature: float | None) -> None:
-    if mode not in _TEMPLATES:
-        raise SettingsError(f"mode is {mode!r}", hint="use per_criterion or joint")
-    if repeats < 1:
-        raise SettingsError(f"repeats is {repeats}; it must be 1 or more")
-    if max_reasks < 0:
-        raise SettingsError(f"max_reasks is {max_reasks}; it must be 0 or more")
-    if temperature is not None and not temperature >= 0:
-        raise SettingsError(f"temperature is {temperature}; it must be 0 or more, or None")
-
-
-def _parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:
-    """The parameters that are set; an own parameter overrides a setting of the same name."""
-    merged = {**known, **(more or {})}
-    return {name: value for name, value in merged.items() if value is not None}  # type: ignore[misc]  # ModelRequest validates that they are JSON
 
 
 def _close(portal: Portal, connection: Connection) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ReplyFormatError
 from judgekit.judge.confidence import reported_confidence
-from judgekit.judge.wording import encodable, rationale_of
+from judgekit.judge.wording import asked_for_none, encodable, rationale_of
 from judgekit.models.choice_logprobs import choice_distribution
 from judgekit.prompts.evidence import locate_evidence
 from judgekit.prompts.pair_schemas import OVERALL
@@ -96,7 +96,7 @@ class PairReader:
     def _rationale(self, reading: PreferenceReply, reply: ModelReply) -> str | None:
         said = rationale_of(reading.rationale, reply.text)
         if said is None and not self.reply_format.asks_rationale:
-            return f"The judge was asked for no reason; it answered: {(reply.text or '').strip()}"
+            return asked_for_none(reply.text)
         return said
 
     def outcome(

@@ -6,7 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgekit.judge.asking import ask
+from judgekit.errors import RefusalError, ReplyFormatError
+from judgekit.judge.asking import Answer, ask, spending
 from judgekit.judge.gathering import as_answered, gathered
 from judgekit.judge.pair_answers import PairReader
 from judgekit.judge.pair_questions import PairQuestion, seen_pair
@@ -16,10 +17,11 @@ from judgekit.records.comparison import Comparison, Preference, PreferenceFailur
 from judgekit.verdicts import conclude_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Iterable
+    from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 
     from judgekit.judge.pair_questions import Pair
-    from judgekit.models.request import Model
+    from judgekit.models.caching import CachedModel
+    from judgekit.models.request import Model, ModelReply
     from judgekit.prompts.pair_rendering import PairPrompt, PairTemplate
     from judgekit.records.case import Case
     from judgekit.records.comparison import Order
@@ -72,6 +74,9 @@ class Comparer:
 
     rule: Rule = "consistent"
     """Who wins where the orders differ."""
+
+    shelf: CachedModel | None = None
+    """The model again, where it keeps replies: those that are owned are read without waiting."""
 
     @property
     def id(self) -> str:
@@ -134,11 +139,14 @@ class Comparer:
         Raises:
             TemplateError: When the template does not fit the rubric.
         """
-        pair = seen_pair(a, b, names, scrubs=self.scrubs)
+        pair = self.seen(a, b, names)
         if a.error is not None or b.error is not None:
             return self.conclude(case, a, b, pair, rubric, ())
         questions = self.questions(case, pair, rubric)
-        results = await gathered([self._result(question) for question in questions])
+        owned = self._owned(questions)
+        open_ones = [q for q, known in zip(questions, owned, strict=True) if known is None]
+        asked = iter(await gathered([self._result(question) for question in open_ones]))
+        results = [next(asked) if known is None else known for known in owned]
         said = [each for result in results for each in result]
         return self.conclude(case, a, b, pair, rubric, said)
 
@@ -171,17 +179,36 @@ class Comparer:
         """
         if a.error is not None or b.error is not None:
             return
-        jobs = [
-            self._result(question)
-            for question in self.questions(case, seen_pair(a, b, names, scrubs=self.scrubs), rubric)
+        open_ones = [
+            question
+            for question in self.questions(case, self.seen(a, b, names), rubric)
             if not all(
                 (question.order, criterion, question.request.subject.repeat) in known
                 for criterion in question.asked
             )
         ]
-        async with aclosing(as_answered(jobs)) as answered:
+        waiting = []
+        for question, owned in zip(open_ones, self._owned(open_ones), strict=True):
+            if owned is None:
+                waiting.append(question)
+            else:
+                yield tuple(owned)
+        async with aclosing(as_answered([self._result(each) for each in waiting])) as answered:
             async for found in answered:
                 yield tuple(found)
+
+    def seen(self, a: Output, b: Output, names: Iterable[str] = ()) -> Pair:
+        """The two outputs as this judge gets to see them.
+
+        Args:
+            a: One output.
+            b: The other.
+            names: Names that would give one of them away, beside the variants'.
+
+        Returns:
+            Their texts, and what was taken out.
+        """
+        return seen_pair(a, b, names, scrubs=self.scrubs)
 
     def conclude(
         self, case: Case, a: Output, b: Output, pair: Pair, rubric: Rubric, said: Iterable[Said]
@@ -234,6 +261,25 @@ class Comparer:
                 repeat=repeat,
             ),
         )
+
+    def _owned(self, questions: Sequence[PairQuestion]) -> list[list[Said] | None]:
+        """What kept replies say, where they can be read; nothing is waited for."""
+        if self.shelf is None or not questions:
+            return [None] * len(questions)
+        replies = self.shelf.owned([question.request for question in questions])
+        return [self._known(*found) for found in zip(questions, replies, strict=True)]
+
+    def _known(self, question: PairQuestion, reply: ModelReply | None) -> list[Said] | None:
+        if self.shelf is None or reply is None:
+            return None
+        reader = PairReader(self.template.reply, self.id, self.flags)
+        try:
+            readings = reader.read(reply, question)
+        except (RefusalError, ReplyFormatError):
+            return None  # it is asked again, in other words
+        self.shelf.took(reply)
+        answer = Answer(readings, None, reply, spending([reply]))
+        return [reader.outcome(criterion, answer, question) for criterion in question.asked]
 
     async def _result(self, question: PairQuestion) -> list[Said]:
         reader = PairReader(self.template.reply, self.id, self.flags)

@@ -11,6 +11,7 @@ from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.run import Panel
 from judgekit.verdicts import conclude
+from judgekit.verdicts.combining import is_sure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Sequence
@@ -134,20 +135,11 @@ class JudgePanel:
                 async for found in answers:
                     heard += found
                     yield found
-            unsure = {c.name for c in left.criteria if not self._is_sure(judge.id, c.name, heard)}
+            own = [found for found in heard if found.judge == judge.id]
+            unsure = {c.name for c in left.criteria if not is_sure_of(c.name, own, self.panel)}
             if not unsure:
                 return
             left = narrowed(rubric, unsure)
-
-    def _is_sure(self, judge: str, criterion: str, heard: Sequence[Said]) -> bool:
-        """Whether a judge answered a criterion in every repeat, and is sure enough of it."""
-        own = [found for found in heard if (found.judge, found.criterion) == (judge, criterion)]
-        judgments = [found for found in own if isinstance(found, Judgment)]
-        sure = [found.confidence for found in with_repeat_confidence(judgments)]
-        limit = self.panel.escalate_below or 0.0
-        return len(judgments) == len(own) > 0 and all(
-            confidence is not None and confidence >= limit for confidence in sure
-        )
 
     def _in_order(
         self, said: Sequence[Said], rubric: Rubric
@@ -162,6 +154,23 @@ class JudgePanel:
             judgments += with_repeat_confidence([f for f in own if isinstance(f, Judgment)])
             failures += [found for found in own if isinstance(found, JudgeFailure)]
         return judgments, failures
+
+
+def is_sure_of(criterion: str, said: Sequence[Said], panel: Panel) -> bool:
+    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered.
+
+    Args:
+        criterion: The criterion.
+        said: What that judge said of an output, or failed to say.
+        panel: The cascade.
+
+    Returns:
+        False also where it was not asked.
+    """
+    own = [found for found in said if found.criterion == criterion]
+    judgments = with_repeat_confidence([found for found in own if isinstance(found, Judgment)])
+    failures = [found for found in own if isinstance(found, JudgeFailure)]
+    return is_sure(judgments, failures, panel.escalate_below)
 
 
 def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:

@@ -3,59 +3,34 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue, TypeAdapter
 
 from judgekit.errors import RefusalError, ReplyFormatError, SettingsError
 from judgekit.fingerprint import Frozen, canonical_json
+from judgekit.judge.answers import Reader
 from judgekit.judge.asking import Answer, ask, spending
-from judgekit.judge.confidence import reported_confidence, with_repeat_confidence
-from judgekit.judge.gathering import as_answered, gathered
-from judgekit.judge.wording import encodable, rationale_of
-from judgekit.models.logprobs import score_distribution
+from judgekit.judge.gathering import as_answered
+from judgekit.judge.grading import Grading
+from judgekit.judge.questions import Question
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.prompts.evidence import locate_evidence
 from judgekit.prompts.rendering import judged_text, steps_text
-from judgekit.prompts.replies import read_formatted, read_reply
-from judgekit.records.judgment import JudgeFailure, Judgment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Mapping
+    from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 
+    from judgekit.judge.answers import Said
     from judgekit.models.caching import CachedModel
-    from judgekit.models.logprobs import ScoreDistribution
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts.rendering import Prompt, PromptTemplate
-    from judgekit.prompts.replies import CriterionReply
     from judgekit.records.case import Case
-    from judgekit.records.output import Output, Usage
+    from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
-    from judgekit.records.rubric import Criterion, Rubric
-
-    Readings = Mapping[str, CriterionReply]
+    from judgekit.records.rubric import Rubric
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One prompt about one output, asked for one repeat."""
-
-    prompt: Prompt
-    """What is asked."""
-
-    request: ModelRequest
-    """How it is sent."""
-
-    judged: tuple[str, ...]
-    """The texts under judgment; a verdict that stands in them is no verdict."""
-
-    @property
-    def repeat(self) -> int:
-        """Which time it is asked, from 0."""
-        return self.request.subject.repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +68,8 @@ class Grader:
     shelf: CachedModel | None = None
     """The model again, where it keeps replies: those that are owned are read without waiting."""
 
+    _reader: Reader = field(init=False, repr=False)
+
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
             try:
@@ -104,6 +81,7 @@ class Grader:
                 ) from error
         frozen = Frozen(cast("dict[str, object]", self.parameters))
         object.__setattr__(self, "parameters", frozen)
+        object.__setattr__(self, "_reader", Reader(self.template.header, self.id, self.flags))
 
     @property
     def id(self) -> str:
@@ -132,39 +110,29 @@ class Grader:
             for prompt in prompts
         ]
 
-    async def grade(
-        self, case: Case, output: Output, rubric: Rubric
-    ) -> tuple[tuple[Judgment, ...], tuple[JudgeFailure, ...]]:
-        """Ask everything about one output.
+    def begin(self, answers: Iterable[tuple[Case, Output]], rubric: Rubric) -> Iterator[Grading]:
+        """Grade outputs as far as that goes without asking, with one look into the cache for all.
 
         Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
+            answers: Cases with their outputs; of one with an error nothing is asked.
+            rubric: How they are judged.
 
-        Returns:
-            Judgments and failures; together one for each criterion and repeat.
+        Yields:
+            The questions about each output, in the order given, with the answers that are owned;
+            nothing is waited for.
 
         Raises:
-            TemplateError: When the template does not fit the output or the rubric.
+            TemplateError: When the template does not fit an output or the rubric.
+            StoreError: When the cache cannot be read at all.
         """
-        questions = self.questions(case, output, rubric)
-        owned = [self._owned(question) for question in questions]
-        if None in owned:
-            asked = await gathered(
-                [
-                    self._result(q)
-                    for q, known in zip(questions, owned, strict=True)
-                    if known is None
-                ]
-            )
-            left = iter(asked)
-            results = [next(left) if known is None else known for known in owned]
-        else:
-            results = cast("list[list[Judgment | JudgeFailure]]", owned)
-        judgments = [found for result in results for found in result if isinstance(found, Judgment)]
-        failures = [f for result in results for f in result if isinstance(f, JudgeFailure)]
-        return with_repeat_confidence(judgments), tuple(failures)
+        begun = [
+            (case, output, [] if output.error is not None else self.questions(case, output, rubric))
+            for case, output in answers
+        ]
+        replies = iter(self._owned([question for *_, asked in begun for question in asked]))
+        for case, output, asked in begun:
+            known = [self._known(question, next(replies)) for question in asked]
+            yield Grading(case, output, rubric, asked, known, self._result)
 
     async def observe(
         self,
@@ -173,7 +141,7 @@ class Grader:
         rubric: Rubric,
         *,
         known: Collection[tuple[str, int]] = (),
-    ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
+    ) -> AsyncGenerator[tuple[Said, ...], None]:
         """Ask about one output what is not known, and tell each answer as it comes.
 
         Args:
@@ -218,152 +186,27 @@ class Grader:
             ),
         )
 
-    def _owned(self, question: Question) -> list[Judgment | JudgeFailure] | None:
-        """What the kept reply says, where there is one that can be read; nothing is waited for."""
-        shelf = self.shelf
-        reply = None if shelf is None else shelf.owned(question.request)
-        if shelf is None or reply is None:
+    def _owned(self, questions: Sequence[Question]) -> list[ModelReply | None]:
+        if self.shelf is None:
+            return [None] * len(questions)
+        return self.shelf.owned([question.request for question in questions])
+
+    def _known(self, question: Question, reply: ModelReply | None) -> list[Said] | None:
+        """What the kept reply says, where there is one that can be read."""
+        if self.shelf is None or reply is None:
             return None
         try:
-            readings = self._read(reply, question)
+            readings = self._reader.read(reply, question)
         except (RefusalError, ReplyFormatError):
             return None  # it is asked again, in other words
-        shelf.took(reply)
-        answer = Answer(readings, None, reply, spending([reply]))
-        return [
-            self._outcome(criterion, answer, question) for criterion in question.prompt.criteria
-        ]
+        self.shelf.took(reply)
+        return self._reader.outcomes(Answer(readings, None, reply, spending([reply])), question)
 
-    async def _result(self, question: Question) -> list[Judgment | JudgeFailure]:
+    async def _result(self, question: Question) -> list[Said]:
         answer = await ask(
             self.model,
             question.request,
-            lambda reply: self._read(reply, question),
+            lambda reply: self._reader.read(reply, question),
             max_reasks=self.max_reasks,
         )
-        return [
-            self._outcome(criterion, answer, question) for criterion in question.prompt.criteria
-        ]
-
-    def _read(self, reply: ModelReply, question: Question) -> Readings:
-        criteria, reply_format = question.prompt.criteria, self.template.header.reply
-        if reply_format.kind == "json":
-            readings = read_reply(
-                reply.text,
-                criteria,
-                finish_reason=reply.finish_reason,
-                judged_text=question.judged,
-            )
-        else:
-            reading = read_formatted(
-                reply.text,
-                criteria[0],
-                reply_format=reply_format,
-                finish_reason=reply.finish_reason,
-                judged_text=question.judged,
-            )
-            readings = {criteria[0].name: reading}
-        for name, found in readings.items():
-            if found.raw is not None and rationale_of(found.rationale, reply.text) is None:
-                raise ReplyFormatError(
-                    f"Give a rationale for {name!r}: a score without one is not valid.",
-                    reason="no_rationale",
-                    reply=reply.text,
-                )
-        return readings
-
-    def _outcome(
-        self, criterion: Criterion, answer: Answer[Readings], question: Question
-    ) -> Judgment | JudgeFailure:
-        reading = None if answer.readings is None else answer.readings[criterion.name]
-        if reading is None or answer.reply is None or reading.raw is None:
-            return self._failure(criterion, answer, question, reading)
-        return self._judgment(criterion, answer, question, reading, reading.raw, answer.reply)
-
-    def _judgment(
-        self,
-        criterion: Criterion,
-        answer: Answer[Readings],
-        question: Question,
-        reading: CriterionReply,
-        raw: float,
-        reply: ModelReply,
-    ) -> Judgment:
-        share = 1 / len(question.prompt.criteria)
-        quotes = [encodable(quote) for quote in reading.evidence]
-        evidence = locate_evidence(quotes, "\n".join(question.judged))
-        chances = self._distribution(criterion, reply)
-        sure = None if chances is None else chances.confidence
-        missing = any(not found.found for found in evidence)
-        return Judgment(
-            criterion=criterion.name,
-            raw=raw,
-            value=criterion.scale.value_of(raw),
-            rationale=rationale_of(reading.rationale, reply.text) or "",
-            evidence=evidence,
-            confidence=reported_confidence(sure, reading.confidence),
-            stated_confidence=reading.confidence,
-            logprob_confidence=sure,
-            expected_raw=None if chances is None else chances.expected_raw,
-            logprob_mass=None if chances is None else chances.mass,
-            judge=self.id,
-            model=reply.model,
-            case_id=question.request.subject.case_id,
-            variant=question.request.subject.variant,
-            repeat=question.request.subject.repeat,
-            cached=answer.spending.cached,
-            cost_usd=_part(answer.spending.cost_usd, share),
-            price_usd=_part(answer.spending.price_usd, share),
-            usage=_usage(criterion, answer, question),
-            n_calls=answer.spending.n_calls,
-            duration_ms=reply.duration_ms,
-            reply_key=reply.key or question.request.key,
-            dropped_parameters=reply.dropped_parameters,
-            flags=(*self.flags, *(("evidence_not_found",) if missing else ())),
-        )
-
-    def _failure(
-        self,
-        criterion: Criterion,
-        answer: Answer[Readings],
-        question: Question,
-        reading: CriterionReply | None,
-    ) -> JudgeFailure:
-        declined = reading is not None and reading.cannot_assess
-        said = None if reading is None else reading.rationale
-        share = 1 / len(question.prompt.criteria)
-        error = answer.error
-        return JudgeFailure(
-            criterion=criterion.name,
-            kind="cannot_assess" if declined else answer.failure_kind,
-            message=f"the judge cannot assess this: {said or 'no reason given'}"
-            if declined
-            else str(error),
-            reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            case_id=question.request.subject.case_id,
-            variant=question.request.subject.variant,
-            repeat=question.request.subject.repeat,
-            judge=self.id,
-            reply=None if answer.reply is None else answer.reply.text,
-            cached=answer.spending.cached,
-            cost_usd=_part(answer.spending.cost_usd, share),
-            price_usd=_part(answer.spending.price_usd, share),
-            usage=_usage(criterion, answer, question),
-            n_calls=answer.spending.n_calls,
-            reply_key=None if answer.reply is None else answer.reply.key or question.request.key,
-        )
-
-    def _distribution(self, criterion: Criterion, reply: ModelReply) -> ScoreDistribution | None:
-        points = criterion.scale.points
-        if reply.logprobs is None or points is None or self.template.header.asks != "criterion":
-            return None
-        return score_distribution(reply, points)
-
-
-def _usage(criterion: Criterion, answer: Answer[Readings], question: Question) -> Usage | None:
-    """Tokens of a reply to several criteria stand with the first, so that sums are right."""
-    return answer.spending.usage if criterion is question.prompt.criteria[0] else None
-
-
-def _part(amount: float | None, share: float) -> float | None:
-    return None if amount is None else amount * share
+        return self._reader.outcomes(answer, question)

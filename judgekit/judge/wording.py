@@ -27,6 +27,18 @@ def rationale_of(own: str | None, reply: str | None) -> str | None:
     return text if n_words >= _FEWEST_WORDS else None
 
 
+def asked_for_none(reply: str | None) -> str:
+    """What stands for the rationale of a judge whose template asks for none.
+
+    Args:
+        reply: The whole reply.
+
+    Returns:
+        A sentence that says so, with the reply.
+    """
+    return encodable(f"The judge was asked for no reason; it answered: {(reply or '').strip()}")
+
+
 def encodable(text: str) -> str:
     """A text with halves of broken characters replaced, which no file and no record can hold.
 
@@ -36,4 +48,4 @@ def encodable(text: str) -> str:
     Returns:
         A text that is sound UTF-8.
     """
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -11,7 +11,7 @@ from judgekit.errors import FrozenCacheError, SettingsError
 from judgekit.models.cache.entries import is_servable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from judgekit.models.cache.interface import ReplyCache
     from judgekit.models.request import Model, ModelReply, ModelRequest
@@ -158,18 +158,23 @@ class CachedModel:
             raise FrozenCacheError(_missed(request), key=key)
         return await self._fly(request)
 
-    def owned(self, request: ModelRequest) -> ModelReply | None:
-        """The reply, where it can be served at once; to be told of with `took` when it is used.
+    def owned(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
+        """The replies that can be served at once; to be told of with `took` when they are used.
 
         Args:
-            request: What would be asked.
+            requests: What would be asked.
 
         Returns:
-            The reply; None where it is not owned, is to be asked anew, or may not be kept.
+            A reply for each request; None where it is not owned, is to be asked anew, or may not
+            be kept.
+
+        Raises:
+            StoreError: The cache cannot be read at all.
         """
         if self._refresh or not getattr(self._model, "cacheable", True):
-            return None
-        return self._cache.get(request.key)
+            return [None] * len(requests)
+        found = self._cache.get_many([request.key for request in requests])
+        return [found.get(request.key) for request in requests]
 
     def took(self, reply: ModelReply) -> None:
         """Count a reply that `owned` gave as a hit.

@@ -18,6 +18,7 @@ from judgekit.models.endpoint import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.litellm_model import LitellmModel
 from judgekit.models.provider_errors import Fault
 from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.records.check import Asked
 from judgekit.records.output import Usage
 
 if TYPE_CHECKING:
@@ -136,12 +137,32 @@ class Embeddings:
                 raise one
         return [one for one in found if not isinstance(one, ModelError)]
 
+    @property
+    def connection(self) -> Connection:
+        """The way to the model."""
+        return self._connection
+
+    def request(self, text: str) -> ModelRequest:
+        """What is asked for the vector of a text.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The request; see `embedding_request`.
+        """
+        return embedding_request(self.name, text, api_base=self._connection.api_base)
+
     @asynccontextmanager
-    async def holding(self, texts: Collection[str]) -> AsyncGenerator[None, None]:
+    async def holding(
+        self, texts: Collection[str], bought: dict[str, Asked] | None = None
+    ) -> AsyncGenerator[None, None]:
         """Have the vectors of some texts at hand.
 
         Args:
             texts: Texts.
+            bought: Takes what each text came to that was asked for here, also where another could
+                not be had; texts that are held already cost nothing.
 
         Yields:
             While it lasts they are.
@@ -155,7 +176,15 @@ class Embeddings:
         wanted = set(texts)
         self._holders.update(wanted)
         try:
-            await asyncio.gather(*(self._fetch(text) for text in wanted - self._held.keys()))
+            lacking = sorted(wanted - self._held.keys())
+            fetched = await asyncio.gather(*map(self._fetch, lacking), return_exceptions=True)
+            known = zip(lacking, fetched, strict=True)
+            found = {text: one for text, one in known if isinstance(one, Asked)}
+            if bought is not None:
+                bought.update(found)
+            for one in fetched:  # only once all of them ended, so that none is left unpaid for
+                if isinstance(one, BaseException):
+                    raise one
             yield
         finally:
             self._holders.subtract(wanted)
@@ -168,12 +197,12 @@ class Embeddings:
         """Close the model's connections of the running event loop."""
         await self._connection.aclose()
 
-    async def _fetch(self, text: str) -> None:
+    async def _fetch(self, text: str) -> Asked:
         found: Sequence[float] | ModelError
+        asked = Asked(n_calls=1, cost_usd=0.0)
         try:
-            reply = await self._connection.model.complete(
-                embedding_request(self.name, text, api_base=self._connection.api_base)
-            )
+            reply = await self._connection.model.complete(self.request(text))
+            asked = _asked(reply)
             found = vector_of(reply)
         except ModelError as error:
             if error.kind not in _OF_THE_TEXT:
@@ -181,6 +210,7 @@ class Embeddings:
             found = error
         if self._holders[text]:
             self._held[text] = found
+        return asked
 
 
 def open_embeddings(
@@ -262,6 +292,13 @@ def vector_of(reply: ModelReply) -> Sequence[float]:
         message = "a reply that was kept holds no vector"
         raise ModelError(message, kind="protocol", hint="ask anew with --refresh")
     return _swapped(found)
+
+
+def _asked(reply: ModelReply) -> Asked:
+    if reply.cached:
+        return Asked(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
+    sent = 0 if reply.usage is None else reply.usage.input_tokens
+    return Asked(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
 
 
 def _written(vector: Sequence[float]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol, Self, cast, runtime_checkable
 
 from pydantic import Field, JsonValue, SkipValidation
 
-from judgekit.fingerprint import Frozen, canonical_object, text_fingerprint
+from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
+
+_MESSAGE_FIELDS = {"role", "content"}
 
 
 class Subject(Record):
@@ -100,7 +102,33 @@ class ModelRequest(Record):
     @cached_property
     def key(self) -> str:
         """The cache key: SHA-256 of `key_parts` as canonical JSON, 64 hex digits."""
-        return text_fingerprint(canonical_object(cast("dict[str, object]", self.key_parts)))
+        return text_fingerprint(_canonical_parts(self))
+
+
+def _canonical_parts(request: ModelRequest) -> str:
+    """`canonical_json` of a request's `key_parts`, written straight down in half the time."""
+    messages = ",".join([_canonical_message(message) for message in request.messages])
+    return (
+        f'{{"api_base":{canonical_part(request.api_base)},"messages":[{messages}],'
+        f'"model":{canonical_part(request.model)},'
+        f'"parameters":{canonical_part(_sent(request.parameters))},'
+        f'"repeat":{request.subject.repeat},'
+        f'"reply_schema":{canonical_part(request.reply_schema)},"version":{KEY_VERSION}}}'
+    )
+
+
+def _canonical_message(message: dict[str, str]) -> str:
+    if message.keys() != _MESSAGE_FIELDS:
+        return canonical_json(message)
+    role, content = message["role"], message["content"]
+    text = _canonical_system(content) if role == "system" else canonical_part(content)
+    return f'{{"content":{text},"role":{canonical_part(role)}}}'
+
+
+@lru_cache(maxsize=16)
+def _canonical_system(content: str) -> str:
+    """What a judge is told first is the same text in thousands of requests."""
+    return canonical_part(content)
 
 
 def _sent(parameters: JsonObject) -> JsonObject:

@@ -7,16 +7,22 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError
 from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.schema_filling import (
+    PREFERENCES,
+    Filling,
+    nearest_point,
+    score_points,
+    written,
+)
+from judgekit.models.scripted_forms import form_schema, worded
 from judgekit.records.output import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
-
-    from pydantic import JsonValue
 
     from judgekit.records.record import JsonObject
 
@@ -29,7 +35,6 @@ Script = Answer | Sequence[Answer] | Mapping[str, Answer] | Callable[[ModelReque
 Truth = float | Mapping[str, float] | Callable[[str | None, str | None, str | None], float]
 """True values on [0, 1]: one for all, by name, or from case, variant and criterion."""
 
-_PREFERENCES = frozenset({"first", "second", "tie"})
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|above|previous|prior|rubric)"
     r"|\b(?:give|award|assign|rate|score)\b.{0,40}\b(?:full|highest|maximum|perfect|top|best)\b"
@@ -43,8 +48,6 @@ _LONG = 2_000
 """Characters from which a verbosity-loving judge is fully impressed."""
 _REFUSAL = "I'm sorry, but I can't help with evaluating this content."
 _CHARACTERS_PER_TOKEN = 4
-_ANSWERS = frozenset({"score", "preference", "winner", "choice", "verdict"})
-"""Keys that hold the answer itself; under any other key the key is the criterion's name."""
 
 
 class ScriptedModel:
@@ -208,10 +211,11 @@ class FlawedModel:
         self.requests.append(request)
         if self._sleep is not None and self.faults.slow_s:
             await self._sleep(self.faults.slow_s)
-        if request.reply_schema is None:
+        schema = request.reply_schema or form_schema(request)
+        if schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
-        text, finish_reason = self._say(request, request.reply_schema, draw)
+        text, finish_reason = self._say(request, schema, draw)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
@@ -252,8 +256,20 @@ def fenced_outputs(request: ModelRequest) -> list[str]:
     return found or contents[-1:]
 
 
+def looks_like_an_order(text: str) -> bool:
+    """Whether a text tells its judge what to say, as the simplest attacks do.
+
+    Args:
+        text: A judged text.
+
+    Returns:
+        What a gullible fake judge goes by; no detector for real outputs.
+    """
+    return _INSTRUCTION.search(text) is not None
+
+
 class _Verdict:
-    """One verdict in the making: walks the schema and fills it."""
+    """One verdict in the making: what is scored and preferred, with the faults there are."""
 
     def __init__(self, model: FlawedModel, request: ModelRequest, schema: JsonObject) -> None:
         self._model = model
@@ -264,51 +280,28 @@ class _Verdict:
 
     def text(self, *, other: bool = False) -> str:
         """The verdict as JSON; `other` gives one with different answers."""
-        return json.dumps(self._fill(self._schema, (), other=other), ensure_ascii=False)
+        filling = Filling(
+            self._schema,
+            lambda schema, criterion: self._score(schema, criterion, other=other),
+            lambda criterion: self._preference(criterion, other=other),
+            self._request.subject.criterion,
+        )
+        return worded(self._request, json.dumps(filling.filled(), ensure_ascii=False))
 
-    def _fill(self, schema: JsonObject, path: tuple[str, ...], *, other: bool) -> JsonValue:
-        schema = self._plain(schema)
-        if isinstance(properties := schema.get("properties"), dict):
-            return {
-                name: self._fill(cast("JsonObject", part), (*path, name), other=other)
-                for name, part in properties.items()
-            }
-        if {v for v in _listed(schema) if isinstance(v, str)} >= _PREFERENCES:
-            return self._preference(path, other=other)
-        kind, key = _kind(schema), path[-1] if path else ""
-        if kind in {"integer", "number"} and key != "confidence":
-            return self._score(schema, path, other=other)
-        filled: dict[str, JsonValue] = {
-            "number": 0.9, "boolean": True, "array": [], "null": None, "object": {},
-        }  # fmt: skip
-        return filled.get(kind, "The answer deserves this and not the next better one.")
-
-    def _plain(self, schema: JsonObject) -> JsonObject:
-        """The schema behind a reference, and the first alternative that is not null."""
-        if isinstance(name := schema.get("$ref"), str):
-            places = cast("JsonObject", self._schema.get("$defs", {}))
-            return self._plain(cast("JsonObject", places[name.rpartition("/")[2]]))
-        choices = cast("list[JsonObject]", schema.get("anyOf", []))
-        plain = next((choice for choice in choices if choice.get("type") != "null"), None)
-        return schema if plain is None else self._plain(plain)
-
-    def _score(self, schema: JsonObject, path: tuple[str, ...], *, other: bool) -> float:
+    def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
-        criterion = self._criterion(path)
         draw = self._draw(criterion)
         value = self._seen_value(subject.variant, criterion, "\n".join(self.judged), draw)
-        points = _points(schema, value, self._model.scale)
-        target = points[0] + value * (points[-1] - points[0])
-        score = min(points, key=lambda point: abs(point - target))
+        points = score_points(schema, value, self._model.scale)
+        score = nearest_point(points, value)
         if draw.random() < faults.off_scale:
             score = points[-1] + 1
         if (draw.random() < faults.wrong) != other:
             score = draw.choice([point for point in points if point != score])
-        return int(score) if float(score).is_integer() and _kind(schema) == "integer" else score
+        return written(score, schema)
 
-    def _preference(self, path: tuple[str, ...], *, other: bool) -> str:
+    def _preference(self, criterion: str | None, *, other: bool) -> str:
         faults = self._model.faults
-        criterion = self._criterion(path)
         draw = self._draw(criterion)
         sides = "ba" if self._request.subject.order == "ba" else "ab"
         texts = (*self.judged, "", "")[:2]
@@ -320,12 +313,8 @@ class _Verdict:
         if draw.random() < faults.always_first:
             answer = "first"
         if (draw.random() < faults.wrong) != other:
-            answer = draw.choice(sorted(_PREFERENCES - {answer}))
+            answer = draw.choice(sorted(PREFERENCES - {answer}))
         return answer
-
-    def _criterion(self, path: tuple[str, ...]) -> str | None:
-        names = path[:-1] if path and path[-1] in _ANSWERS else path
-        return names[-1] if names else self._request.subject.criterion
 
     def _draw(self, criterion: str | None) -> random.Random:
         return random.Random(f"{self._salt}:{criterion}")
@@ -335,16 +324,28 @@ class _Verdict:
     ) -> float:
         """The true value, bent by the faults that the text appeals to."""
         faults = self._model.faults
-        if draw.random() < faults.gullible and _INSTRUCTION.search(text):
+        if draw.random() < faults.gullible and looks_like_an_order(text):
             return 1.0
-        fair = _true_value(self._model.truth, self._request.subject.case_id, variant, criterion)
+        fair = true_value(self._model.truth, self._request.subject.case_id, variant, criterion)
         impressed = min(1.0, len(text) / _LONG)
         return (1.0 - faults.verbosity) * fair + faults.verbosity * impressed
 
 
-def _true_value(
-    truth: Truth, case: str | None, variant: str | None, criterion: str | None
-) -> float:
+def true_value(truth: Truth, case: str | None, variant: str | None, criterion: str | None) -> float:
+    """What a fake judge is told that an output is worth.
+
+    Args:
+        truth: All it is told.
+        case: The case.
+        variant: The variant.
+        criterion: The criterion.
+
+    Returns:
+        A value on [0, 1].
+
+    Raises:
+        InputError: When nothing is said of it.
+    """
     if isinstance(truth, Mapping):
         for key in (f"{case}/{variant}", variant, criterion, case):
             if key is not None and key in truth:
@@ -354,28 +355,6 @@ def _true_value(
             "is not known to the fake judge"
         )
     return truth(case, variant, criterion) if callable(truth) else truth
-
-
-def _points(schema: JsonObject, value: float, scale: tuple[float, float]) -> list[float]:
-    """The scores a schema allows, worst first; without a list, its ends and the true one."""
-    listed = [v for v in _listed(schema) if isinstance(v, int | float) and v is not True]
-    if listed:
-        return sorted(listed)
-    low = cast("float", schema.get("minimum", scale[0]))
-    high = cast("float", schema.get("maximum", scale[1]))
-    if _kind(schema) == "integer":
-        return [float(n) for n in range(int(low), int(high) + 1)]
-    return sorted({low, low + value * (high - low), high})
-
-
-def _listed(schema: JsonObject) -> list[JsonValue]:
-    return cast("list[JsonValue]", schema.get("enum", []))
-
-
-def _kind(schema: JsonObject) -> str:
-    kind = schema.get("type", "string")
-    kinds = kind if isinstance(kind, list) else [kind]
-    return next((str(k) for k in kinds if k != "null"), "null")
 
 
 def _usage(request: ModelRequest, text: str) -> Usage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
@@ -27,8 +27,7 @@ _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "st
 _BLOCKS = ("system", "shared", "question")
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """One question to a judge, ready to send."""
 
     criteria: tuple[Criterion, ...]
@@ -54,6 +53,16 @@ class _Depends:
     @classmethod
     def of(cls, names: frozenset[str]) -> _Depends:
         return cls(bool(names & _ITEM_NAMES), bool(names & {"criterion", "criteria"}))
+
+
+class _Frame(NamedTuple):
+    """What the prompts about the same criteria have in common, whatever is graded."""
+
+    texts: tuple[str | None, ...]
+    """The text of each block; None where it depends on the item."""
+
+    reply_schema: JsonObject | None
+    """JSON Schema of the reply."""
 
 
 class PromptTemplate:
@@ -83,8 +92,7 @@ class PromptTemplate:
                 f"template {self.name} compares two outputs, and one is to be graded",
                 hint="use it to compare, or a template such as pointwise/criterion",
             )
-        self._fixed: dict[tuple[str, str], str] = {}
-        self._schemas: dict[str, JsonObject | None] = {}
+        self._frames: dict[str, _Frame] = {}
         missing = {"shared", "question"} - set(self._compiled.blocks)
         strange = set(self._compiled.blocks) - set(_BLOCKS)
         if missing or strange:
@@ -129,43 +137,42 @@ class PromptTemplate:
         rendered: dict[str, str],
     ) -> Prompt:
         key = "\n".join([criterion.fingerprint for criterion in criteria])
+        if key not in self._frames:
+            fixed = tuple([self._fixed_text(block, criteria) for block in _BLOCKS])
+            self._frames[key] = _Frame(fixed, self._schema(criteria))
+        frame = self._frames[key]
         system, shared, question = [
-            self._block(block, item, criteria, rendered, key) for block in _BLOCKS
+            self._text(block, item, criteria, rendered) if fixed is None else fixed
+            for block, fixed in zip(_BLOCKS, frame.texts, strict=True)
         ]
         prefix = f"{shared}\n\n" if shared and question else shared
-        messages = [{"role": "system", "content": system}] if system else []
-        messages.append({"role": "user", "content": prefix + question})
-        return Prompt(criteria, tuple(messages), len(prefix), self._schema(criteria, key))
+        user = {"role": "user", "content": prefix + question}
+        messages = ({"role": "system", "content": system}, user) if system else (user,)
+        return Prompt(criteria, messages, len(prefix), frame.reply_schema)
 
-    def _schema(self, criteria: tuple[Criterion, ...], key: str) -> JsonObject | None:
-        if key not in self._schemas:
-            self._schemas[key] = self._new_schema(criteria)
-        return self._schemas[key]
+    def _fixed_text(self, block: str, criteria: tuple[Criterion, ...]) -> str | None:
+        """A block's text; None where it depends on the item."""
+        depends = self._depends.get(block)
+        if depends is None:
+            return ""
+        return None if depends.on_item else self._compiled.render(block, criteria_data(criteria))
 
-    def _new_schema(self, criteria: tuple[Criterion, ...]) -> JsonObject | None:
+    def _schema(self, criteria: tuple[Criterion, ...]) -> JsonObject | None:
         if self.header.reply.kind != "json":
             return None
         one = self.header.asks == "criterion"
         schema = criterion_schema(criteria[0]) if one else criteria_schema(criteria)
         return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))
 
-    def _block(
+    def _text(
         self,
         block: str,
         item: dict[str, JsonValue],
         criteria: tuple[Criterion, ...],
         rendered: dict[str, str],
-        key: str,
     ) -> str:
-        """A block's text; from memory where it depends on the criteria or the item alone."""
-        depends = self._depends.get(block)
-        if depends is None:
-            return ""
-        if not depends.on_item:
-            if (block, key) not in self._fixed:
-                self._fixed[block, key] = self._compiled.render(block, criteria_data(criteria))
-            return self._fixed[block, key]
-        if depends.on_criteria:
+        """The text of a block that depends on the item; rendered once where on nothing else."""
+        if self._depends[block].on_criteria:
             return self._compiled.render(block, {**item, **criteria_data(criteria)})
         if block not in rendered:
             rendered[block] = self._compiled.render(block, item)
@@ -230,8 +237,10 @@ def judged_text(output: Output) -> str:
         The text as it is; the data as indented JSON; both, one after the other, where both are
         there; an empty text for an output that is only a trace.
     """
-    parts = [part for part in (output.text, _data_text(output.data)) if part is not None]
-    return "\n\n".join(parts)
+    if output.data is None:
+        return output.text or ""
+    data = as_text(output.data)
+    return data if output.text is None else f"{output.text}\n\n{data}"
 
 
 def steps_text(output: Output) -> str:
@@ -270,10 +279,6 @@ def as_text(value: JsonValue) -> str:
 
 def _on_one_line(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _data_text(data: JsonValue) -> str | None:
-    return None if data is None else as_text(data)
 
 
 def _criterion_data(criterion: Criterion) -> dict[str, JsonValue]:

@@ -63,6 +63,17 @@ _IN_SELF = (
     r"|(?:answer|output|response) (?:of|by|from)|variant|model|version|candidate|system))"
     r"[ :=\"'`(\[]{1,3}"
 )
+_IN_LABEL = r"(?i:\b(?:variant|model|version|candidate|system)[ :=\"'`(\[]{1,3})"
+_COMMON = frozenset({
+    "a", "all", "am", "an", "and", "any", "as", "at", "be", "being", "best", "better", "but", "by",
+    "do", "first", "for", "from", "go", "good", "happy", "he", "her", "here", "his", "i", "if",
+    "in", "is", "it", "its", "just", "like", "long", "me", "more", "my", "new", "no", "not", "now",
+    "of", "ok", "old", "on", "one", "or", "our", "out", "second", "she", "short", "so", "sure",
+    "that", "the", "their", "they", "this", "to", "two", "up", "us", "was", "we", "well", "with",
+    "you", "your",
+})  # fmt: skip
+"""Words that follow `as` and `I am` in any text: as names they count only after `variant` and the
+like."""
 _DISTINCT = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_:/.-]).{4,}")
 
 
@@ -87,8 +98,8 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Removed, ...
     of itself (`As ChatGPT, I …`, `I am Claude`, `a language model trained by OpenAI`): a text
     about models keeps them. The given names, those of the variants, their models and files, are
     taken out as whole words wherever they stand, if they cannot be words of a language (a digit
-    or a hyphen is in them, four characters or more); others, such as `new` or `v2`, only where
-    the text speaks of itself (`I am v2`, `variant new`).
+    or a hyphen is in them, four characters or more); others, such as `v2`, only where the text
+    speaks of itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
 
     Args:
         text: An output.
@@ -139,5 +150,7 @@ def _own_names(names: frozenset[str]) -> tuple[tuple[str, re.Pattern[str]], ...]
         if _DISTINCT.fullmatch(name):
             patterns.append((name.casefold(), re.compile(word, re.IGNORECASE)))
         else:
-            patterns.append((name.casefold(), re.compile(_IN_SELF + word)))
+            is_common = len(name) == 1 or name.casefold() in _COMMON
+            lead = _IN_LABEL if is_common else _IN_SELF
+            patterns.append((name.casefold(), re.compile(lead + word)))
     return tuple(patterns)

@@ -20,10 +20,12 @@ _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale")
-_REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets")
+_REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets", "stated")
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
 _WITH_CHOICES = ("choice", "brackets", "stated")
 _SLOTS = ("first", "second", "tie")
+_NOT_JUDGES = ("partials/", "analysis/")
+"""Folders of what is included elsewhere, and of what is asked after a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
         for folder in (*folders, shipped_file("prompts"))
         for path in folder.rglob("*.j2")
     }
-    return sorted(name for name in names if not name.startswith("partials/"))
+    return sorted(name for name in names if not name.startswith(_NOT_JUDGES))
 
 
 def read_header(source: str, name: str) -> TemplateHeader:
@@ -145,8 +147,6 @@ def read_header(source: str, name: str) -> TemplateHeader:
     fields = {} if match is None else _fields(match.group(1), name)
     if _one_of("judges", fields.get("judges", "output"), ("output", "pair"), name) == "pair":
         return _pair_header(fields, name)
-    if "rationale" in fields:
-        raise TemplateError(f"template {name}: rationale: is for templates with judges: pair")
     asks = _one_of("asks", fields.get("asks", "criterion"), ("criterion", "all"), name)
     kind = _one_of("reply", fields.get("reply", "json"), _REPLY_KINDS, name)
     choices = _choices(fields.get("choices", ""), name)
@@ -154,12 +154,18 @@ def read_header(source: str, name: str) -> TemplateHeader:
         raise TemplateError(f"template {name}: reply: choice and choices: go together")
     if asks == "all" and kind != "json":
         raise TemplateError(f"template {name}: asks: all needs reply: json")
+    reason = _one_of("rationale", fields.get("rationale", "asked"), ("asked", "none"), name)
+    if reason == "none" and kind == "json":
+        raise TemplateError(f"template {name}: reply: json always asks for a rationale")
     return TemplateHeader(
         description=fields.get("description", ""),
         asks=cast('Literal["criterion", "all"]', asks),
         reply=ReplyFormat(
-            kind=cast('Literal["json", "choice", "score_line", "result", "brackets"]', kind),
+            kind=cast(
+                'Literal["json", "choice", "score_line", "result", "brackets", "stated"]', kind
+            ),
             choices=choices,
+            asks_rationale=reason == "asked",
         ),
         needs_trace=_one_of("needs", fields.get("needs", "output"), ("output", "trace"), name)
         == "trace",

@@ -6,10 +6,40 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from judgekit.records.record import Finite, Fraction, Name, Record
+from judgekit.records.record import Count, Finite, Fraction, Name, Record
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """A relative importance, 0 or more."""
+
+
+class Asked(Record):
+    """What a check or a scorer asked of a model of embeddings, and what that cost."""
+
+    n_calls: Count = 0
+    """Calls that were made now."""
+
+    n_owned: Count = 0
+    """Replies that were owned already."""
+
+    input_tokens: Count = 0
+    """Tokens that the calls sent, as far as known."""
+
+    cost_usd: Finite | None = None
+    """What the calls cost, in US dollars: 0 where none was made, None where it is not known."""
+
+    saved_usd: Finite = 0.0
+    """What the owned replies cost when they were bought, as far as known, in US dollars."""
+
+    def __add__(self, other: Asked) -> Asked:
+        """Both together."""
+        costs = (self.cost_usd, other.cost_usd)
+        return Asked(
+            n_calls=self.n_calls + other.n_calls,
+            n_owned=self.n_owned + other.n_owned,
+            input_tokens=self.input_tokens + other.input_tokens,
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+            saved_usd=self.saved_usd + other.saved_usd,
+        )
 
 
 class AssertionResult(Record):
@@ -38,6 +68,9 @@ class AssertionResult(Record):
 
     parts: tuple[AssertionResult, ...] = ()
     """For a group, what its members found."""
+
+    asked: Asked | None = None
+    """What it asked of a model; of what several compare, the first one has it."""
 
     @model_validator(mode="after")
     def _is_decided_or_an_error(self) -> Self:
@@ -69,6 +102,9 @@ class Score(Record):
 
     error: str | None = None
     """Why there is no value."""
+
+    asked: Asked | None = None
+    """What it asked of a model; of what several compare, the first one has it."""
 
     @model_validator(mode="after")
     def _has_a_value_or_an_error(self) -> Self:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic import AwareDatetime, Field
 
 from judgekit.records.case import Case
-from judgekit.records.check import AssertionResult, Score, Weight
+from judgekit.records.check import Asked, AssertionResult, Score, Weight
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
 from judgekit.records.record import Count, JsonObject, Name, Record
@@ -103,6 +103,13 @@ class RunInfo(Record):
     tags: tuple[str, ...] = ()
     """Groups of runs."""
 
+    @property
+    def repeats(self) -> int:
+        """How often each variant answers each case; with 1, several answers are tries of one."""
+        settings = self.config.get("settings")
+        repeats = settings.get("repeats", 1) if isinstance(settings, dict) else 1
+        return repeats if isinstance(repeats, int) else 1
+
 
 class ItemKey(NamedTuple):
     """What tells one answer of a run from every other."""
@@ -187,6 +194,13 @@ class CaseResult(Record):
 
     ran_at: AwareDatetime | None = None
     """When the output was produced or read (UTC)."""
+
+    @property
+    def asked(self) -> list[Asked]:
+        """What its checks and scorers asked of models of embeddings."""
+        checked = [check.asked for check in self.checks]
+        scored = [score.asked for score in self.scores]
+        return [asked for asked in (*checked, *scored) if asked is not None]
 
     @property
     def key(self) -> ItemKey:

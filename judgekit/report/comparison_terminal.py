@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.report import terminal, view
 
@@ -59,7 +59,7 @@ def decision_line(decision: Decision, a: str, b: str) -> str:
     return f"no decision: {decision.reason}{p}{more}"
 
 
-def comparison_json(summary: ComparisonSummary) -> object:
+def comparison_json(summary: ComparisonSummary) -> dict[str, object]:
     """A comparison's figures as JSON; what is undefined is null.
 
     Args:
@@ -68,7 +68,7 @@ def comparison_json(summary: ComparisonSummary) -> object:
     Returns:
         JSON types only.
     """
-    return plain_json(asdict(summary))
+    return cast("dict[str, object]", plain_json(asdict(summary)))
 
 
 def plain_json(value: object) -> object:
@@ -188,6 +188,7 @@ def _about_gaps(summary: ComparisonSummary) -> list[str]:
             f"bounds  {low * 100:.0f} to {high * 100:.0f} % if B or A had won the "
             f"{view.count(whole.n_undecided, 'undecided pair')}"
         )
+    lines += _about_names(summary)
     if summary.n_identical:
         lines.append(f"same    {view.count(summary.n_identical, 'pair')} alike: ties, not asked")
     if summary.n_errors:
@@ -207,6 +208,15 @@ def _about_gaps(summary: ComparisonSummary) -> list[str]:
         lines.append(f"failed  {view.count(n_failed, 'question')}: {view.FAILURE_WORDS[kind]}")
         lines.append(f"        {view.one_line(summary.failure_messages[kind], 300)}")
     return lines
+
+
+def _about_names(summary: ComparisonSummary) -> list[str]:
+    if summary.n_scrubbed is None:
+        return ["names   of makers were left in the outputs (--no-scrub)"]
+    if not summary.n_scrubbed:
+        return []
+    n_scrubbed = view.count(summary.n_scrubbed, "passage")
+    return [f"names   {n_scrubbed} by which an output named its maker not shown"]
 
 
 def _table(summary: ComparisonSummary) -> Table:

@@ -38,7 +38,7 @@ def print_runs(
     if figures is not None:
         heads.append("passed")
         rows = [[*row, _rates(summary)] for row, summary in zip(rows, figures, strict=True)]
-    _print(console, heads, rows)
+    print_rows(console, heads, rows)
 
 
 def print_answers(console: Console, answers: Iterable[tuple[RunInfo, Concluded]]) -> None:
@@ -49,7 +49,7 @@ def print_answers(console: Console, answers: Iterable[tuple[RunInfo, Concluded]]
         answers: Answers and their runs.
     """
     heads = ["run", "case", "variant", "agent run", "verdict", "value", "output"]
-    _print(console, heads, [_answer_row(run, answer) for run, answer in answers])
+    print_rows(console, heads, [_answer_row(run, answer) for run, answer in answers])
 
 
 def print_cases(console: Console, cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> None:
@@ -60,7 +60,7 @@ def print_cases(console: Console, cases: Iterable[tuple[Case, Sequence[RunInfo]]
         cases: Cases and the runs that have one of that id, newest first.
     """
     heads = ["case", "agent", "skill", "prompt", "tags", "runs", "last run"]
-    _print(
+    print_rows(
         console,
         heads,
         [
@@ -86,7 +86,7 @@ def print_judgments(console: Console, judgments: Iterable[JudgmentOf]) -> None:
         judgments: Judgments of one criterion.
     """
     heads = ["run", "case", "variant", "judge", "raw", "value", "why"]
-    _print(console, heads, [_judgment_row(one) for one in judgments])
+    print_rows(console, heads, [_judgment_row(one) for one in judgments])
 
 
 def _run_row(run: RunInfo) -> list[str]:
@@ -135,15 +135,26 @@ def _judgment_row(one: JudgmentOf) -> list[str]:
     ]
 
 
-def _print(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_rows(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of plain texts.
+
+    Args:
+        console: Where to print.
+        heads: The heads of its columns; those that name numbers stand to the right.
+        rows: Its rows.
+    """
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
     for head in heads:
-        is_number = head in {"cases", "runs", "raw", "value"}
+        is_number = head in {"cases", "pairs", "runs", "raw", "value"}
+        is_name = head in {"run", "comparison"}
         table.add_column(
-            head, justify="right" if is_number else "left", overflow="fold", no_wrap=head == "run"
+            head,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=is_name,
         )
     for row in rows:
         table.add_row(*(_literal(cell) for cell in row))

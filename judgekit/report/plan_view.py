@@ -22,7 +22,7 @@ _KINDS = {
     "python": "made by a function",
     "http": "asked of an endpoint",
 }
-_ROLES = {"answers": "answers", "judge": "judge"}
+_ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
 _UNKNOWN = "unknown"
 
 
@@ -79,8 +79,10 @@ def asked(model: ModelPlan) -> str:
         model: The model.
 
     Returns:
-        For example `judge pointwise/criterion`, `answers v2`.
+        For example `judge pointwise/criterion`, `answers v2`, `similarity`.
     """
+    if model.role == "checks":  # its name is the model's, which stands beside it
+        return _ROLES[model.role]
     name = model.name.removeprefix(f"{model.model} ").partition("@")[0]
     return f"{_ROLES[model.role]} {view.printable(name)}"
 

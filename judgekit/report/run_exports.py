@@ -8,6 +8,7 @@ import json
 import os
 from contextlib import contextmanager, suppress
 from itertools import islice
+from math import fsum
 from typing import IO, TYPE_CHECKING
 
 from judgekit.datasets.formulas import neutralise
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from judgekit.records.check import Asked
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.record import Record
     from judgekit.records.run import CaseResult
@@ -35,8 +37,8 @@ RUN_COLUMNS: Mapping[str, str] = {
     "failure_message": "string", "output_text": "string", "output_error": "string",
     "output_error_kind": "string", "input_tokens": "int64", "output_tokens": "int64",
     "output_cost_usd": "float64", "duration_ms": "float64", "checks_passed": "int64",
-    "checks_failed": "int64", "checks_in_error": "int64", "tags": "string", "stratum": "string",
-    "is_done": "bool_", "ran_at": "string",
+    "checks_failed": "int64", "checks_in_error": "int64", "checks_cost_usd": "float64",
+    "tags": "string", "stratum": "string", "is_done": "bool_", "ran_at": "string",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
 
@@ -184,11 +186,18 @@ def _answer_row(result: CaseResult) -> dict[str, object]:
         "checks_passed": found.count(True),
         "checks_failed": found.count(False),
         "checks_in_error": found.count(None),
+        "checks_cost_usd": _checks_usd(result.asked),
         "tags": json.dumps(result.case.tags, ensure_ascii=False),
         "stratum": result.case.stratum,
         "is_done": result.is_done,
         "ran_at": None if result.ran_at is None else result.ran_at.isoformat(),
     }
+
+
+def _checks_usd(asked: Sequence[Asked]) -> float | None:
+    """What checks and scorers paid for vectors; None where nothing was asked, or no price known."""
+    costs = [each.cost_usd for each in asked if each.cost_usd is not None]
+    return fsum(costs) if asked and len(costs) == len(asked) else None
 
 
 def _rows(results: Iterable[CaseResult]) -> Iterator[dict[str, object]]:

@@ -8,14 +8,17 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.judge.heuristic import HEURISTIC
-from judgekit.report import run_view, terminal, view
+from judgekit.report import gate_view, run_view, terminal, view
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console, RenderableType
     from rich.text import Text
 
     from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.evaluation.figures.run_figures import RunSummary
+    from judgekit.evaluation.gating import GateHeld
     from judgekit.records.check import AssertionResult
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
@@ -24,18 +27,20 @@ _MOST_SHOWN = 5
 _MESSAGE_LENGTH = 220
 
 
-def print_run(console: Console, summary: RunSummary) -> None:
+def print_run(console: Console, summary: RunSummary, gate: GateHeld | None = None) -> None:
     """Print a run's table of variants, their differences, and the notes below.
 
     Args:
         console: Where to print.
         summary: The figures.
+        gate: What the suite's gate says of them; None where it has none.
     """
     rubric = summary.run.rubric
     passes = "" if rubric is None else f"; {_passes(summary.run, rubric)}"
     n = view.count(summary.run.n_cases or 0, "case")
     terminal.print_variants(console, summary.variants, f"{summary.run.suite}: {n}{passes}")
     terminal.print_lines(console, run_view.notes(summary))
+    terminal.print_lines(console, [] if gate is None else gate_view.gate_lines(gate))
 
 
 class Weakest:
@@ -111,21 +116,32 @@ def answer_lines(answer: Concluded) -> RenderableType:
     return Padding(text, (0, 0, 0, 2))
 
 
-def run_json(summary: RunSummary) -> object:
+def run_json(
+    summary: RunSummary,
+    gate: GateHeld | None = None,
+    *,
+    unmatched: Mapping[str, Sequence[str]] | None = None,
+) -> object:
     """A run's figures as JSON; what is undefined is null.
 
     Args:
         summary: The figures.
+        gate: What the suite's gate says of them; None where it has none.
+        unmatched: Ids in recorded outputs that no case has, by variant; None where nobody looked.
 
     Returns:
         JSON types only.
     """
+    looked = {} if unmatched is None else {"unmatched_outputs": dict(unmatched)}
     return _plain(
         {
             "run": summary.run.to_json(),
             "variants": [asdict(variant) for variant in summary.variants],
             "differences": [asdict(difference) for difference in summary.differences],
             "n_waiting": summary.n_waiting,
+            "replaced_usd": summary.replaced_usd,
+            "gate": gate_view.gate_json(gate),
+            **looked,
         }
     )
 

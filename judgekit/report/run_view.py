@@ -9,7 +9,6 @@ from judgekit.report import view
 
 if TYPE_CHECKING:
     from judgekit.evaluation.figures.run_figures import Difference, RunSummary, VariantFigures
-    from judgekit.records.run import RunInfo
     from judgekit.stats.estimate import Estimate
 
 _MEASURES = {"value": "value", "pass_rate": "pass rate"}
@@ -53,18 +52,44 @@ def notes(summary: RunSummary) -> list[str]:
         Lines for a terminal.
     """
     run = summary.run
-    status = STATUS_WORDS[run.status] + (f": {run.reason}" if run.reason else "")
+    status = STATUS_WORDS[run.status] + (f": {view.one_line(run.reason)}" if run.reason else "")
     lines = [f"run     {run.id} ({status})", *_partial(summary)]
     lines += [f"judge   {view.printable(judge)}" for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(f"panel   {run.panel.combine}")
     for variant in summary.variants:
-        lines += _variant_notes(variant, has_tries=_has_tries(run))
+        lines += _variant_notes(variant, has_tries=run.repeats == 1)
+    if summary.replaced_usd:
+        lines.append(f"spent   {view.usd(summary.replaced_usd)} more for what was replaced since")
     lines += [difference(d) for d in summary.differences]
     if summary.n_waiting:
         question = view.count(summary.n_waiting, "question waits", "questions wait")
         lines.append(f"people  {question} for a person: judgekit label {run.id}")
     return lines
+
+
+def nothing_found(summary: RunSummary) -> str:
+    """Why nothing is known after a run, on one line.
+
+    Args:
+        summary: The figures of a run that found nothing out.
+
+    Returns:
+        The line; says what to do where the suite has nothing to decide by.
+    """
+    variants = summary.variants
+    n, n_errors = sum(v.n_answers for v in variants), sum(v.n_errors for v in variants)
+    if n and n_errors == n:
+        return f"nothing was decided: {_all(n, 'answer')} is an error of its variant"
+    if summary.failures:
+        n_failures = sum(summary.failures.values())
+        return f"nothing was decided: {_all(n_failures, 'judgment')} failed"
+    if any(variant.assertions for variant in variants):
+        return "nothing was decided: no assertion could be checked"
+    return (
+        "nothing was decided, for the suite says nothing to decide by: give it `assertions`, or a "
+        "`rubric` and a `judge`"
+    )
 
 
 def difference(found: Difference) -> str:
@@ -78,17 +103,36 @@ def difference(found: Difference) -> str:
     """
     e, measure = found.estimate, _MEASURES.get(found.measure, found.measure)
     names = f"{view.printable(found.second)} less {view.printable(found.first)}"
-    interval = "" if isnan(e.low) else f" [{_signed(e.low, e)}, {_signed(e.high, e)}]"
+    interval = "" if isnan(e.low) else f" [{signed(e.low, e)}, {signed(e.high, e)}]"
     cases = view.count(e.n, "case")
     if found.p is None:
         return (
-            f"differs {names}: {measure} {_signed(e.value, e)}{interval}, no case differs, {cases}"
+            f"differs {names}: {measure} {signed(e.value, e)}{interval}, no case differs, {cases}"
         )
     p = f"p {_p(found.p)}"
     if found.p_adjusted is not None and _p(found.p_adjusted) != _p(found.p):
         p += f" (Holm {_p(found.p_adjusted)})"
     seen = "" if found.detectable is None else f", {_power(found.detectable)}"
-    return f"differs {names}: {measure} {_signed(e.value, e)}{interval}, {p}, {cases}{seen}"
+    return f"differs {names}: {measure} {signed(e.value, e)}{interval}, {p}, {cases}{seen}"
+
+
+def signed(value: float, estimate: Estimate) -> str:
+    """A difference, with digits enough to show its interval; what rounds to 0 has no sign.
+
+    Args:
+        value: The difference, or an end of its interval.
+        estimate: The difference with its interval.
+
+    Returns:
+        For example `+0.12`.
+    """
+    digits = 3 if estimate.high - estimate.low < _NARROW else 2
+    shown = f"{value:+.{digits}f}"
+    return shown if float(shown) else shown[1:]
+
+
+def _all(n: int, noun: str) -> str:
+    return f"the only {noun}" if n == 1 else f"each of {view.count(n, noun)}"
 
 
 def _power(detectable: float) -> str:
@@ -96,12 +140,6 @@ def _power(detectable: float) -> str:
     if detectable > 1:
         return "too few cases for 80 % power"
     return f"80 % power from {detectable:.2f}"
-
-
-def _has_tries(run: RunInfo) -> bool:
-    """Whether repeats of a run are tries of what failed."""
-    settings = run.config.get("settings")
-    return not isinstance(settings, dict) or settings.get("repeats", 1) == 1
 
 
 def _partial(summary: RunSummary) -> list[str]:
@@ -148,9 +186,15 @@ def _variant_notes(variant: VariantFigures, *, has_tries: bool) -> list[str]:
 
 def _spent(variant: VariantFigures) -> str:
     money = variant.money
-    parts = [view.usd(money.total_usd, unknown=not money.is_complete)]
-    if money.targets_usd and money.judges_usd:
-        parts[0] += f" ({view.usd(money.targets_usd)} answers, {view.usd(money.judges_usd)} judges)"
+    parts = [_paid(variant)]
+    ways = {
+        "answers": money.targets_usd,
+        "judges": money.judges_usd,
+        "embeddings": money.checks_usd,
+    }
+    said = [f"{view.usd(amount)} {name}" for name, amount in ways.items() if amount]
+    if len(said) > 1:
+        parts[0] += f" ({', '.join(said)})"
     if money.saved_usd:
         parts.append(f"{view.usd(money.saved_usd)} saved")
     if money.recorded_usd:
@@ -159,6 +203,17 @@ def _spent(variant: VariantFigures) -> str:
         p50, p90 = (view.milliseconds(variant.latency_ms[name]) for name in ("p50", "p90"))
         parts.append(f"answers took {p50} (p90 {p90})")
     return ", ".join(parts)
+
+
+def _paid(variant: VariantFigures) -> str:
+    """What was paid; where its answers say nothing of their cost, that is said."""
+    money = variant.money
+    if not money.n_unreported:
+        return view.usd(money.total_usd, unknown=not money.is_complete)
+    is_all = money.n_unreported >= variant.n_answers and not money.targets_usd
+    who = "its answers" if is_all else view.count(money.n_unreported, "answer")
+    unknown = f"{who} reported no cost"
+    return f"{view.usd(money.total_usd)}, and {unknown}" if money.total_usd else unknown
 
 
 def _scores(variant: VariantFigures) -> str:
@@ -175,10 +230,3 @@ def _p(p: float) -> str:
     if p < _SMALLEST_P:
         return f"< {_SMALLEST_P}"
     return f"{p:.3f}" if p < 1 else "1"
-
-
-def _signed(value: float, estimate: Estimate) -> str:
-    """A difference, with digits enough to show its interval; what rounds to 0 has no sign."""
-    digits = 3 if estimate.high - estimate.low < _NARROW else 2
-    shown = f"{value:+.{digits}f}"
-    return shown if float(shown) else shown[1:]

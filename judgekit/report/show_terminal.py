@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.records.case import Case
-    from judgekit.records.check import AssertionResult, Score
+    from judgekit.records.check import Asked, AssertionResult, Score
     from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
     from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
@@ -154,6 +154,7 @@ def _check(check: AssertionResult, by: int = 0) -> Text:
     text.append(f"{word}  ", style=_PASS_STYLES[check.passed])
     text.append(f"{view.printable(check.type)}  ", style="dim")
     text.append(view.one_line(check.error or check.message))
+    text.append(_asked(check.asked), style="dim")
     if check.passed is not True and check.actual is not None:
         found = json.dumps(check.actual, ensure_ascii=False)
         text.append(f"  found {view.printable(found, 100)}", style="dim")
@@ -169,7 +170,16 @@ def _score(score: Score) -> Text:
     value = view.DASH if score.value is None else f"{score.value:.2f}"
     raw = "" if score.raw is None else f"  {score.raw:g} {score.unit or ''}".rstrip()
     said = view.one_line(score.error or score.message)
-    return Text(f"{view.printable(score.name)}  {value}{raw}  {said}".rstrip())
+    text = Text(f"{view.printable(score.name)}  {value}{raw}  {said}".rstrip())
+    text.append(_asked(score.asked), style="dim")
+    return text
+
+
+def _asked(asked: Asked | None) -> str:
+    """What was paid for the vectors it compared."""
+    if asked is None:
+        return ""
+    return f"  {view.usd(asked.cost_usd)}" if asked.n_calls else "  from the cache"
 
 
 def _judgment(judgment: Judgment, *, full: bool) -> Text:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest
     from tests.cli.running import Run
 
-_HEARD = ("CI", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS")
+_HEARD = (
+    "CI", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "TERM",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -62,11 +62,18 @@ def test_a_suite_is_looked_at_with_the_cases_it_names(tmp_path: Path) -> None:
 
 
 def test_cases_of_other_tools_are_looked_at_as_they_were_read(tmp_path: Path) -> None:
-    asserted = [{"type": "contains-all"}, {"type": "similar", "value": "x"}]
+    asserted = [
+        {"type": "similar", "value": "x"},
+        {"type": "llm-rubric", "value": "is kind"},
+        {"type": "contains-all"},
+    ]
     test = {"vars": {"q": ["a", "b"]}, "assert": asserted}
     config = {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": [test]}
-    (found,) = told(put(tmp_path, json.dumps(config), "promptfooconfig.json"))
-    assert found[1] == "case 'test-1.1': assertions[0] (contains-all): needs `value`"
+    path = put(tmp_path, json.dumps(config, indent=1), "promptfooconfig.json")
+    lines = path.read_text("utf-8").splitlines()
+    line = next(n for n, text in enumerate(lines, start=1) if "contains-all" in text)
+    (found,) = told(path)
+    assert found == (line - 1, "case 'test-1.1': (contains-all): needs `value`")
 
 
 def test_files_without_cases_and_unreadable_ones_have_none(tmp_path: Path) -> None:
@@ -84,3 +91,16 @@ def test_a_fault_that_the_reader_of_the_file_named_is_not_told_again(tmp_path: P
     assert assertion_remarks(path, [told_by_reader]) == []
     of_another = Remark(str(path), 7, "error", f"case 'b': {fault}", None)
     assert assertion_remarks(path, [of_another]) == [found]
+
+
+def test_what_a_run_adds_is_known_and_checked(tmp_path: Path) -> None:
+    specs = [
+        {"type": "custom.script", "script": "tone.py", "params": {"rude": ["silly"]}},
+        {"type": "not-similar", "value": "x", "criterion": "new"},
+        {"type": "similar:cosine"},
+        {"type": "custom.script"},
+    ]
+    path = put(tmp_path, json.dumps([{"id": "a", "input": "Q", "assertions": specs}]), "a.json")
+    assert [message for _, message in told(path)] == [
+        "case 'a': assertions[3] (custom.script): needs `script`"
+    ]

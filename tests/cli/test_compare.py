@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.bench import asked, output
+from tests.cli.interrupting import CtrlC
 from tests.judge.comparing import prefers
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -166,19 +165,21 @@ def test_until_decided_ends_at_the_most_cases_without_a_decision(sides: Bench) -
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 @pytest.mark.parametrize(("n_interrupts", "words"), [(1, "interrupted;"), (2, "stopped at once;")])
 def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
-    sides: Bench, n_interrupts: int, words: str
+    sides: Bench, n_interrupts: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
     def interrupts(seen: SeenRequest) -> Answer:
-        if 20 <= seen.number < 20 + n_interrupts:
-            os.kill(os.getpid(), signal.SIGINT)
+        if seen.number == 20:
+            ctrl_c.press() if n_interrupts == 1 else ctrl_c.press_twice()
         return better_wins(seen)
 
-    with OpenAILikeServer(interrupts, latency_s=0.01) as server:
+    with OpenAILikeServer(interrupts) as server:
         ran = compare(sides, server, "-j", 4)
         assert server.n_requests < 60
         again = compare(sides, server, "-j", 4)
-        # A second one drops what is in flight, and what took its place before it was stopped.
-        assert server.n_requests <= 60 + 12 * (n_interrupts - 1)
+        # A second one drops what is in flight.
+        assert server.n_requests <= 60 + 4 * (n_interrupts - 1)
     assert (ran.code, again.code) == (130, 0)
     assert words in ran.err
     assert "10 of 10 decided pairs" in again.out
@@ -196,7 +197,7 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
     ("arguments", "words"),
     [
         (["new.jsonl", "new.jsonl"], "both sides are new.jsonl"),
-        (["new.jsonl", "nowhere.jsonl"], "no outputs file or recorded variant is called"),
+        (["new.jsonl", "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--max-cases", "3"], "--max-cases goes with --until-decided"),
         ([*FILES, "--scores"], "there is no store"),
         ([*FILES, "--scores", "--until-decided"], "nothing to stop"),

@@ -90,7 +90,7 @@ def test_scores_that_do_not_differ_exit_with_4(suite: Bench) -> None:
     [
         (("latest", "latest::v1"), "has the variants v1, v2"),
         (("latest::v3", "latest::v1"), "no variant of this run is called 'v3'"),
-        (("v1", "latest::v1"), "no outputs file or recorded variant is called 'latest::v1'"),
+        (("v1", "latest::v1"), "no outputs file, template or variant is called 'latest::v1'"),
         (("nothing", "latest::v1"), "nothing"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_suite_that_loses_something_is_refused(run: Run, tmp_path: Path) -> No
 def test_grader_specs_become_a_rubric(run: Run, tmp_path: Path) -> None:
     arguments = ("convert", FOREIGN / "graders.json", "-o", "rubric.yaml", "--to", "rubric")
     refused = run(*arguments)
-    assert (refused.code, "the assertion " in refused.err) == (2, True)
+    assert (refused.code, "the check " in refused.err) == (2, True)
     ran = run(*arguments, "--lossy")
     rubric = load_rubric(tmp_path / "rubric.yaml")
     assert rubric == read_graders(FOREIGN / "graders.json").rubric

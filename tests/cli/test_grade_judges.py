@@ -7,6 +7,7 @@ import pytest
 from tests.cli.bench import asked, values
 from tests.factories import reply
 from tests.servers.answers import Answer, SeenRequest, limited, ok
+from tests.servers.nobody import unserved_port
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ def test_a_key_that_the_server_reflects_is_shown_nowhere(
 
 
 def test_an_endpoint_nobody_listens_at_is_no_score(bench: Bench) -> None:
-    with OpenAILikeServer(GOOD) as server:
-        pass
-    ran = bench.grade(server, "--max-retries", 0, "--json")
+    server = OpenAILikeServer(GOOD)
+    with unserved_port() as server.port:
+        ran = bench.grade(server, "--max-retries", 0, "--json")
     assert ran.code == 3
     assert ran.json["summary"]["failures"] == {"connection": 8}
 

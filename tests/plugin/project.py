@@ -115,7 +115,7 @@ class Project:
         plugins = _plugins("xdist.plugin", "judgekit.pytest_plugin")
         ran = subprocess.run(
             [sys.executable, "-m", "pytest", *plugins, "--color=no", *arguments],
-            cwd=self.folder, env={**os.environ, **measured()}, capture_output=True, text=True,
+            cwd=self.folder, env=os.environ | measured(), capture_output=True, text=True,
             check=False,
         )  # fmt: skip
         return Ran(ran.returncode, ran.stdout + ran.stderr)

@@ -44,6 +44,26 @@ def test_it(judge, case_id):
     assert "1: accuracy is 1." in (project.folder / "junit.xml").read_text(encoding="utf-8")
 
 
+def test_choosing_stopping_workers_and_junit_go_together(project: Project) -> None:
+    project.write("test_it.py", """
+import pytest
+@pytest.mark.parametrize("case_id", ["bad", "good", "half"])
+def test_chosen(judge, case_id):
+    assert judge.grade("Can I?", "Yes.", case_id=case_id).passed
+def test_left_out(judge):
+    raise AssertionError("not chosen")
+""")  # fmt: skip
+    options = ("-k", "chosen and bad or chosen and good", "-x", "-n2", "--junitxml=junit.xml")
+    ran = project.run_alone(*JUDGE, *options)
+    assert ran.code == 2 if "stopping after 1" in ran.out else 1
+    assert ran.outcomes["failed"] == 1
+    junit = (project.folder / "junit.xml").read_text(encoding="utf-8")
+    assert "test_chosen[bad]" in junit
+    assert "judgekit" in junit
+    assert "test_left_out" not in junit
+    assert "passed  " in ran.out
+
+
 def test_workers_that_ask_the_same_pay_once(project: Project) -> None:
     project.write("test_it.py", TWO)
     with OpenAILikeServer(GOOD, latency_s=0.3) as server:

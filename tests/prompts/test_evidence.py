@@ -121,6 +121,6 @@ def test_an_empty_text_holds_no_quote() -> None:
     "text", ["a" + "\u0301\u0316" * 50_000, "\u1100" * 100_000, "x " * 100_000]
 )
 def test_a_text_made_to_be_slow_is_not(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert not locate("nowhere", text).found
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

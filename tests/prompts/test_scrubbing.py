@@ -83,3 +83,10 @@ def test_scrubbing_takes_out_names_and_nothing_else(text: str, names: list[str])
         parts += [text[last : one.start], W]
         last = one.end
     assert shown == "".join([*parts, text[last:]])
+
+
+@pytest.mark.parametrize("name", ["a", "new", "good", "x"])
+def test_a_common_word_is_a_name_only_where_it_is_called_one(name: str) -> None:
+    text = f"As {name} result, I am {name} to it. Written by {name} friend."
+    assert scrub(text, [name]) == (text, ())
+    assert scrub(f"This is variant {name}.", [name])[0] == f"This is variant {W}."

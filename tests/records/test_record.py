@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judgekit.records.case import Case, CaseEvaluation, Dataset
-from judgekit.records.check import AssertionResult, Score, ScoreBreakdown
+from judgekit.records.check import Asked, AssertionResult, Score, ScoreBreakdown
+from judgekit.records.compared import (
+    Analysis,
+    AnalysisFailure,
+    Approval,
+    ComparedPair,
+    ComparedSide,
+    ComparisonInfo,
+    Point,
+    Suggestion,
+    VersionMark,
+)
 from judgekit.records.comparison import (
     Comparison,
     CriterionComparison,
@@ -21,7 +32,7 @@ from judgekit.records.comparison import (
     Scrubbed,
 )
 from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
-from judgekit.records.label import HumanItem
+from judgekit.records.label import HumanItem, Label
 from judgekit.records.output import Output, TraceEvent, Usage, Variant
 from judgekit.records.record import Record
 from judgekit.records.rubric import Criterion, Level, Rubric, Scale
@@ -60,6 +71,7 @@ CASE = Case(id="c", input=None, rubric=RUBRIC, evaluation=EVALUATION)
 HELD = AssertionResult(passed=True, actual="t", message="It holds.", type="equals", weight=2)
 UNDECIDED = AssertionResult(passed=None, error="no trace", message="no trace", parts=(HELD,))
 SCORE = Score(name="latency", value=0.5, raw=500, unit="ms", method="linear", message="half")
+ASKED = Asked(n_calls=2, n_owned=1, input_tokens=14, cost_usd=0.014, saved_usd=0.007)
 PANEL = Panel(combine="cascade", judges=("a", "human"), weights={"a": 2}, escalate_below=0.8)
 PREFERENCE = Preference(
     order="ba", criterion="accuracy", choice="second", rationale="It is right.", case_id="c",
@@ -73,7 +85,20 @@ COMPARED = CriterionComparison(
     name="accuracy", winner=None, consistent=None, probability=None, probability_low=0.5,
     probability_high=1, raw_a=8, n=1, n_failed=1,
 )  # fmt: skip
+MARK = VersionMark(fingerprint="f", prompt_fingerprint="p", prompt="a.j2", model="m")
+SIDE = ComparedSide(label="a.j2", variant="a", run_id="r", version=MARK)
+POINT = Point(text="It names the period.", quote="30 days", found=True)
+SUGGESTION = Suggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
 RECORDS: list[Record] = [
+    MARK, SIDE, POINT, SUGGESTION,
+    ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
+                   rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3}),
+    ComparedPair(place=0, case=CASE, a=Output(text="t"), b=Output(error="x"), is_done=True),
+    Analysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),
+    AnalysisFailure(case_id="c", kind="timeout", message="late"),
+    Approval(id="apr-1", at=AT, variant="a", baseline="b", version=MARK, by="Ada", because="x",
+             kind="blind", evidence=("cmp-1",), rubric="r", rubric_fingerprint="f", alpha=0.05,
+             p=0.01, shown="9 of 10"),
     PairAnswer(order="ab"), PREFERENCE, NOT_PREFERRED, SCRUBBED, COMPARED,
     Comparison(case_id="c", variant_a="v1", rubric="r", rubric_fingerprint="f", winner=None,
                consistent=None, probability=None, probability_low=0.5, probability_high=1,
@@ -81,13 +106,16 @@ RECORDS: list[Record] = [
                preferences=(PREFERENCE,), failures=(NOT_PREFERRED,), labels=("QX", "MV")),
     Comparison(rubric="r", rubric_fingerprint="f", winner="tie", consistent=False, scrubbed=None,
                probability=0.5, probability_low=0.5, probability_high=0.5, error="no output"),
-    CASE, EVALUATION, HELD, UNDECIDED, SCORE, ScoreBreakdown(overall=0.5, scores=(SCORE,)), PANEL,
+    CASE, EVALUATION, HELD, UNDECIDED, ASKED, SCORE, PANEL,
+    ScoreBreakdown(overall=0.5, scores=(SCORE,)),
     RunInfo(id="r1", suite="s", started_at=AT, status="waiting", config={"name": "s"}, panel=PANEL,
             rubric=RUBRIC, variants=(Variant(id="v1"),)),
     CaseResult(run_id="r1", place=3, case=CASE, variant="v1", repeat=1, output=Output(text="t"),
                judgments=(JUDGMENT,), failures=(FAILURE,), checks=(HELD, UNDECIDED),
                scores=(SCORE,), is_done=True, ran_at=AT),
     HumanItem(run_id="r1", key=ItemKey("c", "v1", 1), criterion="accuracy", asked_at=AT),
+    Label(case_id="c", variant="v1", criterion="accuracy", repeat=1, annotator="Ada", raw="good",
+          rationale="Plain.", confidence=0.5, metadata={"doc": "d"}),
     USAGE, EVENT, LEVEL, SCALE, CRITERION, EVIDENCE, JUDGMENT, FAILURE, CRITERION_VERDICT,
     Case(id="c", input={"q": [1, None]}, reference="r", tags=("a",), stratum="very_complex",
          assertions=({"type": "output.contains"},), metadata={"author": "x"}),
@@ -134,6 +162,14 @@ CLOSED = [record for record in RECORDS if not isinstance(record, TraceEvent)]
 def test_a_misspelt_field_is_an_error(record: Record) -> None:
     with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
         type(record).model_validate(record.to_json() | {"rubrik": 1})
+
+
+def test_what_was_asked_adds_up_and_an_unknown_price_stays_unknown() -> None:
+    twice = ASKED + ASKED
+    assert (twice.n_calls, twice.n_owned, twice.cost_usd, twice.saved_usd) == (4, 2, 0.028, 0.014)
+    unknown = Asked(n_calls=1)
+    assert (ASKED + unknown).cost_usd is None
+    assert (unknown + ASKED).cost_usd is None
 
 
 def test_a_trace_event_keeps_fields_of_strangers() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.paired_comparisons import comparisons
 from judgekit.stats.ranking import (
     bootstrap_ranking,
     bradley_terry,
@@ -302,3 +303,11 @@ def test_lengths_that_cannot_be_controlled_are_refused() -> None:
         length_controlled_win_rate([2, 0], [5, 6], [5, 5])
     with pytest.raises(ValueError, match="not equally many"):
         length_controlled_win_rate([1], [5, 6], [5, 5])
+
+
+def test_items_that_beat_each_other_by_way_of_others_are_one_level() -> None:
+    circle = [row(0, 1, 3, 0), row(1, 2, 3, 0), row(2, 0, 3, 0)]
+    assert comparisons(circle, 3).levels() == ((0, 1, 2),)
+    below = [*circle, row(0, 3, 4, 0), row(3, 4, 0, 0, 2)]
+    assert comparisons(below, 5).levels() == ((0, 1, 2), (3, 4))
+    assert comparisons(below, 5).is_separated()

@@ -175,6 +175,10 @@ class DiskRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
         """See `Rows.text`."""
         return self._reader.text(name)
 
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See `Rows.texts`."""
+        return self._reader.texts(names)
+
     def names(self) -> Iterator[str]:
         """See `Rows.names`."""
         return self._reader.names()

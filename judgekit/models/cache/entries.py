@@ -207,9 +207,8 @@ def _sealed(body: dict[str, Any]) -> str:
 
 
 def _unsealed(text: str) -> dict[str, Any]:
-    digest = hashlib.sha256(b"{")
-    digest.update(text[_BODY_AT:].encode("utf-8", "surrogatepass"))
-    if not text.startswith(f'{_SEAL}{digest.hexdigest()}",'):
+    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
+    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
         raise DamagedEntryError("the checksum does not match: the entry was altered")
     return _parsed(text)
 

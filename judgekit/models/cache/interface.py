@@ -83,6 +83,20 @@ class ReplyCache(Protocol):
         """
         ...
 
+    def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
+        """The replies to serve for several keys, with one look; nothing is counted.
+
+        Args:
+            keys: `ModelRequest.key` of each.
+
+        Returns:
+            What `get` returns for each key, those without a reply left out.
+
+        Raises:
+            StoreError: The cache cannot be read at all.
+        """
+        ...
+
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep a reply; it is on disk when this returns, and replaces an older one.
 

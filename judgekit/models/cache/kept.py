@@ -106,11 +106,19 @@ class KeptReplies:
         """The reply to serve for a key; see `ReplyCache.get`."""
         try:
             text = self._rows.text(key)
-            if text is not None:
-                return read_reply(text, key)
         except DamagedEntryError as error:
-            _warn(f"the entry {key[:12]} is damaged and counts as a miss: {error.message}")
-        return self._rescued.get(key)
+            return self._unread(key, error)
+        return self._served(key, text)
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
+        """The replies to serve for several keys; see `ReplyCache.get_many`."""
+        try:
+            texts = self._rows.texts(keys)
+        except DamagedEntryError:
+            found = {key: self.get(key) for key in keys}  # one by one, to know which it is
+        else:
+            found = {key: self._served(key, texts.get(key)) for key in keys}
+        return {key: reply for key, reply in found.items() if reply is not None}
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep a reply; see `ReplyCache.put`."""
@@ -241,6 +249,18 @@ class KeptReplies:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+    def _served(self, key: str, text: str | None) -> ModelReply | None:
+        if text is None:
+            return self._rescued.get(key)
+        try:
+            return read_reply(text, key)
+        except DamagedEntryError as error:
+            return self._unread(key, error)
+
+    def _unread(self, key: str, error: DamagedEntryError) -> ModelReply | None:
+        _warn(f"the entry {key[:12]} is damaged and counts as a miss: {error.message}")
+        return self._rescued.get(key)
 
     def _bought(self, request: ModelRequest, reply: ModelReply) -> CacheEntry:
         created_at = self._now().astimezone(UTC).isoformat(timespec="milliseconds")

@@ -85,12 +85,11 @@ class MendingRows:
 
     def text(self, name: str) -> str | None:
         """See `Rows.text`."""
-        rows = self._rows
-        try:
-            return rows.text(name)
-        except DamagedFileError as error:
-            self._reopen(rows, error)
-            return self._rows.text(name)
+        return self._mended(lambda rows: rows.text(name))
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See `Rows.texts`."""
+        return self._mended(lambda rows: rows.texts(names))
 
     def names(self) -> Iterator[str]:
         """See `Rows.names`."""

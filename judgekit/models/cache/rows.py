@@ -40,6 +40,18 @@ class Rows(Protocol):
         """
         ...
 
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The texts of several rows at once, by name; those that are not there are left out.
+
+        Args:
+            names: Their names.
+
+        Raises:
+            DamagedEntryError: One of the rows is not plain text.
+            StoreError: Nothing can be read.
+        """
+        ...
+
     def names(self) -> Iterator[str]:
         """The names of all rows of ours, in ascending order."""
         ...
@@ -135,6 +147,11 @@ class MemoryRows:
     def text(self, name: str) -> str | None:
         """See `Rows.text`; never raises."""
         return self._rows.get(name)
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See `Rows.texts`; never raises."""
+        rows = self._rows
+        return {name: rows[name] for name in names if name in rows}
 
     def names(self) -> Iterator[str]:
         """See `Rows.names`."""

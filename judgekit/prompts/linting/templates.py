@@ -261,9 +261,11 @@ def _score_first(text: str) -> int | None:
 
 def _form_rule(look: _Look) -> Iterator[Flaw]:
     wanted = _wanted_words(look.header)
-    missing = [word for word in wanted if not _mentions(look.text, word)]
+    missing = [
+        word for word in wanted if not any(_mentions(look.text, one) for one in word.split("|"))
+    ]
     if missing:
-        named = ", ".join(missing)
+        named = ", ".join(missing).replace("|", " or ")
         vital = look.header.reply.kind != "json" or {"score", "rationale", "criteria"} & {*missing}
         yield Flaw(
             "reply-form-unsaid",
@@ -280,7 +282,9 @@ def _wanted_words(header: TemplateHeader) -> list[str]:
         case "choice":
             return list(header.reply.choices)
         case "score_line":
-            return ["Score:"]
+            return ["Score:|Rating:"]
+        case "stated":
+            return ["score|stars"]
         case "result":
             return ["[RESULT]"]
         case "brackets":

@@ -18,12 +18,16 @@ class ReplyFormat:
 
     Attributes:
         kind: `json` (judgekit's own layouts), `choice` (a final letter or word), `score_line`
-            (`Score: n`), `result` (`[RESULT] n`) or `brackets` (`[[n]]`).
+            (`Score: n`), `result` (`[RESULT] n`), `brackets` (`[[n]]`) or `stated` (a sentence
+            that states the score: `a 2 out of 5`, `4 stars`).
         choices: For `choice`, the raw score each letter or word stands for.
+        asks_rationale: Whether the judge is told to give a reason; where it is, a reply without
+            one is not valid.
     """
 
-    kind: Literal["json", "choice", "score_line", "result", "brackets"] = "json"
+    kind: Literal["json", "choice", "score_line", "result", "brackets", "stated"] = "json"
     choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    asks_rationale: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reads the replies of published judges: a final choice, a score line, `[RESULT] n`, `[[n]]`."""
+"""Reads published judges' replies: a final choice, a score line or sentence, `[RESULT] n`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from judgekit.prompts.replies.reading import (
 from judgekit.prompts.replies.refusals import is_refusal
 from judgekit.prompts.replies.scales import wanted_names
 from judgekit.prompts.replies.scanning import scan_reply
+from judgekit.prompts.replies.stated_scores import in_digits, stated_scores
 from judgekit.prompts.replies.text_marks import without_fences
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def read_formatted(
     scan = scan_reply(reply, wanted, judged, with_json=False)
     raise_unless_readable(scan.fault, reply)
     prose = without_fences(scan.prose)
-    found = [hit for hit in _hits(prose, reply_format) if not _is_echo(hit, judged)]
+    hits = _hits(prose, reply_format, criterion.name)
+    found = [hit for hit in hits if not _is_echo(hit, judged)]
     if is_cut(finish_reason):
         found = [hit for hit in found if prose[hit.end() :].strip(" \t*_`.")[:1] in _LINE_ENDS]
     if not found:
@@ -102,19 +104,34 @@ def read_formatted(
     return CriterionReply(raw=raw, rationale=before or None)
 
 
-def _hits(prose: str, reply_format: ReplyFormat) -> list[re.Match[str]]:
+def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str]]:
     """Everything that may be the verdict, in the order it stands in."""
+    if reply_format.kind == "stated":
+        return stated_scores(prose)
     if reply_format.kind == "choice":
         return find_choices(prose, tuple(reply_format.choices))
     if reply_format.kind == "result":
         return list(_RESULT.finditer(prose))
     if reply_format.kind == "brackets":
         return [hit for hit in _BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()]
-    hits = [*_LINE.finditer(prose)]
+    hits = [*_LINE.finditer(prose), *_named(name).finditer(prose)]
+    if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
+        # Where a line is labelled, "in 39 out of 50 states" is prose.
+        return sorted(hits, key=lambda hit: hit.start("value"))
     spans = [(hit.start(), hit.end()) for hit in hits]
     for pattern in (_OUT_OF, _BARE):
         hits += [h for h in pattern.finditer(prose) if not _within(h.start("value"), spans)]
     return sorted(hits, key=lambda hit: hit.start("value"))
+
+
+def _named(name: str) -> re.Pattern[str]:
+    """A line that begins with the criterion's name and goes on with a number."""
+    return re.compile(
+        rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
+        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
+        rf"(?P<value>{_NUMBER}[^\n]{{0,60}})",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 def _within(place: int, spans: list[tuple[int, int]]) -> bool:
@@ -137,8 +154,12 @@ def _decided(
     """The hit that decides, with its score: the last line, or what all hits agree on."""
     if reply_format.kind == "choice":
         return _chosen(found, prose, reply_format, wanted, reply)
-    scored = [(hit, _number(hit, wanted, reply)) for hit in found]
+    in_words = reply_format.kind == "stated"
+    scored = [(hit, _number(hit, wanted, reply, in_words=in_words)) for hit in found]
     plain = [(hit, raw) for hit, raw in scored if raw is not None]
+    if in_words:
+        # "He scored 15 goals" is no score where another number is one.
+        plain = [(hit, raw) for hit, raw in plain if wanted.scale.holds(raw)] or plain
     if not plain:
         _fail("not_a_number", f"{wanted.ask}; the reply said {shown(found[-1].group())}.", reply)
     if reply_format.kind != "score_line" and len({raw for _, raw in plain}) > 1:
@@ -149,9 +170,11 @@ def _decided(
     return hit, raw
 
 
-def _number(hit: re.Match[str], wanted: Wanted, reply: str) -> float | None:
+def _number(hit: re.Match[str], wanted: Wanted, reply: str, *, in_words: bool) -> float | None:
     """The number a hit states; None for a range, or a line that goes on as another number."""
     value = ascii_digits(hit.group("value"))
+    if in_words:
+        value = in_digits(value)
     leading = _LEADING.match(value)
     if leading is None or _GOES_ON.match(value, leading.end()):
         return None

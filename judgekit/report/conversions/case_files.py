@@ -8,7 +8,9 @@ import json
 from itertools import islice
 from typing import IO, TYPE_CHECKING
 
+from judgekit.datasets.cases import VALUE_COLUMNS
 from judgekit.datasets.documents import dump_yaml
+from judgekit.datasets.fields import TYPED
 from judgekit.datasets.formulas import neutralise
 from judgekit.report.exports import check_suffix
 from judgekit.report.formats.listing import json_text, write_list
@@ -41,7 +43,9 @@ def write_cases(path: Path, cases: CaseSource) -> None:
 
     Args:
         path: `.jsonl` for a case a line, `.csv` and `.parquet` for a row each, in which lists
-            and mappings are JSON text; `.json` and `.yaml` for a document with name and version.
+            and mappings are JSON text, and inputs that are not all texts stand in a column
+            `input.json` (references and contexts likewise); `.json` and `.yaml` for a document
+            with name and version.
         cases: The cases; rows are written as they are read, tables after they were read once for
             their columns.
 
@@ -66,12 +70,20 @@ def columns_of(cases: Iterable[Case]) -> list[str]:
         cases: The cases.
 
     Returns:
-        Names of fields, in the order of the record, `id` and `input` always among them.
+        Names of fields, in the order of the record, `id` and `input` always among them; with
+        `.json` where some value is no text, or an empty one.
     """
-    used = {"id", "input"}
+    used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
-    return [name for name in _FIELDS if name in used]
+        typed |= {name for name in VALUE_COLUMNS if not _is_plain(case, name)}
+    return [f"{name}{TYPED}" if name in typed else name for name in _FIELDS if name in used]
+
+
+def _is_plain(case: Case, name: str) -> bool:
+    """Whether a cell can hold the value as it is; an empty one says that there is none."""
+    value = getattr(case, name)
+    return (isinstance(value, str) and value != "") or (value is None and name != "input")
 
 
 def _write_document(path: Path, cases: CaseSource) -> None:
@@ -102,7 +114,16 @@ def _write_table(path: Path, cases: Iterable[Case], columns: Sequence[str]) -> N
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     whole = case.to_json()
-    return {name: _cell(whole.get(name)) for name in columns}
+    row: dict[str, str | None] = {}
+    for column in columns:
+        name = column.removesuffix(TYPED)
+        if name == column:
+            row[name] = _cell(whole.get(name))
+        elif name in whole:
+            row[column] = words_text(json.dumps(whole[name], ensure_ascii=False))
+        else:
+            row[column] = None
+    return row
 
 
 def _cell(value: JsonValue) -> str | None:

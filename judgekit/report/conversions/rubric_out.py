@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.documents import dump_yaml
@@ -16,6 +17,8 @@ from judgekit.report.replacing import check_place, replace_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from judgekit.records.record import JsonObject
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """The files a rubric can be written to."""
@@ -39,8 +42,14 @@ def rubric_in(path: Path) -> tuple[Rubric, tuple[str, ...]]:
     first = value[0] if isinstance(value, list) and value else value
     if isinstance(first, dict) and is_graders(first):
         found = read_graders(path)
-        lost = tuple(f"the assertion {spec.get('type')}" for spec in found.assertions)
-        rubrics = [] if found.rubric is None else [found.rubric]
+        lost = tuple(f"the check {_shown(spec)}" for spec in found.assertions)
+        if found.rubric is None:
+            listed = ", ".join(map(_shown, found.assertions))
+            raise SettingsError(
+                f"{path} holds no criteria, only checks that need no model",
+                hint=f"write them into a suite, as `assertions: [{listed}]`",
+            )
+        rubrics = [found.rubric]
     else:
         lost = ()
         rubrics = []
@@ -51,6 +60,11 @@ def rubric_in(path: Path) -> tuple[Rubric, tuple[str, ...]]:
         n = "no rubric" if not rubrics else f"{len(rubrics)} rubrics"
         raise SettingsError(f"{path} holds {n}", hint="a suite keeps each case's own: --to suite")
     return rubrics[0], lost
+
+
+def _shown(spec: JsonObject) -> str:
+    """An assertion as it is written into a suite."""
+    return json.dumps(spec, ensure_ascii=False)
 
 
 def write_rubric(path: Path, rubric: Rubric) -> None:

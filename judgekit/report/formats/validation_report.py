@@ -16,6 +16,7 @@ from judgekit.report.replacing import check_place, replace_text
 from judgekit.report.view import count
 from judgekit.store.texts import words_text
 from judgekit.verdicts import reaches
+from judgekit.verdicts.gating import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml")
 """The files a report can be written to."""
-
-TIERS = {"production": 0.8, "development": 0.7, "experimental": 0.6}
-"""The least overall value of each tier (S2.2), best first."""
 
 check_validation_place = partial(
     check_place, suffixes=SUFFIXES, what="a validation report", may_be_folder=False

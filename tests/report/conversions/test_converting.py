@@ -91,6 +91,25 @@ def test_own_cases_go_through_every_form(
     assert cases_of(to) == tuple(numbered)
 
 
+VALUES = st.none() | st.sampled_from(["", "null", '"', "=1+1", " x "]) | JSON
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@settings(max_examples=40)
+@given(values=st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=3))
+def test_a_table_holds_any_value_apart_from_any_other(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, values: list[tuple[Any, Any, Any]]
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    cases = [
+        make_case(id=f"c{n}", input=one, reference=two, context=three)
+        for n, (one, two, three) in enumerate(values)
+    ]
+    to = folder / f"to{suffix}"
+    assert converted(own(folder, *cases), to) == ()
+    assert cases_of(to) == tuple(cases)
+
+
 @settings(max_examples=100)
 @given(case=st.builds(make_case, input=JSON, reference=JSON, context=JSON, name=st.none() | TEXTS,
                       metadata=st.dictionaries(TEXTS, JSON, max_size=2)),
@@ -218,13 +237,11 @@ def test_quality_records_come_back_with_their_ids(tmp_path: Path) -> None:
 def test_a_refused_conversion_leaves_the_older_file(tmp_path: Path) -> None:
     to = tmp_path / "to.csv"
     to.write_text("older")
-    path = own(tmp_path, make_case(input={"a": 1}))
-    with pytest.raises(
-        SettingsError, match=r"to\.csv is not written.*\n  refund: input\n.*--lossy"
-    ):
+    path = own(tmp_path, make_case(name=""))
+    with pytest.raises(SettingsError, match=r"to\.csv is not written.*\n  refund: name\n.*--lossy"):
         converted(path, to)
     assert to.read_text() == "older"
-    assert converted(path, to, lossy=True) == ("refund: input",)
+    assert converted(path, to, lossy=True) == ("refund: name",)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["own.jsonl", "to.csv"]
 
 

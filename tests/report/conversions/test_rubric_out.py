@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +30,21 @@ def test_no_rubric_and_several_are_refused(tmp_path: Path) -> None:
         rubric_in(own(tmp_path, make_case()))
     with pytest.raises(SettingsError, match="holds 2 rubrics"):
         rubric_in(FOREIGN / "evals.json")
+
+
+def test_checks_alone_make_no_rubric_and_are_written_out(tmp_path: Path) -> None:
+    grader = {
+        "type": "string_check",
+        "name": "same",
+        "input": "{{sample.output_text}}",
+        "reference": "cat",
+        "operation": "eq",
+    }
+    path = tmp_path / "grader.json"
+    path.write_text(json.dumps(grader), "utf-8")
+    with pytest.raises(SettingsError, match="only checks that need no model") as found:
+        rubric_in(path)
+    assert '"value": "cat"' in str(found.value.hint)
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])

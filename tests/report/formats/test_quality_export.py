@@ -12,6 +12,7 @@ from judgekit.datasets.documents import Document, read_document
 from judgekit.datasets.foreign.quality_results import read_quality_results
 from judgekit.datasets.loading import load_dataset
 from judgekit.datasets.opening import whole_document
+from judgekit.datasets.validation import validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.records.output import Variant
@@ -138,6 +139,22 @@ def test_two_variants_with_one_prompt_version_stay_two() -> None:
     found = exported(*answers, run=run)
     assert [one["promptVersionRef"] for one in found["test-run"]] == ["a", "b", "p@2"]
     assert [one["variant"] for one in found["benchmark-run"]] == ["a", "b", "c"]
+
+
+def test_variants_of_one_prompt_version_and_errors_come_back_as_they_were(tmp_path: Path) -> None:
+    run = make_run(variants=[Variant(id="a", prompt_version="p@1")])
+    answers = [
+        make_answer(variant="a", run=run, output=make_output("x", data={"n": 1})),
+        make_answer(None, None, case=make_case(id="b"), variant="a", run=run,
+                    output=make_output(None, error="it crashed")),
+    ]  # fmt: skip
+    first, second = read_back(*answers, run=run).outputs
+    assert (first.variant, first.text, first.data) == ("a", "x", {"n": 1})
+    assert first.metadata["promptVersionRef"] == "p@1"
+    assert (second.variant, second.error) == ("a", "it crashed")
+    path = tmp_path / "q.jsonl"
+    write_quality_records(path, run, answers)
+    assert [p for p in validate_path(path) if "is not known" in p.message] == []
 
 
 def test_what_a_criterion_says_beyond_the_format_stands_beside_it() -> None:

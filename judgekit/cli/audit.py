@@ -1,0 +1,296 @@
+"""`judgekit audit`: what moves a judge that should not, probe by probe."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.display import progress
+from judgekit.cli.interrupts import Interrupts
+from judgekit.cli.main import (
+    EXIT_FROZEN,
+    EXIT_INCOMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_QUALITY,
+)
+from judgekit.cli.options import (
+    cache_options,
+    judge_options,
+    limit_options,
+    side_options,
+    talk_options,
+)
+from judgekit.cli.setup import grade_setup
+from judgekit.errors import SettingsError
+from judgekit.evaluation.auditing.asking import Bench
+from judgekit.evaluation.auditing.audit import Sitting, run_audit
+from judgekit.evaluation.auditing.figures import Margins
+from judgekit.evaluation.auditing.material import ASKINGS, ATTACKS, Material, chosen_cases
+from judgekit.evaluation.auditing.paraphrase import shipped_paraphrases
+from judgekit.evaluation.auditing.planning import plan_audit
+from judgekit.evaluation.auditing.probes import chosen_probes
+from judgekit.evaluation.auditing.self_preference import family_of
+from judgekit.models.budget import Budget
+from judgekit.models.recorded import RecordedModel
+from judgekit.records.verdict import Verdict
+from judgekit.report import audit_terminal, view
+from judgekit.report.replacing import check_place, replace_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from judgekit.cli.display import Progress
+    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.evaluation.auditing.figures import Audit
+    from judgekit.evaluation.auditing.planning import AuditPlan
+    from judgekit.evaluation.auditing.spending import Said
+
+_MOST_CASES = 60
+"""Cases that are drawn where nothing says how many: enough to see what matters, and affordable."""
+
+
+@click.command()
+@click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@side_options
+@judge_options
+@limit_options
+@cache_options
+@talk_options
+@click.option(
+    "--probes",
+    metavar="A,B",
+    help="Only these: scale, stability, position, identical, verbosity, formatting, authority, "
+    "self_preference, paraphrase, criterion_order, injection.",
+)
+@click.option(
+    "--paraphrase",
+    "paraphrases",
+    metavar="NAME",
+    multiple=True,
+    help="A template that says the same as the judge's in other words; may be repeated.",
+)
+@click.option("--own-family", metavar="NAME", help="The judge's family of models: GPT, Claude, ….")
+@click.option(
+    "--askings",
+    type=click.IntRange(2),
+    default=ASKINGS,
+    show_default=True,
+    help="How often the probe of stability asks.",
+)
+@click.option(
+    "--attacks",
+    type=click.IntRange(1),
+    default=ATTACKS,
+    show_default=True,
+    help="Attacks tried on each output.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=Margins().value,
+    show_default=True,
+    help="A shift of the value (0 to 1) from which a bias is material.",
+)
+@click.option(
+    "--share-margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=Margins().share,
+    show_default=True,
+    help="A share of cases from which a bias is material.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    envvar="JUDGEKIT_MAX_COST",
+    metavar="USD",
+    help="Never spend more than this; probes that do not fit are skipped. Exit code 5.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write everything that was found to FILE: .json.",
+)
+@click.option(
+    "--fail-on", type=click.Choice(["material"]), help="Exit 1 when a material bias is found."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option(
+    "--self-test", is_flag=True, help="Try the probes on made-up judges; needs no key, no files."
+)
+def audit(*, self_test: bool, output: Path | None, dry_run: bool, **options: object) -> None:
+    """Find out what moves a judge that should not: eleven probes on your own OUTPUTS.
+
+    OUTPUTS are files as `judgekit grade` takes them; the recorded variants of a suite without
+    them. Each probe changes one thing that should not matter, asks the same judge again, and
+    says what that did: the effect with its interval, and whether it is material. Where neither
+    -n nor --sample says how many, 60 cases are drawn.
+
+    Exit 0 whatever is found, 1 with --fail-on material when there is a material bias, 3 when
+    a judge failed, 5 when the money did not suffice.
+    """
+    if self_test:
+        sys.exit(_self_test(options))
+    if output is not None:
+        check_place(output, (".json",), what="an audit", may_be_folder=False)
+    job = _job(options)
+    if dry_run:
+        with job.setup.judge:
+            _show_plan(job.plan, options)
+        return
+    sys.exit(_run(job, options, output))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Everything an audit needs."""
+
+    setup: GradeSetup
+    bench: Bench
+    material: Material
+    plan: AuditPlan
+
+
+def _job(options: Options) -> _Job:
+    limit = cast("float | None", options["max_cost"])
+    budget = None if limit is None else Budget(limit)
+    wanted = {"limit": None, "sample": None, "variant": None, "budget": budget}
+    setup = grade_setup({**options, **wanted})
+    folders = tuple(cast("Iterable[Path]", options.get("template_folders") or ()))
+    bench = Bench(setup.judge, folders)
+    material = _material(setup, options)
+    probes = chosen_probes((cast("str | None", options["probes"]) or "").split(","))
+    plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+    return _Job(setup, bench, material, plan)
+
+
+def _material(setup: GradeSetup, options: Options) -> Material:
+    answers = [(case, output) for case, output in setup.answers() if output.error is None]
+    if not answers:
+        raise SettingsError(
+            "there is no output to audit the judge with",
+            hint="errors of the system under test are not judged; see --filter-tag too",
+        )
+    limit = cast("int | None", options["limit"])
+    sample = cast("int | None", options["sample"])
+    seed = cast("int", options["seed"])
+    n_all = len({case.id for case, _ in answers})
+    if limit is None and sample is None and n_all > _MOST_CASES:
+        sample = _MOST_CASES
+        streams.note(
+            f"{_MOST_CASES} of {n_all:,} cases are drawn with seed {seed} (--sample N for others)"
+        )
+    judge = setup.judge
+    given = tuple(cast("Iterable[str]", options["paraphrases"]))
+    return Material(
+        items=chosen_cases(answers, limit=limit, sample=sample, seed=seed),
+        rubric=setup.rubric,
+        asks_all=judge.template.header.asks == "all",
+        paraphrases=given or shipped_paraphrases(judge.template.name),
+        family=cast("str | None", options["own_family"]) or family_of(judge.connection.name),
+        is_recorded=isinstance(judge.connection.model, RecordedModel),
+        seed=seed,
+        n_askings=cast("int", options["askings"]),
+        n_attacks=cast("int", options["attacks"]),
+        margins=Margins(cast("float", options["margin"]), cast("float", options["share_margin"])),
+        level=1 - cast("float", options["alpha"]),
+    )
+
+
+def _show_plan(plan: AuditPlan, options: Options) -> None:
+    if options["as_json"]:
+        streams.print_json(audit_terminal.plan_json(plan))
+    else:
+        audit_terminal.print_audit_plan(streams.stdout(), plan)
+
+
+def _run(job: _Job, options: Options, output: Path | None) -> int:
+    sitting = Sitting(in_flight=max(4, job.setup.judge.connection.max_concurrency))
+    if not options["quiet"] and not options["as_json"]:
+        calls, model = view.count(job.plan.n_calls, "call"), view.printable(job.plan.model)
+        streams.note(f"{calls} to {model}, {job.plan.n_owned:,} replies owned already")
+    try:
+        found = asyncio.run(_ask(job, sitting, options))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        streams.note(_interrupted("stopped at once", job))
+        return EXIT_INTERRUPTED
+    finally:
+        job.setup.judge.close()
+    if output is not None:
+        whole = json.dumps(audit_terminal.audit_json(found), ensure_ascii=False, indent=2)
+        replace_text(output, f"{whole}\n")
+    if options["as_json"]:
+        streams.print_json(audit_terminal.audit_json(found))
+    else:
+        audit_terminal.print_audit(streams.stdout(), found)
+    if output is not None and not options["quiet"]:
+        streams.note(f"wrote the audit to {output}")
+    if sitting.reason == "interrupted":
+        streams.note(_interrupted("interrupted", job))
+    return _code(found, job.plan, sitting, fails_on_material=options["fail_on"] is not None)
+
+
+async def _ask(job: _Job, sitting: Sitting, options: Options) -> Audit:
+    shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
+    total = len(job.plan.wanted)
+    with (
+        progress(streams.stderr(), total, shown=shown, verb=("auditing", "asked")) as display,
+        Interrupts(lambda: sitting.end("interrupted")),
+    ):
+        sitting.watch = lambda said: _advance(display, said)
+        async with job.setup.judge:
+            return await run_audit(job.bench, job.material, job.plan, sitting)
+
+
+def _advance(display: Progress, said: Said) -> None:
+    if isinstance(said, Verdict):
+        display.advance([*said.judgments, *said.failures])
+    else:
+        paid = sum(one.cost_usd or 0.0 for one in said if not one.cached)
+        display.advance([], target_usd=paid)
+
+
+def _interrupted(what: str, job: _Job) -> str:
+    keeps = job.setup.judge.connection.cache is not None
+    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
+    return f"{what}; run the same command again to go on: {again}"
+
+
+def _code(found: Audit, plan: AuditPlan, sitting: Sitting, *, fails_on_material: bool) -> int:
+    if sitting.reason == "interrupted":
+        return EXIT_INTERRUPTED
+    if sitting.reason == "budget" or any(one.is_too_dear for one in plan.probes):
+        return EXIT_LIMIT
+    if "frozen_miss" in found.failures:
+        return EXIT_FROZEN
+    if not found.is_complete:
+        return EXIT_INCOMPLETE
+    return EXIT_QUALITY if fails_on_material and found.found_material else 0
+
+
+def _self_test(options: Options) -> int:
+    from judgekit.evaluation.auditing.self_test import (  # noqa: PLC0415 - only for this
+        FAIR,
+        PLANTED,
+        run_self_test,
+    )
+
+    shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
+    total = len((FAIR, *PLANTED))
+    with progress(streams.stderr(), total, shown=shown, verb=("testing", "tested")) as display:
+        found = asyncio.run(
+            run_self_test(seed=cast("int", options["seed"]), watch=lambda _: display.advance([]))
+        )
+    if options["as_json"]:
+        streams.print_json(audit_terminal.self_test_json(found))
+    else:
+        audit_terminal.print_self_test(streams.stdout(), found)
+    return EXIT_QUALITY if found.wrong else 0

@@ -1,0 +1,149 @@
+"""`judgekit data`: public labelled sets, fetched from their authors and turned into rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.options import json_option
+from judgekit.errors import SettingsError
+from judgekit.published.catalog import load_catalog
+from judgekit.published.getting import data_folder, get_set, joined_files
+from judgekit.report import view
+from judgekit.report.cache_tables import size
+from judgekit.report.listing_terminal import print_rows
+
+if TYPE_CHECKING:
+    from judgekit.published.catalog import PublishedSet
+    from judgekit.published.getting import GotSet
+
+_EVERY = 25
+folder_option = click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder the sets lie in.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
+)
+
+
+@click.group()
+def data() -> None:
+    """Public labelled sets: what people said, and what judges were recorded to say.
+
+    Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
+    pinned commit, verifies every file, and writes rows to calibrate a judge with.
+    """
+
+
+@data.command("list")
+@folder_option
+@json_option
+def list_sets(*, folder: Path | None, as_json: bool) -> None:
+    """What there is: contents, who labelled it, licence, size, and whether it is here."""
+    place, sets = data_folder(folder), load_catalog().sets
+    here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
+    if as_json:
+        listed = [{**_facts(one), "here": here[one.name]} for one in sets]
+        streams.print_json({"folder": str(place), "sets": listed})
+        return
+    heads = ["set", "what", "licence", "size", "here"]
+    print_rows(
+        streams.stdout(),
+        heads,
+        [
+            [one.name, one.what, one.licence, size(one.n_bytes), "yes" if here[one.name] else "no"]
+            for one in sets
+        ],
+    )
+    streams.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
+
+
+@data.command()
+@click.argument("name")
+@folder_option
+@click.option(
+    "--from",
+    "origin",
+    metavar="URL|DIR",
+    help="Fetch from a mirror: an https address or a folder that holds OWNER/REPO/COMMIT/PATH, or "
+    "an address with {repository}, {commit} and {path}.",
+)
+@json_option
+def get(*, name: str, folder: Path | None, origin: str | None, as_json: bool) -> None:
+    """Fetch a set, verify it, and write its rows.
+
+    What is there and verified is not fetched again, so a broken download goes on where it
+    stopped. The licence is told before anything is fetched; to heed it is yours.
+    """
+    catalog = load_catalog()
+    chosen = catalog.find(name)
+    place = data_folder(folder)
+    _tell(chosen)
+    told = [0]
+
+    def on_file(_: str) -> None:
+        told[0] += 1
+        if told[0] % _EVERY == 0:
+            streams.note(f"{told[0]} files fetched")
+
+    got = get_set(chosen, place, origin=origin or catalog.address, on_file=on_file)
+    if as_json:
+        streams.print_json({**_facts(chosen), **_done(got)})
+        return
+    fetched, kept = view.count(got.n_fetched, "file"), view.count(got.n_kept, "file")
+    streams.note(f"{fetched} fetched and verified, {kept} there already")
+    print_rows(
+        streams.stdout(),
+        ["file", "rows"],
+        [[str(one.path), str(one.n_rows)] for one in (*got.joined, *got.own)],
+    )
+
+
+@data.command()
+@click.argument("name")
+@folder_option
+@json_option
+def path(*, name: str, folder: Path | None, as_json: bool) -> None:
+    """The folder a set's rows lie in; an error when it was not fetched."""
+    chosen, place = load_catalog().find(name), data_folder(folder)
+    files = joined_files(chosen.name, place)
+    if not files:
+        raise SettingsError(
+            f"{name} is not in {place}", hint=f"fetch it with `judgekit data get {name}`"
+        )
+    if as_json:
+        found = {"folder": str(place / name), "files": [str(file) for file in files]}
+        streams.print_json(found)
+        return
+    click.echo(place / name)
+
+
+def _tell(chosen: PublishedSet) -> None:
+    streams.note(f"{chosen.name}: {chosen.what}")
+    streams.note(f"labelled by: {chosen.labelled_by}")
+    streams.note(f"licence: {chosen.licence}")
+    for source in chosen.sources:
+        files = view.count(len(source.files), "file")
+        streams.note(f"source: {source.repository} at {source.commit[:12]}, {files}")
+
+
+def _facts(one: PublishedSet) -> dict[str, object]:
+    sources = [
+        {"repository": s.repository, "commit": s.commit, "n_files": len(s.files)}
+        for s in one.sources
+    ]
+    kept = one.model_dump(include={"name", "what", "labelled_by", "licence", "citation"})
+    return {**kept, "n_bytes": one.n_bytes, "sources": sources}
+
+
+def _done(got: GotSet) -> dict[str, object]:
+    return {
+        "folder": str(got.folder),
+        "n_fetched": got.n_fetched,
+        "n_kept": got.n_kept,
+        "joined": {str(one.path): one.n_rows for one in got.joined},
+        "own": {str(one.path): one.n_rows for one in got.own},
+    }

@@ -1,0 +1,70 @@
+"""The part of `judgekit export` that writes stored comparisons."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from judgekit.cli import console as streams
+from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.evaluation.comparing.stored import stored_pairs
+from judgekit.report import view
+from judgekit.report.formats.skill_analysis import write_analyses
+from judgekit.report.formats.skill_comparison import check_comparison_place, write_comparisons
+from judgekit.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
+        "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
+    }
+)
+"""The forms in which a comparison can be written, by name."""
+
+
+def export_comparison(
+    name: str, output: Path, form: str | None, *, store: str, as_json: bool
+) -> None:
+    """Write a stored comparison, or its analyses.
+
+    Args:
+        name: The comparison's id, the beginning of it, or `latest`.
+        output: Where to.
+        form: One of `COMPARISON_FORMATS`; None takes what the file's name says.
+        store: Where it is kept.
+        as_json: Whether to tell in JSON what was written.
+
+    Raises:
+        SettingsError: When the form is none of a comparison's, or the place is unsuitable.
+        UnknownNameError: When there is no such comparison.
+        NotEnoughDataError: When it has no analyses.
+    """
+    chosen = form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
+    if chosen not in COMPARISON_FORMATS:
+        raise SettingsError(
+            f"a comparison cannot be written as {chosen}",
+            hint=f"use --format {' or '.join(COMPARISON_FORMATS)}",
+        )
+    check_comparison_place(output)
+    with closing(RunStore(store, create=False)) as kept:
+        info = kept.comparison(name)
+        if chosen == "comparison":
+            n = write_comparisons(output, info, stored_pairs(kept, info))
+        else:
+            analyses = kept.analyses(info.id)
+            if not analyses:
+                raise NotEnoughDataError(
+                    f"{info.id} has no analyses",
+                    hint="ask for them: judgekit compare … --analysis analysis.json",
+                )
+            n = write_analyses(output, info, kept.compared(info.id), analyses)
+    what = view.count(n, *("comparison",) if chosen == "comparison" else ("analysis", "analyses"))
+    if as_json:
+        streams.print_json({"comparison": info.id, "n": n, "file": str(output)})
+    else:
+        streams.note(f"wrote {what} of {info.id} to {output}")

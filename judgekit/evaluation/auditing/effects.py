@@ -1,0 +1,205 @@
+"""From what a judge said to effects: which interval, and what it allows one to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, isnan
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.auditing.figures import Effect
+from judgekit.records.rubric import SAME
+from judgekit.stats.estimate import undefined
+from judgekit.stats.intervals import clustered_proportion
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.evaluation.auditing.figures import EffectVerdict, ProbeFound, Scale
+    from judgekit.stats.estimate import Estimate
+
+Harm = Literal["either", "up"]
+"""Which direction is a bias: either, or only upwards, where a drop is a judge's good right."""
+
+VALUE_STEP = 0.05
+"""Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
+
+SHARE_STEP = 0.5
+"""The same for preferences: one order out of two."""
+
+_MOST_CASES = 1_000_000
+_NOTHING = "no case has both answers"
+
+
+def shift(
+    name: str,
+    before: Sequence[float | None],
+    after: Sequence[float | None],
+    *,
+    cases: Sequence[str],
+    margin: float,
+    scale: Scale = "value",
+    harm: Harm = "either",
+    level: float = 0.95,
+) -> Effect:
+    """What an attribute that should not matter does: the mean of after - before.
+
+    Args:
+        name: What is measured.
+        before: Without the attribute; None is missing.
+        after: With it, in the same order.
+        cases: The case of each pair; a case counts once.
+        margin: From which size on it is material.
+        scale: What it is measured in.
+        harm: Which direction is a bias.
+        level: Confidence level of the interval.
+
+    Returns:
+        The effect; undefined where no case has both.
+    """
+    step = VALUE_STEP if scale == "value" else SHARE_STEP
+    try:
+        found = paired_difference(before, after, step=step, clusters=cases, level=level)
+    except NotEnoughDataError:
+        return _undefined(name, scale, margin, n_missing=len(before), level=level)
+    most = 1.0 if scale == "value" else 0.5
+    found = replace(found, low=max(found.low, -most), high=min(found.high, most))  # nan stays nan
+    verdict = signed_verdict(found, margin, harm)
+    note = "it lowers the score, which is no bias" if harm == "up" and found.high < 0 else None
+    return Effect(
+        name=name,
+        estimate=found,
+        scale=scale,
+        margin=margin,
+        verdict=verdict,
+        p=None if isnan(found.p_value) else found.p_value,
+        n_to_tell=_n_to_tell(found, margin, harm) if verdict == "cannot_say" else None,
+        note=note,
+    )
+
+
+def share(
+    name: str,
+    outcomes: Sequence[float | None],
+    *,
+    cases: Sequence[str],
+    margin: float,
+    decides: bool = True,
+    level: float = 0.95,
+) -> Effect:
+    """How often something happens that should not: the mean of the cases' own shares.
+
+    Args:
+        name: What happens.
+        outcomes: 1 (it did), 0 (it did not), or a share between; None is missing.
+        cases: The case of each outcome; a case counts once.
+        margin: From which share on it is material.
+        decides: Whether it has a verdict of its own.
+        level: Confidence level of the interval.
+
+    Returns:
+        The effect; undefined where nothing is known.
+    """
+    try:
+        found = clustered_proportion(outcomes, cases, level=level)
+    except NotEnoughDataError:
+        unknown = _undefined(name, "rate", margin, n_missing=len(outcomes), level=level)
+        return unknown if decides else replace(unknown, verdict=None)
+    verdict = share_verdict(found, margin) if decides else None
+    return Effect(
+        name=name,
+        estimate=found,
+        scale="rate",
+        margin=margin,
+        verdict=verdict,
+        n_to_tell=_n_to_tell(found, margin, "up") if verdict == "cannot_say" else None,
+    )
+
+
+def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> EffectVerdict:
+    """What the interval of a shift around 0 allows one to say.
+
+    Args:
+        estimate: The shift.
+        margin: From which size on it is material, more than 0.
+        harm: Which direction is a bias; with `up` a drop of any size is none.
+
+    Returns:
+        `material` when the interval leaves out 0 and the shift is a margin or more; `none_seen`
+        or `small` when the whole interval stays within the margin, with 0 in it or not; else
+        `cannot_say`.
+    """
+    low, high, value = estimate.low, estimate.high, estimate.value
+    if isnan(low):
+        return "cannot_say"
+    if harm == "up":
+        if high < margin:
+            return "small" if low > 0 else "none_seen"
+        return "material" if low > 0 and value >= margin - SAME else "cannot_say"
+    is_something = low > 0 or high < 0
+    if -margin < low and high < margin:
+        return "small" if is_something else "none_seen"
+    return "material" if is_something and abs(value) >= margin - SAME else "cannot_say"
+
+
+def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
+    """What the interval of a share that should be 0 allows one to say.
+
+    Args:
+        estimate: The share.
+        margin: From which share on it is material.
+
+    Returns:
+        `material` when the whole interval lies at the margin or above; `none_seen` or `small`
+        when all of it lies below, with nothing seen or something; else `cannot_say`.
+    """
+    if isnan(estimate.low):
+        return "cannot_say"
+    if estimate.high < margin:
+        return "small" if estimate.value > 0 else "none_seen"
+    return "material" if estimate.low >= margin else "cannot_say"
+
+
+def with_adjusted(probes: Sequence[ProbeFound]) -> tuple[ProbeFound, ...]:
+    """The probes with p-values adjusted for how many effects were looked at (Holm).
+
+    Args:
+        probes: All probes of an audit.
+
+    Returns:
+        The same, in order.
+    """
+    effects = [effect for probe in probes for effect in probe.effects]
+    adjusted = iter(adjust([effect.p for effect in effects], "holm").value)
+    return tuple(
+        replace(
+            probe,
+            effects=tuple(
+                replace(effect, p_adjusted=None if isnan(p := next(adjusted)) else p)
+                for effect in probe.effects
+            ),
+        )
+        for probe in probes
+    )
+
+
+def _undefined(name: str, scale: Scale, margin: float, *, n_missing: int, level: float) -> Effect:
+    found = replace(undefined(_NOTHING, n=0, method="none", level=level), n_missing=n_missing)
+    return Effect(name=name, estimate=found, scale=scale, margin=margin, verdict="cannot_say")
+
+
+def _n_to_tell(estimate: Estimate, margin: float, harm: Harm) -> int | None:
+    """About how many cases would settle it, if the effect is what it seems to be.
+
+    An interval shrinks with the root of the number of cases; it has to be shorter than the way
+    from the effect to the margin, or from a material effect to 0.
+    """
+    half = (estimate.high - estimate.low) / 2
+    size = estimate.value if harm == "up" else abs(estimate.value)
+    gap = max(abs(margin - size), size if size >= margin else 0.0)
+    if isnan(half) or gap <= 0:
+        return None
+    wanted = ceil(estimate.n * (half / gap) ** 2)
+    return max(estimate.n + 1, wanted) if wanted <= _MOST_CASES else None

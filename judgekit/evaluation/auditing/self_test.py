@@ -1,0 +1,183 @@
+"""Shows that each probe sees its own bias and no other: a fair judge, and one for each bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.auditing.asking import Bench
+from judgekit.evaluation.auditing.audit import Sitting, run_audit
+from judgekit.evaluation.auditing.injection import shipped_attacks
+from judgekit.evaluation.auditing.material import Material
+from judgekit.evaluation.auditing.paraphrase import shipped_paraphrases
+from judgekit.evaluation.auditing.planning import unpriced_plan
+from judgekit.evaluation.auditing.probes import PROBES
+from judgekit.judge.judge import Judge
+from judgekit.models.biased import BiasedModel, Biases
+from judgekit.records.case import Case
+from judgekit.records.output import Output
+from judgekit.records.rubric import Criterion, Rubric, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judgekit.evaluation.auditing.figures import Audit, EffectVerdict
+    from judgekit.evaluation.auditing.probe import Probe
+    from judgekit.models.biased import Worth
+
+FAIR = "fair"
+"""The judge without a bias."""
+
+PLANTED: Mapping[str, Biases] = {
+    "scale": Biases(clumping=0.95),
+    "stability": Biases(moods=0.5),
+    "position": Biases(position=0.6),
+    "identical": Biases(hairsplitting=0.6),
+    "verbosity": Biases(verbosity=0.6),
+    "formatting": Biases(formatting=0.6),
+    "authority": Biases(authority=0.6),
+    "self_preference": Biases(self_preference=0.6),
+    "paraphrase": Biases(wording=0.8),
+    "criterion_order": Biases(criterion_order=0.6),
+    "injection": Biases(gullible=0.6),
+}
+"""The bias that each probe is for, with the dial of the judge who has it."""
+
+_OWN = "GPT"
+_N_CASES = 36
+_N_PAIRS = 12
+"""Cases that have a second output; more would only take longer."""
+
+_WORTHS = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
+"""What the outputs are worth in turn: on every level of the scale, few of them at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """What every probe said of every judge."""
+
+    verdicts: Mapping[str, Mapping[str, EffectVerdict | None]]
+    """By judge (the probe whose bias it has, or `fair`), then by probe."""
+
+    sizes: Mapping[str, float]
+    """What each probe measured of the judge who has its bias: its largest material effect."""
+
+    n_questions: int
+    """Questions that were asked, all judges together."""
+
+    @property
+    def wrong(self) -> tuple[tuple[str, str], ...]:
+        """Judges and probes that do not fit: a bias not seen, or one seen where there is none."""
+        return tuple(
+            (judge, probe)
+            for judge, said in self.verdicts.items()
+            for probe, verdict in said.items()
+            if (verdict == "material") != (judge == probe)
+        )
+
+
+async def run_self_test(
+    *, seed: int = 0, watch: Callable[[str], None] = lambda _: None
+) -> SelfTest:
+    """Audit a fair judge and one for each bias, all of them made up; needs no key and no network.
+
+    Args:
+        seed: Seed of the judges and the probes.
+        watch: Told of each judge when it is audited.
+
+    Returns:
+        What the probes said.
+    """
+    verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
+    sizes: dict[str, float] = {}
+    n_questions = 0
+    for name, biases in ((FAIR, Biases()), *PLANTED.items()):
+        audit = await audit_biased(biases, seed=seed)
+        n_questions += audit.spent.n_replies
+        verdicts[name] = {one.name: one.verdict for one in audit.probes}
+        found = [
+            effect.estimate.value
+            for one in audit.probes
+            if one.name == name
+            for effect in one.effects
+            if effect.verdict == "material"
+        ]
+        if found:
+            sizes[name] = max(found, key=abs)
+        watch(name)
+    return SelfTest(verdicts, sizes, n_questions)
+
+
+async def audit_biased(
+    biases: Biases,
+    *,
+    seed: int = 0,
+    n_cases: int = _N_CASES,
+    probes: Sequence[Probe] = PROBES,
+    worth: Worth | None = None,
+) -> Audit:
+    """Audit one made-up judge.
+
+    Args:
+        biases: Its biases.
+        seed: Seed of the judge and the probes.
+        n_cases: Cases it is tried on.
+        probes: What it is tried with.
+        worth: What the outputs are worth; None spreads them over the whole scale.
+
+    Returns:
+        What was found.
+    """
+    material = made_up_material(n_cases, seed=seed)
+    said = {attack.said(material.rubric) for attack in shipped_attacks()}
+    model = BiasedModel(
+        _spread if worth is None else worth,
+        biases=biases,
+        own=_OWN,
+        seed=seed,
+        obeys=lambda text: any(order in text for order in said),
+    )
+    with Judge(model, cache=None, mode="joint") as judge:
+        plan = unpriced_plan(material, probes, model.name)
+        return await run_audit(Bench(judge), material, plan, Sitting())
+
+
+def made_up_material(n_cases: int, *, seed: int = 0) -> Material:
+    """Outputs of two variants to questions that mean nothing, and a rubric of two criteria.
+
+    Args:
+        n_cases: How many cases.
+        seed: Seed of the probes.
+
+    Returns:
+        Material that every probe can be made on.
+    """
+    items = []
+    for number in range(n_cases):
+        case = Case(id=f"case-{number:03d}", input=f"What is known of item {number}?")
+        variants = {"v1": "It is kept", "v2": "One can find it"}
+        for variant, words in list(variants.items())[: 2 if number < _N_PAIRS else 1]:
+            text = f"{words} in room {number}. It was brought there on a Monday. It is in use."
+            items.append((case, Output(text=text, case_id=case.id, variant=variant)))
+    scale = Scale(min=1, max=5, integer=True)
+    rubric = Rubric(
+        name="self-test",
+        criteria=(
+            Criterion(name="correct", question="Is the answer correct?", scale=scale),
+            Criterion(name="clear", question="Is the answer easy to follow?", scale=scale),
+        ),
+        pass_threshold=0.6,
+    )
+    return Material(
+        items=tuple(items),
+        rubric=rubric,
+        asks_all=True,
+        paraphrases=shipped_paraphrases("pointwise/joint"),
+        family=_OWN,
+        seed=seed,
+    )
+
+
+def _spread(case_id: str | None) -> float:
+    number = int((case_id or "0").rpartition("-")[2])
+    return _WORTHS[number % len(_WORTHS)]

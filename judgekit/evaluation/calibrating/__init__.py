@@ -1,0 +1,1 @@
+"""A judge held against people: joining, agreement, trust, correction, and what to label next."""

@@ -1,0 +1,312 @@
+"""Files of what judges said: verdicts, comparisons, or plain rows of scores and winners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from judgekit.datasets.documents import read_document
+from judgekit.datasets.faults import explain
+from judgekit.datasets.fields import as_texts, read_cells, rename
+from judgekit.datasets.labels import raise_all
+from judgekit.datasets.rows import DOCUMENT_SUFFIXES, Row, document_rows, scan_rows, suffix_of
+from judgekit.errors import DatasetError
+from judgekit.evaluation.calibrating.material import (
+    Choice,
+    Grades,
+    Pair,
+    Pairs,
+    Place,
+    Sample,
+    groups_of,
+)
+from judgekit.evaluation.calibrating.sources import from_said
+from judgekit.records.comparison import Comparison, Order, Winner
+from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
+from judgekit.records.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.records.case import Case
+    from judgekit.records.rubric import Rubric
+
+_R = TypeVar("_R", bound=Record)
+
+_ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
+_TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
+_SPARE = frozenset({
+    "criterion_passed", "evidence", "evidence_found", "expected_raw", "source", "model", "cached",
+    "cost_usd", "failure_message", "verdict_value", "verdict_passed", "case_name", "rubric",
+    "run_id", "usage", "input", "reference", "text", "output", "passed", "weight",
+})  # fmt: skip
+"""Columns of result files that say nothing of agreement."""
+
+
+class ScoreRow(Record):
+    """One score of a judge, in a row of its own."""
+
+    case_id: Name
+    """The case."""
+
+    variant: Name | None = None
+    """The variant."""
+
+    answer: Count = 0
+    """Which of the variant's answers, from 0."""
+
+    criterion: Name | None = None
+    """The criterion; may be left out where there is one."""
+
+    repeat: Count = 0
+    """Which time the judge was asked, from 0."""
+
+    raw: Finite | None = None
+    """The score; None where nothing usable was said."""
+
+    value: Fraction | None = None
+    """The score on [0, 1]."""
+
+    confidence: Fraction | None = None
+    """How sure the judge is."""
+
+    rationale: str | None = None
+    """Why."""
+
+    judge: str = ""
+    """Which judge."""
+
+    failure_kind: str | None = None
+    """Why there is no score."""
+
+    metadata: JsonObject | None = None
+    """Whatever else is known of the output."""
+
+
+class WinnerRow(Record):
+    """One winner a judge named, in a row of its own."""
+
+    case_id: Name
+    """The case."""
+
+    variant_a: Name | None = None
+    """The variant output a is of."""
+
+    variant_b: Name | None = None
+    """The variant output b is of."""
+
+    criterion: Name | None = None
+    """The criterion; None for the whole."""
+
+    order: Order | None = None
+    """The order asked in; None where both orders have been reconciled already."""
+
+    winner: Winner | None = None
+    """The better output, a and b as they are and not as they were shown; None for none usable."""
+
+    probability: Fraction | None = None
+    """How far a is preferred."""
+
+    confidence: Fraction | None = None
+    """How sure the judge is of the winner."""
+
+    rationale: str | None = None
+    """Why."""
+
+    judge: str = ""
+    """Which judge."""
+
+    metadata: JsonObject | None = None
+    """Whatever else is known of the pair."""
+
+
+def from_file(
+    path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
+) -> Grades | Pairs:
+    """What a file says that judges said.
+
+    Args:
+        path: What `grade -o`, `grade --json` or `compare -o` writes, in any of their formats; or
+            rows of scores (`case_id`, `raw`, …) or of winners (`case_id`, `winner`, …).
+        rubric: The rubric, where it is known.
+        cases: The cases by id, for their strata, tags and metadata.
+
+    Returns:
+        Scores, or choices between two.
+
+    Raises:
+        DatasetError: When the file cannot be read, or holds nothing of the kind.
+        InputError: When rows are unsound; names all of them.
+    """
+    rows: list[Row] = []
+    problems: list[DatasetError] = []
+    for row in _rows(path):
+        if isinstance(row, DatasetError):
+            problems.append(row)
+        else:
+            rows.append(row)
+    raise_all(problems, "rows")
+    if not rows:
+        raise DatasetError("the file holds no rows", path=path)
+    return from_rows(rows, path, rubric=rubric, cases=cases)
+
+
+def from_rows(
+    rows: Sequence[Row],
+    path: Path | None = None,
+    *,
+    rubric: Rubric | None = None,
+    cases: Mapping[str, Case] | None = None,
+) -> Grades | Pairs:
+    """What rows say that judges said.
+
+    Args:
+        rows: Rows as in a file, one or more, all of one kind.
+        path: The file; None where they come from Python.
+        rubric: The rubric, where it is known.
+        cases: The cases by id, for their strata, tags and metadata.
+
+    Returns:
+        Scores, or choices between two.
+
+    Raises:
+        DatasetError: When they hold nothing of the kind.
+        InputError: When rows are unsound; names all of them.
+    """
+    first = rows[0].fields
+    if "judgments" in first and "criteria" in first:
+        return from_said(_records(rows, Verdict, path), rubric=rubric, cases=cases)
+    if "preferences" in first:
+        return from_said(_records(rows, Comparison, path), rubric=rubric, cases=cases)
+    if "winner" in first:
+        return _winners(_records(rows, WinnerRow, path), cases or {})
+    if "raw" in first or "score" in first or "failure_kind" in first:
+        return _scores(_records(rows, ScoreRow, path), rubric, cases or {})
+    names = ", ".join(list(first)[:8])
+    raise DatasetError(
+        f"cannot tell what a judge said from the fields {names}",
+        path=path,
+        line=rows[0].line,
+        hint="give what `grade -o` or `compare -o` wrote, or rows with case_id and raw or winner; "
+        "outputs are graded with --outputs FILE",
+    )
+
+
+def _rows(path: Path) -> Iterator[Row | DatasetError]:
+    if suffix_of(path) not in DOCUMENT_SUFFIXES:
+        yield from scan_rows(path)
+        return
+    document = read_document(path)
+    value = document.value
+    verdicts = value.get("verdicts") if isinstance(value, dict) else None
+    if isinstance(verdicts, list):
+        for item in verdicts:
+            yield Row(1, item if isinstance(item, dict) else {})
+        return
+    yield from document_rows(document)
+
+
+def _records(rows: Iterable[Row], model: type[_R], path: Path | None) -> list[_R]:
+    found: list[_R] = []
+    problems: list[DatasetError] = []
+    for row in rows:
+        fields: dict[str, JsonValue] = dict(row.fields)
+        if model in (ScoreRow, WinnerRow):
+            fields = _plain(row)
+        try:
+            found.append(model.model_validate(fields))
+        except ValidationError as error:
+            what = "; ".join(str(fault) for fault in explain(error, model, fields))
+            problems.append(DatasetError(what, path=path, line=row.line))
+    raise_all(problems, "rows")
+    return found
+
+
+def _plain(row: Row) -> dict[str, JsonValue]:
+    fields, _ = rename(row.fields, _ALIASES)
+    if row.is_table:
+        fields, _ = read_cells(fields, json_names=("metadata",), list_names=())
+    kept = {name: value for name, value in fields.items() if name not in _SPARE}
+    winner = kept.get("winner")
+    if isinstance(winner, str):
+        kept["winner"] = winner.strip().lower() or None
+    return as_texts({name: value for name, value in kept.items() if value is not None}, _TEXTS)
+
+
+def _scores(rows: Iterable[ScoreRow], rubric: Rubric | None, cases: Mapping[str, Case]) -> Grades:
+    grades = Grades(rubric=rubric)
+    for row in rows:
+        place = Place(row.case_id, row.variant, row.answer)
+        grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+        if row.failure_kind == "target_error":
+            grades.n_errors += 1
+            continue
+        grades.samples.append(
+            Sample(
+                place=place,
+                criterion=row.criterion,
+                raw=row.raw,
+                value=row.value,
+                confidence=row.confidence,
+                rationale=row.rationale,
+                judge=row.judge,
+                failure=row.failure_kind or (None if row.raw is not None else "unreadable"),
+            )
+        )
+    return grades
+
+
+def _winners(rows: Iterable[WinnerRow], cases: Mapping[str, Case]) -> Pairs:
+    pairs = Pairs()
+    by_pair: dict[tuple[Place, str | None], list[WinnerRow]] = {}
+    for row in rows:
+        both = (row.variant_a, row.variant_b)
+        place = Place(row.case_id, "::".join(v or "" for v in both) if any(both) else None)
+        pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+        by_pair.setdefault((place, row.criterion), []).append(row)
+    for (place, criterion), said in by_pair.items():
+        pairs.pairs.append(_pair(place, criterion, said))
+    return pairs
+
+
+def _pair(place: Place, criterion: str | None, said: list[WinnerRow]) -> Pair:
+    choices = tuple(
+        Choice(
+            order=row.order,
+            winner=row.winner,
+            share=_share(row),
+            rationale=row.rationale,
+            judge=row.judge,
+        )
+        for row in said
+        if row.order is not None
+    )
+    whole = next((row for row in said if row.order is None), None)
+    winner = whole.winner if whole else _agreed({choice.winner for choice in choices})
+    return Pair(
+        place=place,
+        criterion=criterion,
+        choices=choices,
+        winner=winner,
+        probability=None if whole is None else _share(whole),
+        confidence=None if whole is None else whole.confidence,
+    )
+
+
+def _agreed(winners: set[Winner | None]) -> Winner | None:
+    """What the orders come to: the same, or a tie; open where one is not usable."""
+    if None in winners:
+        return None
+    return winners.pop() if len(winners) == 1 else "tie"
+
+
+def _share(row: WinnerRow) -> float | None:
+    if row.probability is not None:
+        return row.probability
+    if row.confidence is None or row.winner in (None, "tie"):
+        return None
+    return row.confidence if row.winner == "a" else 1 - row.confidence

@@ -1,0 +1,208 @@
+"""The same figures per variant, stratum, tag and further groups, and correlations within them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.evaluation.calibrating.agreeing import correlated
+from judgekit.evaluation.calibrating.clustering import average, estimated, rate
+from judgekit.evaluation.calibrating.correcting import Corrected, corrected
+from judgekit.evaluation.calibrating.trusting import rightness
+from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
+from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.pair_accuracy import pairwise_accuracy
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.calibrating.aligned import Aligned, Item
+    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.stats.intervals import Rate
+
+_METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
+_TWO = 2
+CASE, VARIANT, CRITERION = "case", "variant", "criterion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """The items of one group."""
+
+    kind: str
+    """What the group is by: `variant`, `stratum`, `tag`, `criterion`, or an entry of metadata."""
+
+    name: str
+    """The group."""
+
+    n: int
+    """Items with a score and a label."""
+
+    right: Rate
+    """Share on which the judge is right."""
+
+    kappa: Estimate
+    """Quadratic kappa (of two levels Cohen's)."""
+
+    bias: Estimate
+    """Mean of judge - people, on the scale."""
+
+    judge_mean: Estimate
+    """Mean of the judge's scores."""
+
+    human_mean: Estimate
+    """Mean of people's."""
+
+    judge_rate: Rate
+    """Share the judge passes; undefined where nothing passes."""
+
+    human_rate: Rate
+    """Share people pass."""
+
+    corrected: Corrected | None
+    """The pass rate, or of comparisons the win rate, corrected; of variants only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """Correlations that a way of grouping hides or makes."""
+
+    kind: str
+    """What the groups are by: `case`, `variant`, or an entry of the metadata."""
+
+    n_groups: int
+    """Groups."""
+
+    within: dict[str, Estimate]
+    """Mean over groups of the correlation inside each, by method: what ranking outputs of one
+    prompt goes by. Groups where a side is constant are left out; `n` counts those used."""
+
+    between: dict[str, Estimate]
+    """Correlation of the groups' means: what ranking the groups goes by."""
+
+    order_accuracy: Estimate
+    """Share of pairs inside a group that the judge orders, or ties, as people do."""
+
+
+def segments(aligned: Aligned, options: CalibrationOptions) -> tuple[Segment, ...]:
+    """The figures of each group, where a kind of group has two or more.
+
+    Args:
+        aligned: The items.
+        options: Further kinds of group.
+
+    Returns:
+        Variants, strata, tags, criteria and further groups, in order of appearance.
+    """
+    found: list[Segment] = []
+    for kind in (VARIANT, "stratum", "tag", CRITERION, *options.by):
+        names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
+        if len(names) < _TWO and kind != "tag":
+            continue
+        for name in names:
+            part = aligned.where(lambda item, n=name, k=kind: n in groups_in(item, k))  # type: ignore[misc] # bound in the loop
+            found.append(_segment(kind, name, part, options))
+    return tuple(found)
+
+
+def groupings(aligned: Aligned, options: CalibrationOptions) -> tuple[Grouping, ...]:
+    """Correlations within groups and between them, where groups hold several items.
+
+    Args:
+        aligned: The items.
+        options: Further kinds of group.
+
+    Returns:
+        By case, by variant, and by further kinds.
+    """
+    found = []
+    for kind in (CASE, VARIANT, *options.by):
+        names = [next(iter(groups_in(item, kind)), None) for item in aligned.both]
+        groups = {name for name in names if name is not None}
+        if _TWO <= len(groups) < len(names) and None not in names:
+            found.append(_grouping(aligned, kind, [str(name) for name in names], options.level))
+    return tuple(found)
+
+
+def groups_in(item: Item, kind: str) -> tuple[str, ...]:
+    """The groups of a kind that an item belongs to.
+
+    Args:
+        item: The item.
+        kind: `case`, `variant`, `criterion`, `stratum`, `tag`, or an entry of the metadata.
+
+    Returns:
+        Their names.
+    """
+    if kind == VARIANT:
+        return () if item.place.variant is None else (item.place.variant,)
+    if kind == CASE:
+        return (item.place.case_id,)
+    if kind == CRITERION:
+        return (item.criterion,) if item.criterion else ()
+    return item.groups.get(kind, ())
+
+
+def _segment(kind: str, name: str, part: Aligned, options: CalibrationOptions) -> Segment:
+    level, clusters = options.level, part.clusters
+    what = "mean value" if part.threshold is None else "pass rate"
+    return Segment(
+        kind=kind,
+        name=name,
+        n=len(part.both),
+        right=rate(rightness(part, options).tolist(), clusters, level=level),
+        kappa=_kappa(part, level),
+        bias=average((part.judge - part.human).tolist(), clusters, level=level),
+        judge_mean=average(part.judge.tolist(), clusters, level=level),
+        human_mean=average(part.human.tolist(), clusters, level=level),
+        judge_rate=rate(part.judge_pass.tolist(), clusters, level=level),
+        human_rate=rate(part.human_pass.tolist(), clusters, level=level),
+        corrected=corrected(part, what, options) if kind == VARIANT else None,
+    )
+
+
+def _kappa(part: Aligned, level: float) -> Estimate:
+    levels = part.levels
+    if levels is None:
+        return undefined("the scale has no levels", n=len(part.both), method="kappa", level=level)
+    return estimated(
+        lambda: cohen_kappa(
+            part.human_level.tolist(),
+            part.judge_level.tolist(),
+            labels=levels,
+            weights="quadratic",
+            clusters=part.clusters,
+            level=level,
+        ),
+        level=level,
+    )
+
+
+def _grouping(aligned: Aligned, kind: str, names: list[str], level: float) -> Grouping:
+    people, judge = aligned.human, aligned.judge
+    members: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        members[name].append(place)
+    a = np.array([people[places].mean() for places in members.values()])
+    b = np.array([judge[places].mean() for places in members.values()])
+    return Grouping(
+        kind=kind,
+        n_groups=len(members),
+        within={method: _within(people, judge, names, method, level) for method in _METHODS},
+        between={method: correlated(a, b, method, None, level=level) for method in _METHODS},
+        order_accuracy=estimated(
+            lambda: pairwise_accuracy(people.tolist(), judge.tolist(), names, level=level),
+            level=level,
+        ),
+    )
+
+
+def _within(
+    people: np.ndarray, judge: np.ndarray, names: list[str], method: CorrelationMethod, level: float
+) -> Estimate:
+    return estimated(
+        lambda: grouped_correlation(people.tolist(), judge.tolist(), names, method, level=level),
+        level=level,
+    )

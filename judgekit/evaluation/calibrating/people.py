@@ -1,0 +1,233 @@
+"""How far people agree with one another, and whether the judge comes as near to them as they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.agreeing import correlated
+from judgekit.evaluation.calibrating.aligned import annotators_of, clusters_of
+from judgekit.evaluation.calibrating.clustering import average, estimated
+from judgekit.evaluation.calibrating.scales import level_of
+from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.alpha import krippendorff_alpha
+from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.raters import fleiss_kappa
+from judgekit.stats.replacement import alt_test, ceiling_gap
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.stats.alpha import AlphaLevel
+    from judgekit.stats.replacement import AltTest, CeilingMetric
+
+_PAIR = 2
+_MOST_PAIRED = 20
+"""Annotators up to whom all pairs of them are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """One annotator: how many labels, how lenient, and how near the judge comes."""
+
+    name: str
+    """Who."""
+
+    n: int
+    """Items this person and the judge both scored."""
+
+    mean: float
+    """Mean of the person's scores of these items."""
+
+    kappa: Estimate
+    """Quadratic kappa of person and judge (of two levels Cohen's)."""
+
+    pearson: Estimate
+    """Correlation of person and judge."""
+
+    bias: Estimate
+    """Mean of judge - person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """People against people, and the judge against the same people."""
+
+    n_annotators: int
+    """How many labelled."""
+
+    n_doubly: int
+    """Items of two annotators or more."""
+
+    alpha_nominal: Estimate
+    """Krippendorff's alpha among people, all differences alike."""
+
+    alpha_ordinal: Estimate
+    """The same on ranks."""
+
+    alpha_interval: Estimate
+    """The same on numbers."""
+
+    fleiss_kappa: Estimate
+    """Kappa of many annotators."""
+
+    mean_pair_kappa: float
+    """Mean over pairs of annotators of their quadratic kappa; nan for one, or more than twenty."""
+
+    gap: Estimate
+    """Exact agreement of judge and people, less that of people with the same people."""
+
+    human: float
+    """Exact agreement of a person with the others."""
+
+    judge: float
+    """Exact agreement of the judge with the same others."""
+
+    distance_gap: Estimate
+    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer."""
+
+    annotators: tuple[Annotator, ...]
+    """Each annotator against the judge."""
+
+    is_binary: bool
+    """Whether the scale has two levels."""
+
+    @property
+    def alpha(self) -> Estimate:
+        """Alpha at the level of the scale: nominal of two levels, ordinal of more."""
+        return self.alpha_nominal if self.is_binary else self.alpha_ordinal
+
+
+def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
+    """How far people agree, and how near the judge comes to that.
+
+    Args:
+        aligned: The items.
+        level: Confidence level, in (0, 1).
+
+    Returns:
+        The figures; of one annotator they are undefined and say so.
+    """
+    names = annotators_of(aligned.items)
+    rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
+    doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
+    exact = _gap(aligned, "exact", level)
+    return Ceiling(
+        n_annotators=len(names),
+        n_doubly=len(doubly),
+        alpha_nominal=_alpha(aligned, rows, "nominal", level),
+        alpha_ordinal=_alpha(aligned, rows, "ordinal", level),
+        alpha_interval=_alpha(aligned, rows, "interval", level),
+        fleiss_kappa=_fleiss(aligned, rows, level),
+        mean_pair_kappa=_mean_pair_kappa(aligned, names),
+        gap=exact,
+        human=getattr(exact, "human", nan),
+        judge=getattr(exact, "judge", nan),
+        distance_gap=_gap(aligned, "neg_absolute", level),
+        annotators=tuple(_annotator(aligned, name, level) for name in names),
+        is_binary=aligned.is_binary,
+    )
+
+
+def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
+    """The alternative-annotator test.
+
+    Args:
+        aligned: The items.
+        options: Epsilon, and what the test goes by.
+
+    Returns:
+        The test, or why there is none.
+    """
+    by_level = options.alignment or ("accuracy" if aligned.is_binary else "neg_rmse")
+    if aligned.threshold is None:
+        by_level = options.alignment or "accuracy"
+    scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
+    judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}
+    humans: dict[Hashable, dict[Hashable, float | None]] = {
+        name: {i: item.ratings[name] for i, item in enumerate(aligned.both) if name in item.ratings}
+        for name in annotators_of(aligned.both)
+    }
+    try:
+        return alt_test(humans, judge, score=by_level, epsilon=options.epsilon, level=options.level)
+    except NotEnoughDataError as error:
+        return error.message
+
+
+def _alpha(
+    aligned: Aligned, rows: list[list[float | None]], measurement: AlphaLevel, level: float
+) -> Estimate:
+    clusters = clusters_of(aligned.items)
+    return estimated(
+        lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
+        level=level,
+    )
+
+
+def _fleiss(aligned: Aligned, rows: list[list[float | None]], level: float) -> Estimate:
+    clusters = clusters_of(aligned.items)
+    return estimated(lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level)
+
+
+def _mean_pair_kappa(aligned: Aligned, names: list[str]) -> float:
+    levels = aligned.levels
+    if levels is None or not _PAIR <= len(names) <= _MOST_PAIRED:
+        return nan
+    found = []
+    for a, b in combinations(names, _PAIR):
+        both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
+        left, right = ([level_of(ratings[name], levels) for ratings in both] for name in (a, b))
+        kappa = estimated(
+            lambda left=left, right=right: cohen_kappa(  # type: ignore[misc] # bound in the loop
+                left, right, labels=levels, weights="quadratic", ci="none"
+            )
+        )
+        found.append(kappa.value)
+    known = [value for value in found if not np.isnan(value)]
+    return fsum(known) / len(known) if known else nan
+
+
+def _gap(aligned: Aligned, metric: CeilingMetric, level: float) -> Estimate:
+    """The judge on the same levels as people where these are compared for equality."""
+    scores = aligned.judge_level if metric == "exact" else aligned.judge
+    ratings = [list(item.ratings.values()) for item in aligned.both]
+    return estimated(
+        lambda: ceiling_gap(
+            ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
+        ),
+        level=level,
+    )
+
+
+def _annotator(aligned: Aligned, name: str, level: float) -> Annotator:
+    own = aligned.where(lambda item: name in item.ratings)
+    person = np.array([item.ratings[name] for item in own.both], dtype=float)
+    levels, clusters = own.levels, own.clusters
+    kappa = undefined("the scale has no levels", n=len(person), method="kappa", level=level)
+    if levels is not None:
+        kappa = estimated(
+            lambda: cohen_kappa(
+                [level_of(score, levels) for score in person.tolist()],
+                own.judge_level.tolist(),
+                labels=levels,
+                weights="quadratic",
+                clusters=clusters,
+                level=level,
+            ),
+            level=level,
+        )
+    return Annotator(
+        name=name,
+        n=len(person),
+        mean=float(person.mean()) if len(person) else nan,
+        kappa=kappa,
+        pearson=correlated(person, own.judge, "pearson", clusters, level=level),
+        bias=average((own.judge - person).tolist(), clusters, level=level),
+    )

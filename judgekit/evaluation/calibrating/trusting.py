@@ -1,0 +1,328 @@
+"""Whether a judge's confidence can be trusted, and from where on its word needs no review."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.clustering import estimated, rate
+from judgekit.stats.calibration import choose_map, crossfit
+from judgekit.stats.discrimination import auroc
+from judgekit.stats.probability_maps import fit_platt
+from judgekit.stats.reliability import (
+    brier_decomposition,
+    ece,
+    log_loss,
+    reliability_table,
+)
+from judgekit.stats.selective import abstain_threshold, risk_coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.intervals import Rate
+    from judgekit.stats.reliability import BrierDecomposition, CalibrationError, ReliabilityBin
+    from judgekit.stats.selective import AbstainThreshold
+
+_FOLDS = 5
+_MOST_POINTS = 60
+_LEAST = 30
+_HALF = 0.5
+_SAME = 1e-9
+_NO_CONFIDENCE = (
+    "the judge gave no confidence: ask with --repeats 3 or --logprobs, or by a template that asks "
+    "for it"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """How well a confidence says how often the judge is right."""
+
+    ece: CalibrationError
+    """Gap of stated and observed, ten bins of equal width, with what chance alone would show."""
+
+    brier: BrierDecomposition
+    """Brier score of being right, and its parts."""
+
+    log_loss: Estimate
+    """Mean surprise, in nats."""
+
+    auroc: Estimate
+    """Chance that a right answer has more confidence than a wrong one; 0.5 tells nothing."""
+
+    bins: tuple[ReliabilityBin, ...]
+    """The rows of the reliability diagram."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """From which confidence on the judge's word may stand without a person's look."""
+
+    threshold: float
+    """Take the judge's word from this confidence on; nan: review everything."""
+
+    coverage: float
+    """Share of the labelled items that are taken over."""
+
+    error: float
+    """Share of errors among them; nan where none is."""
+
+    error_high: float
+    """Upper bound of that, at 1 - delta; nan where none is."""
+
+    max_error: float
+    """The error that was allowed."""
+
+    delta: float
+    """The chance that it is exceeded all the same."""
+
+    n: int
+    """Items the proof rests on: one of each case."""
+
+    reason: str | None
+    """Why everything is to be reviewed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What a judge's confidence is worth."""
+
+    right: str
+    """When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`."""
+
+    n: int
+    """Items with a label and a confidence."""
+
+    mean_confidence: float
+    """Mean of the stated confidences."""
+
+    accuracy: Rate
+    """Share of these items on which the judge is right."""
+
+    accuracy_top_half: float
+    """The same of the half with the most confidence."""
+
+    before: Reliability
+    """The confidence as the judge gives it."""
+
+    after: Reliability | None
+    """The confidence recalibrated by logistic regression, each fold by the others; None below 30
+    items, or where the judge is always right or wrong."""
+
+    why_not_after: str | None
+    """Why it was not recalibrated."""
+
+    risk: tuple[tuple[float, float], ...]
+    """Coverage and error when the least confident are left out, the most confident first."""
+
+    aurc: float
+    """Mean of the errors over all coverages."""
+
+    review: Review
+    """What may be taken over without review."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalibration:
+    """The judge's scores brought to people's scale, every item by a map fitted without it."""
+
+    kind: str
+    """The map: `shift`, `affine`, `ordinal` or `isotonic`, the simplest that does as well."""
+
+    n: int
+    """Items."""
+
+    mae_before: float
+    """Mean absolute difference of judge and people."""
+
+    mae_after: float
+    """The same after the map."""
+
+    rmse_before: float
+    """Root of the mean squared difference."""
+
+    rmse_after: float
+    """The same after the map."""
+
+    bias_after: float
+    """Mean difference after the map."""
+
+    accuracy_before: float
+    """Share of items passed as people pass them; nan where nothing passes."""
+
+    accuracy_after: float
+    """The same after the map."""
+
+
+def rightness(aligned: Aligned, options: CalibrationOptions) -> np.ndarray:
+    """Whether the judge is right on each of `aligned.both`.
+
+    Args:
+        aligned: The items.
+        options: What right means.
+
+    Returns:
+        1, 0, or nan where that is open.
+    """
+    gap = np.abs(aligned.judge_level - aligned.human_level)
+    if aligned.threshold is None or options.right == "exact":
+        return np.where(gap <= _SAME, 1.0, 0.0)
+    if options.right == "within_one":
+        return np.where(gap <= 1 + _SAME, 1.0, 0.0)
+    known = ~(np.isnan(aligned.judge_pass) | np.isnan(aligned.human_pass))
+    return np.where(known, aligned.judge_pass == aligned.human_pass, nan)
+
+
+def trust(aligned: Aligned, options: CalibrationOptions) -> Trust | str:
+    """What the judge's confidence is worth.
+
+    Args:
+        aligned: The items.
+        options: What right means, the error allowed, the seed.
+
+    Returns:
+        The figures, or why there are none.
+    """
+    right = rightness(aligned, options)
+    sure = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
+    known = np.flatnonzero(~(np.isnan(right) | np.isnan(sure)))
+    if not len(known):
+        return _NO_CONFIDENCE
+    x, y = sure[known].tolist(), right[known].tolist()
+    items = [aligned.both[i] for i in known]
+    names = [item.cluster for item in items]
+    clusters = names if len(set(names)) < len(names) else None
+    after, why_not = _after(x, y, names, options)
+    curve = risk_coverage(x, y)
+    points = list(zip(curve.coverage, curve.risk, strict=True))
+    step = max(1, len(points) // _MOST_POINTS)
+    top = [risk for coverage, risk in points if coverage <= _HALF]
+    return Trust(
+        right="winner" if aligned.threshold is None else options.right,
+        n=len(x),
+        mean_confidence=float(np.mean(x)),
+        accuracy=rate(y, clusters, level=options.level),
+        accuracy_top_half=1 - top[-1] if top else nan,
+        before=_reliability(x, y, options),
+        after=after,
+        why_not_after=why_not,
+        risk=tuple(dict.fromkeys([*points[::step], points[-1]])),
+        aurc=curve.aurc,
+        review=_review(x, y, names, options),
+    )
+
+
+def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibration | str:
+    """How much nearer a map brings the judge's scores to people's.
+
+    Args:
+        aligned: The items.
+        options: The seed of the folds.
+
+    Returns:
+        Figures before and after, out of fold; or why there is no map.
+    """
+    people, judge = aligned.human, aligned.judge
+    names = [item.cluster for item in aligned.both]
+    try:
+        choice = choose_map(judge.tolist(), people.tolist(), folds_of(names, options.seed))
+    except NotEnoughDataError as error:
+        return error.message
+    mapped = np.clip(np.array(choice.out_of_fold), aligned.scale.min, aligned.scale.max)
+    before, after = judge - people, mapped - people
+    decided = aligned.threshold is not None
+    passed = np.array([aligned.passes(float(raw)) for raw in mapped]) if decided else None
+    return Recalibration(
+        kind=choice.chosen.kind,
+        n=len(people),
+        mae_before=float(np.abs(before).mean()),
+        mae_after=float(np.abs(after).mean()),
+        rmse_before=float(np.sqrt((before**2).mean())),
+        rmse_after=float(np.sqrt((after**2).mean())),
+        bias_after=float(after.mean()),
+        accuracy_before=_share_alike(aligned, aligned.judge_pass) if decided else nan,
+        accuracy_after=nan if passed is None else _share_alike(aligned, passed),
+    )
+
+
+def folds_of(names: Sequence[Hashable], seed: int) -> list[int]:
+    """A fold for each item, the items of a case in one.
+
+    Args:
+        names: The cluster of each item.
+        seed: What the order of the clusters is drawn with.
+
+    Returns:
+        Folds from 0, at most five.
+    """
+    unique = list(dict.fromkeys(names))
+    order = np.random.default_rng(seed).permutation(len(unique))
+    fold = {unique[i]: place % _FOLDS for place, i in enumerate(order)}
+    return [fold[name] for name in names]
+
+
+def _after(
+    x: list[float], y: list[float], names: Sequence[Hashable], options: CalibrationOptions
+) -> tuple[Reliability | None, str | None]:
+    if len(x) < _LEAST:
+        return None, f"{len(x)} items; a recalibration needs {_LEAST}"
+    try:
+        mapped = crossfit(fit_platt, x, y, folds_of(names, options.seed))
+    except NotEnoughDataError as error:
+        return None, error.message
+    return _reliability(np.clip(mapped, 0, 1).tolist(), y, options), None
+
+
+def _reliability(x: list[float], y: list[float], options: CalibrationOptions) -> Reliability:
+    rng = np.random.default_rng(options.seed)
+    level = options.level
+    return Reliability(
+        ece=ece(x, y, rng=rng),
+        brier=brier_decomposition(x, y, level=level),
+        log_loss=estimated(lambda: log_loss(x, y, level=level), level=level),
+        auroc=estimated(lambda: auroc(x, y, level=level), level=level),
+        bins=reliability_table(x, y, level=level),
+    )
+
+
+def _review(
+    x: list[float], y: list[float], names: Sequence[Hashable], options: CalibrationOptions
+) -> Review:
+    """The proof counts one item a case, drawn by the seed: those of a case hang together."""
+    order = np.random.default_rng(options.seed).permutation(len(x))
+    one_each = sorted({names[i]: int(i) for i in order}.values())
+    found = abstain_threshold(
+        [x[i] for i in one_each],
+        [y[i] for i in one_each],
+        max_risk=options.max_error,
+        delta=options.delta,
+    )
+    taken = [right for sure, right in zip(x, y, strict=True) if sure >= found.threshold]
+    return Review(
+        threshold=found.threshold,
+        coverage=0.0 if isnan(found.threshold) else len(taken) / len(x),
+        error=1 - sum(taken) / len(taken) if taken else nan,
+        error_high=found.risk_high,
+        max_error=options.max_error,
+        delta=options.delta,
+        n=found.n,
+        reason=_why_all(found),
+    )
+
+
+def _why_all(found: AbstainThreshold) -> str | None:
+    return found.reason if isnan(found.threshold) else None
+
+
+def _share_alike(aligned: Aligned, passed: np.ndarray) -> float:
+    people = aligned.human_pass
+    known = ~(np.isnan(people) | np.isnan(passed))
+    return float((people[known] == passed[known]).mean()) if known.any() else nan

@@ -1,0 +1,1 @@
+"""Grades outputs that were judged before with another judge, and says what that changes."""

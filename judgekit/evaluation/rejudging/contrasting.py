@@ -1,0 +1,232 @@
+"""Contrasts two judges over the same outputs: churn, agreement, shifts, flips."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.rejudging.figures import (
+    CriterionShift,
+    Rejudged,
+    SaidOf,
+    Side,
+    Twice,
+)
+from judgekit.records.judgment import JudgeFailure
+from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.estimate import undefined
+from judgekit.stats.intervals import clustered_proportion
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judgekit.records.judgment import Judgment
+    from judgekit.records.rubric import Criterion, Rubric
+    from judgekit.records.verdict import Verdict
+    from judgekit.stats.agreement import Kappa
+    from judgekit.stats.coefficient import Weights
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.paired import PairedDifference
+
+_STEP = 0.05
+"""Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
+
+
+def side_of(verdict: Verdict, *, passed: bool | None, value: float | None) -> Side:
+    """What one output came to, from its verdict.
+
+    Args:
+        verdict: What the rubric concludes.
+        passed: Whether the output passes, with everything else that decides.
+        value: Its value.
+
+    Returns:
+        The side.
+    """
+    said: dict[str, Judgment | JudgeFailure] = {}
+    every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
+    for one in every:
+        said.setdefault(one.criterion, one)
+    return Side(
+        passed=passed,
+        value=value,
+        criteria={
+            criterion.name: _said(criterion.value, said.get(criterion.name))
+            for criterion in verdict.criteria
+        },
+        failures=tuple(str(failure.kind) for failure in verdict.failures),
+        price_usd=_total([one.price_usd for one in every]),
+    )
+
+
+def contrast(
+    twices: Sequence[Twice],
+    rubrics: tuple[Rubric | None, Rubric],
+    judges: tuple[Iterable[str], Iterable[str]],
+    *,
+    calibration: str,
+    level: float = 0.95,
+    runs: tuple[str | None, str | None] = (None, None),
+) -> Rejudged:
+    """What the new judge changes.
+
+    Args:
+        twices: Outputs with what both judges made of them.
+        rubrics: The old rubric and the new one; None for another one that is not known.
+        judges: Who judged, and who judges now.
+        calibration: Whether a calibration holds, in words.
+        level: Confidence level of the intervals; a case counts once.
+        runs: The old run and the new one.
+
+    Returns:
+        The figures.
+
+    Raises:
+        NotEnoughDataError: When nothing was judged before.
+    """
+    if not twices:
+        raise NotEnoughDataError("no output was judged before")
+    decided = [one for one in twices if None not in (one.old.passed, one.new.passed)]
+    cases = [one.case_id for one in decided]
+    passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
+    old_rubric, new_rubric = rubrics
+    same = old_rubric is not None and old_rubric.fingerprint == new_rubric.fingerprint
+    return Rejudged(
+        old_judges=tuple(dict.fromkeys(judges[0])),
+        new_judges=tuple(dict.fromkeys(judges[1])),
+        rubric=new_rubric.name,
+        same_rubric=same,
+        n=len(twices),
+        n_cases=len({one.case_id for one in twices}),
+        n_undecided=len(twices) - len(decided),
+        churn=_share([float(one.has_flipped) for one in decided], cases, level),
+        kappa=_kappa(
+            passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
+        ),
+        old_pass_rate=_share(passed[0], cases, level),
+        new_pass_rate=_share(passed[1], cases, level),
+        value=_shift(
+            [one.old.value for one in twices], [one.new.value for one in twices], twices, level
+        ),
+        criteria=_criteria(twices, old_rubric, new_rubric, level),
+        flips=tuple(
+            sorted((one for one in twices if one.has_flipped), key=lambda one: -abs(one.shift))
+        ),
+        old_failures=_kinds(one.old for one in twices),
+        new_failures=_kinds(one.new for one in twices),
+        old_price_usd=_total([one.old.price_usd for one in twices]),
+        new_price_usd=_total([one.new.price_usd for one in twices]),
+        calibration=calibration,
+        old_run_id=runs[0],
+        run_id=runs[1],
+    )
+
+
+def _said(value: float | None, one: Judgment | JudgeFailure | None) -> SaidOf:
+    if one is None:
+        return SaidOf(value=value, raw=None, rationale=None)
+    if isinstance(one, JudgeFailure):
+        return SaidOf(value=value, raw=None, rationale=one.message)
+    return SaidOf(value=value, raw=one.raw, rationale=one.rationale)
+
+
+def _criteria(
+    twices: Sequence[Twice], old: Rubric | None, new: Rubric, level: float
+) -> dict[str, CriterionShift]:
+    before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
+    found: dict[str, PairedDifference] = {}
+    for criterion in new.criteria:
+        values = [
+            [said.value if (said := side.criteria.get(criterion.name)) else None for side in both]
+            for both in _sides(twices)
+        ]
+        shift = _shift(values[0], values[1], twices, level)
+        if shift is not None:
+            found[criterion.name] = shift
+    adjusted = adjust([shift.p_value for shift in found.values()], "holm").value
+    return {
+        name: CriterionShift(
+            shift=shift,
+            p_adjusted=None if isnan(p) else p,
+            kappa=_raw_kappa(twices, before.get(name), new.criterion(name), level),
+            same_question=name in before
+            and before[name].fingerprint == new.criterion(name).fingerprint,
+        )
+        for (name, shift), p in zip(found.items(), adjusted, strict=True)
+    }
+
+
+def _sides(twices: Sequence[Twice]) -> tuple[list[Side], list[Side]]:
+    return [one.old for one in twices], [one.new for one in twices]
+
+
+def _raw_kappa(
+    twices: Sequence[Twice], old: Criterion | None, new: Criterion, level: float
+) -> Kappa | None:
+    points = new.scale.points
+    if old is None or points is None or points != old.scale.points:
+        return None
+    raws = [
+        [said.raw if (said := side.criteria.get(new.name)) else None for side in both]
+        for both in _sides(twices)
+    ]
+    if any(raw is not None and raw not in points for side in raws for raw in side):
+        return None  # a score that is forgiven for being a hair beside its level
+    cases = [one.case_id for one in twices]
+    return _kappa(raws[0], raws[1], labels=points, cases=cases, level=level, weights="quadratic")
+
+
+def _kappa(
+    old: Sequence[float | None],
+    new: Sequence[float | None],
+    *,
+    labels: Sequence[float],
+    cases: Sequence[str],
+    level: float,
+    weights: Weights | None,
+) -> Kappa | None:
+    try:
+        return cohen_kappa(
+            old,
+            new,
+            labels=labels,
+            weights=weights,
+            clusters=cases,
+            level=level,
+        )
+    except NotEnoughDataError:
+        return None
+
+
+def _shift(
+    old: Sequence[float | None],
+    new: Sequence[float | None],
+    twices: Sequence[Twice],
+    level: float,
+) -> PairedDifference | None:
+    cases = [one.case_id for one in twices]
+    try:
+        found = paired_difference(old, new, step=_STEP, clusters=cases, level=level)
+    except NotEnoughDataError:
+        return None
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))  # nan stays nan
+
+
+def _share(outcomes: Sequence[float], cases: Sequence[str], level: float) -> Estimate:
+    if not outcomes:
+        return undefined("no output has a verdict on both sides", n=0, method="none", level=level)
+    return clustered_proportion(outcomes, cases, level=level)
+
+
+def _kinds(sides: Iterable[Side]) -> Mapping[str, int]:
+    return dict(Counter(kind for side in sides for kind in side.failures).most_common())
+
+
+def _total(prices: Sequence[float | None]) -> float | None:
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None

@@ -1,0 +1,1 @@
+"""One module for each published set: its authors' files into joined rows."""

@@ -1,0 +1,164 @@
+"""Turns joined rows into judgekit's own files: cases, outputs, labels, replies, and a rubric."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from judgekit.records.record import JsonObject
+
+_Files = dict[str, list["JsonObject"]]
+_PROMPT = re.compile(
+    r"###The instruction to evaluate:\n(?P<input>.*?)\s*###Response to evaluate:\n(?P<output>.*?)"
+    r"\s*###Reference Answer[^\n]*:\n(?P<reference>.*?)\s*###Score Rubrics",
+    re.DOTALL,
+)
+"""The sections of a Prometheus prompt (Kim et al. 2024)."""
+
+_KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
+_WINNERS = {"A": "a", "B": "b", "tie": "tie"}
+_SAFE = re.compile(r"[^\w.-]+")
+_WHOLE = "quality"
+_CONSENSUS = "people"
+
+
+def own_files(
+    joined: Mapping[str, Sequence[JsonObject]], *, instrument: str
+) -> Iterator[tuple[str, list[JsonObject]]]:
+    """The files of a set in judgekit's own formats.
+
+    Args:
+        joined: The joined rows by the name of their file.
+        instrument: The set's name, for the rubrics.
+
+    Yields:
+        A file's name and its rows; a rubric is one row. Rows that are only texts yield none.
+    """
+    texts = {row["doc_id"]: row["output"] for row in _all(joined) if set(row) == _STORY}
+    questions = {row["criterion"]: row["question"] for row in _all(joined) if "question" in row}
+    for stem, rows in joined.items():
+        if not rows:
+            continue
+        files: _Files = {}
+        if "output_a" in rows[0] or "system_a" in rows[0]:
+            _add_pairs(files, rows)
+        elif "judge" in rows[0]:
+            _add_outputs(files, rows, texts)
+            files["rubric.json"] = [_rubric(f"{instrument}-{stem}", rows, questions)]
+        elif "judge_parsed" in rows[0]:
+            _add_labels_only(files, rows)
+        for name, own in files.items():
+            yield f"{stem}.{name}", own
+
+
+_STORY = {"doc_id", "title", "input", "output"}
+
+
+def _all(joined: Mapping[str, Sequence[JsonObject]]) -> Iterator[JsonObject]:
+    for rows in joined.values():
+        yield from rows
+
+
+def _add_pairs(files: _Files, rows: Sequence[Any]) -> None:
+    for row in rows:
+        if "input" in row:
+            _add_pair(files, row)
+
+
+def _add_pair(files: _Files, row: Any) -> None:
+    key = {"case_id": row["id"]}
+    known = {name: row[name] for name in _KNOWN if name in row}
+    case = {"id": row["id"], "input": row["input"]} | ({"metadata": known} if known else {})
+    _add(files, "cases.jsonl", case)
+    for side in ("a", "b"):
+        if f"output_{side}" in row:
+            _add(files, "outputs.jsonl", key | {"variant": side, "text": row[f"output_{side}"]})
+    if "human" in row:
+        said = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
+        _add(files, "labels.jsonl", key | _criterion(row) | said)
+    for judge, orders in row.get("judge", {}).items():
+        for order, text in orders.items():
+            _add(files, f"replies.{_slug(judge)}.jsonl", key | {"order": order, "text": text})
+    for judge, sides in row.get("judge_probability", {}).items():
+        chosen = max(sides, key=lambda side: sides[side])
+        found = {"winner": _WINNERS[chosen], "confidence": sides[chosen] / sum(sides.values())}
+        _add(files, f"results.{_slug(judge)}.jsonl", key | found)
+
+
+def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -> None:
+    """One case a document, one variant a system; what has no text has no output here."""
+    cases: dict[str, JsonObject] = {}
+    outputs: dict[tuple[str, str], JsonObject] = {}
+    for row in rows:
+        parts = _prompt_parts(row) if "prompt" in row else row
+        text = parts.get("output", texts.get(row["doc_id"]))
+        if text is None:
+            continue
+        key = {"case_id": row["doc_id"], "variant": row["system_id"]}
+        given = {name: parts[name] for name in ("input", "context", "reference") if name in parts}
+        cases.setdefault(row["doc_id"], {"id": row["doc_id"], **given})
+        outputs.setdefault((row["doc_id"], row["system_id"]), {**key, "text": text})
+        key |= {"criterion": row.get("criterion", _WHOLE)}
+        for who, score in zip(_annotators(row), row["human"], strict=True):
+            _add(files, "labels.jsonl", {**key, "annotator": who, "raw": score})
+        for judge, said in row["judge"].items():
+            for repeat, reply in enumerate(said):
+                name = f"replies.{_slug(judge)}.jsonl"
+                _add(files, name, {**key, "repeat": repeat, "text": reply})
+    files |= {"cases.jsonl": [*cases.values()], "outputs.jsonl": [*outputs.values()]}
+
+
+def _add_labels_only(files: _Files, rows: Sequence[Any]) -> None:
+    for row in rows:
+        for who, label in row["human"].items():
+            _add(files, "labels.jsonl", {"case_id": row["id"], "annotator": who, "raw": label})
+        for judge, label in row["judge_parsed"].items():
+            found = {"case_id": row["id"], "raw": label}
+            _add(files, f"results.{_slug(judge)}.jsonl", found)
+
+
+def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> JsonObject:
+    """Every criterion met, on its scale; a set's own question where it states one."""
+    criteria: dict[str, JsonObject] = {}
+    for row in rows:
+        criterion = row.get("criterion", _WHOLE)
+        low, high = row["scale"]
+        criteria.setdefault(
+            criterion,
+            {
+                "name": criterion,
+                "question": questions.get(
+                    criterion, f"How good is the {criterion} of it, as the set's authors define it?"
+                ),
+                "scale": {"min": low, "max": high},
+            },
+        )
+    return {"name": _slug(name), "criteria": [*criteria.values()]}
+
+
+def _prompt_parts(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = _PROMPT.search(row["prompt"])
+    return {} if found is None else found.groupdict()
+
+
+def _annotators(row: Mapping[str, Any]) -> list[str]:
+    if "human_annotator" in row:
+        return [f"expert {who}" for who in row["human_annotator"]]
+    if "human_is_mean_of" in row:
+        return [f"mean of {row['human_is_mean_of']}"]
+    return [f"expert {at}" for at in range(1, len(row["human"]) + 1)]
+
+
+def _criterion(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"criterion": row["criterion"]} if "criterion" in row else {}
+
+
+def _slug(text: str) -> str:
+    return _SAFE.sub("_", text)
+
+
+def _add(files: _Files, name: str, row: JsonObject) -> None:
+    files.setdefault(name, []).append(row)

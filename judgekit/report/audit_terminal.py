@@ -1,0 +1,360 @@
+"""What an audit, its plan and its self-test look like in a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import terminal, view
+from judgekit.report.comparison_terminal import plain_json, small_p
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from judgekit.evaluation.auditing.figures import Audit, Effect, EffectVerdict, ProbeFound
+    from judgekit.evaluation.auditing.planning import AuditPlan
+    from judgekit.evaluation.auditing.self_test import SelfTest
+
+VERDICT_WORDS: dict[EffectVerdict, str] = {
+    "none_seen": "none seen",
+    "small": "small",
+    "material": "MATERIAL",
+    "cannot_say": "cannot be said",
+}
+"""What a verdict is called."""
+
+_STYLES: dict[EffectVerdict, str] = {
+    "none_seen": "green", "small": "green", "material": "bold red", "cannot_say": "yellow",
+}  # fmt: skip
+_NAME_WIDTH, _EFFECT_WIDTH, _FIGURE_WIDTH = 15, 37, 23
+_LONGEST_NOTE = 300
+
+
+def print_audit(console: Console, audit: Audit) -> None:
+    """Print what each probe found, the notes below, and one line that sums it up.
+
+    Args:
+        console: Where to print.
+        audit: The figures.
+    """
+    from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
+
+    console.print()
+    cases, outputs = view.count(audit.n_cases, "case"), view.count(audit.n_outputs, "output")
+    title = f"{view.printable(audit.rubric)}: {cases}, {outputs}"
+    console.print(Text(title, style="bold"))
+    for probe in audit.probes:
+        if probe.status == "skipped":
+            continue
+        console.print()
+        console.print(_heading(probe))
+        for effect in probe.effects:
+            console.print(_line(effect))
+        for line in _below(probe):
+            console.print(Padding(Text(line, style="dim"), (0, 0, 0, 4), expand=False))
+    for reason, names in _skipped(audit).items():
+        console.print()
+        console.print(_two_columns("skipped", Text(", ".join(names))))
+        console.print(Padding(Text(reason, style="dim"), (0, 0, 0, 4), expand=False))
+    console.print()
+    terminal.print_lines(console, notes(audit))
+    console.print(Text(conclusion(audit), style="bold"))
+
+
+def audit_json(audit: Audit) -> object:
+    """An audit as JSON; what is undefined is null.
+
+    Args:
+        audit: The figures.
+
+    Returns:
+        JSON types only.
+    """
+    whole = asdict(audit)
+    for found, probe in zip(whole["probes"], audit.probes, strict=True):
+        found["verdict"] = probe.verdict
+    return plain_json({**whole, "is_complete": audit.is_complete, "material": audit.found_material})
+
+
+def conclusion(audit: Audit) -> str:
+    """What an audit comes to, in one line.
+
+    Args:
+        audit: The figures.
+
+    Returns:
+        The probes with a material bias, those that cannot say, and how many saw none.
+    """
+    by_verdict: dict[EffectVerdict | None, list[str]] = {}
+    for probe in audit.probes:
+        if probe.status != "skipped":
+            by_verdict.setdefault(probe.verdict, []).append(probe.name)
+    parts = []
+    if "material" in by_verdict:
+        parts.append(f"material: {', '.join(by_verdict['material'])}")
+    if "cannot_say" in by_verdict:
+        parts.append(f"cannot be said: {', '.join(by_verdict['cannot_say'])}")
+    fine = len([*by_verdict.get("none_seen", ()), *by_verdict.get("small", ())])
+    if fine:
+        parts.append(f"{view.count(fine, 'probe')} saw nothing material")
+    return "; ".join(parts) or "no probe was made"
+
+
+def notes(audit: Audit) -> list[str]:
+    """Everything beside the effects.
+
+    Args:
+        audit: The figures.
+
+    Returns:
+        Lines.
+    """
+    lines = [
+        f"judge    {view.printable(audit.judge)}",
+        f"pairs    {view.printable(audit.pair_judge)}",
+        f"asked    {view.spent(audit.spent)}",
+        f"drawn    with seed {audit.seed}; each interval {audit.level * 100:g} %, by case",
+    ]
+    if any(probe.effects for probe in audit.probes):
+        lines.append(f"sizes    {_margins(audit)}")
+    for kind, n in audit.failures.items():
+        words = view.FAILURE_WORDS.get(kind, kind)
+        lines.append(f"failed   {view.count(n, 'question')}: {words}")
+        lines.append(f"         {view.one_line(audit.failure_messages[kind], _LONGEST_NOTE)}")
+    weak = _by_chance(audit)
+    if weak:
+        looks = sum(e.p is not None for probe in audit.probes for e in probe.effects)
+        lines.append(
+            f"doubt    of {looks} effects one or the other is seen by chance: after Holm's "
+            f"adjustment {', '.join(weak)} would be no longer"
+        )
+    return lines
+
+
+def print_audit_plan(console: Console, plan: AuditPlan) -> None:
+    """Print what an audit would ask and cost, probe by probe.
+
+    Args:
+        console: Where to print.
+        plan: The plan.
+    """
+    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.table import Table  # noqa: PLC0415
+
+    console.print()
+    table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("probe", no_wrap=True)
+    for name in ("questions", "owned", "calls", "price"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for one in plan.probes:
+        if one.trials.skipped is not None:
+            dashes = [view.DASH] * 4
+            table.add_row(one.probe.name, *dashes, f"skipped: {one.trials.skipped}")
+            continue
+        counts = (one.n_questions, one.n_owned, one.n_calls)
+        shared = "" if one.n_questions else "shares its questions with the probes above"
+        table.add_row(one.probe.name, *(f"{n:,}" for n in counts), view.usd(one.price_usd), shared)
+    console.print(table)
+    calls, price = view.count(plan.n_calls, "call"), view.usd(plan.price_usd)
+    owned = f", {plan.n_owned:,} replies owned already" if plan.n_owned else ""
+    total = price if plan.n_calls else "$0: nothing to ask"
+    console.print(f"{calls} to {view.printable(plan.model)}{owned}; {total}", markup=False)
+
+
+def plan_json(plan: AuditPlan) -> object:
+    """What an audit would ask, as JSON.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        JSON types only.
+    """
+    return {
+        "model": plan.model,
+        "n_questions": plan.n_questions,
+        "n_owned": plan.n_owned,
+        "n_calls": plan.n_calls,
+        "price_usd": plan.price_usd,
+        "probes": [
+            {
+                "name": one.probe.name,
+                "question": one.probe.question,
+                "skipped": one.trials.skipped,
+                "n_questions": one.n_questions,
+                "n_owned": one.n_owned,
+                "n_calls": one.n_calls,
+                "price_usd": one.price_usd,
+            }
+            for one in plan.probes
+        ],
+    }
+
+
+def print_self_test(console: Console, found: SelfTest) -> None:
+    """Print what each judge with a planted bias came to.
+
+    Args:
+        console: Where to print.
+        found: What the probes said.
+    """
+    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console.print()
+    table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("judge with a bias of", no_wrap=True)
+    table.add_column("its probe says", no_wrap=True)
+    table.add_column("measured", justify="right", no_wrap=True)
+    table.add_column("the other probes say")
+    for judge, said in found.verdicts.items():
+        own = said.get(judge)
+        others = [verdict for probe, verdict in said.items() if probe != judge]
+        size = found.sizes.get(judge)
+        table.add_row(
+            "none" if judge not in said else judge,
+            Text(VERDICT_WORDS[own], style=_STYLES[own]) if own is not None else view.DASH,
+            view.DASH if size is None else f"{size:+.2f}",
+            _others(others),
+        )
+    console.print(table)
+    asked = view.count(found.n_questions, "question")
+    if not found.wrong:
+        line = f"every probe sees its own bias and no other ({asked}, no key, no network)"
+        console.print(Text(line, style="bold"))
+        return
+    for judge, probe in found.wrong:
+        what = "does not see its own bias" if judge == probe else f"sees a bias in {judge}"
+        console.print(Text(f"{probe} {what}", style="bold red"))
+
+
+def self_test_json(found: SelfTest) -> object:
+    """A self-test as JSON.
+
+    Args:
+        found: What the probes said.
+
+    Returns:
+        JSON types only.
+    """
+    return {**asdict(found), "wrong": [list(pair) for pair in found.wrong]}
+
+
+def _others(verdicts: list[EffectVerdict | None]) -> str:
+    counts = {word: verdicts.count(verdict) for verdict, word in VERDICT_WORDS.items()}
+    return ", ".join(f"{word} {n}" for word, n in counts.items() if n)
+
+
+def _heading(probe: ProbeFound) -> Table:
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    text = Text(probe.question)
+    if probe.status == "incomplete":
+        text.append(f"  incomplete: {view.printable(probe.reason or '')}", style="yellow")
+    return _two_columns(probe.name, text)
+
+
+def _two_columns(name: str, text: Text) -> Table:
+    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
+
+    line = Table.grid(padding=(0, 1))
+    line.add_column(width=_NAME_WIDTH)
+    line.add_column()
+    line.add_row(Text(name, style="bold"), text)
+    return line
+
+
+def _skipped(audit: Audit) -> dict[str, list[str]]:
+    """The probes that were not made, by why."""
+    found: dict[str, list[str]] = {}
+    for probe in audit.probes:
+        if probe.status == "skipped":
+            found.setdefault(view.printable(probe.reason or ""), []).append(probe.name)
+    return found
+
+
+def _line(effect: Effect) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    text = Text(f"  {view.printable(effect.name):<{_EFFECT_WIDTH}}")
+    text.append(f"{figure(effect):<{_FIGURE_WIDTH}}")
+    if effect.verdict is not None:
+        text.append(VERDICT_WORDS[effect.verdict], style=_STYLES[effect.verdict])
+    return text
+
+
+def figure(effect: Effect) -> str:
+    """An effect with its interval: `+0.30 [+0.22, +0.38]`, `+35 % [+20, +50]`, `12 % [3, 30]`.
+
+    Args:
+        effect: The effect.
+
+    Returns:
+        The text; a dash where it is undefined, no bracket where it has no interval.
+    """
+    found = effect.estimate
+    if isnan(found.value):
+        return view.DASH
+    if effect.scale == "rate":
+        return view.rate(found)
+    ends = "" if isnan(found.low) else f" [{_part(found.low, effect)}, {_part(found.high, effect)}]"
+    unit = " %" if effect.scale == "lean" else ""
+    return f"{_part(found.value, effect)}{unit}{ends}"
+
+
+def _part(value: float, effect: Effect) -> str:
+    scaled, digits = (value * 100, 0) if effect.scale == "lean" else (value, 2)
+    return f"{round(scaled, digits) + 0.0:+.{digits}f}"
+
+
+def _below(probe: ProbeFound) -> list[str]:
+    lines = []
+    if probe.counts:
+        short = [f"{name} {_number(value)}" for name, value in probe.counts.items()]
+        lines.append(view.printable("; ".join(short)))
+    lines += [f"{one.name}: {one.note}" for one in probe.effects if one.note is not None]
+    wanted = [one.n_to_tell for one in probe.effects if one.n_to_tell is not None]
+    if wanted:
+        lines.append(f"about {view.count(max(wanted), 'case')} would tell")
+    if probe.n_left_out:
+        n_left_out = view.count(probe.n_left_out, "output")
+        lines.append(f"{n_left_out} left out: it cannot be tried on them")
+    if probe.n_failed:
+        lines.append(f"{view.count(probe.n_failed, 'question')} without an answer; none counts")
+    return lines
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def _margins(audit: Audit) -> str:
+    """From which size on effects are material, by what they are measured in."""
+    effects = [one for probe in audit.probes for one in probe.effects if one.verdict is not None]
+    values = sorted({one.margin for one in effects if one.scale == "value"})
+    leans = sorted({one.margin for one in effects if one.scale == "lean"})
+    rates = {one.name: one.margin for one in effects if one.scale == "rate"}
+    parts = [f"a shift of {margin:g} of the value" for margin in values]
+    parts += [f"a choice {margin * 100:g} points from half" for margin in leans]
+    parts += [f"{margin * 100:g} % ({name})" for name, margin in rates.items()]
+    return f"material from {', '.join(parts)}"
+
+
+def _by_chance(audit: Audit) -> list[str]:
+    """Material effects that would not stand if all of them were one look."""
+    alpha = 1 - audit.level
+    return [
+        f"{effect.name} (p {small_p(effect.p_adjusted)})"
+        for probe in audit.probes
+        for effect in probe.effects
+        if effect.verdict == "material"
+        and effect.p_adjusted is not None
+        and effect.p_adjusted > alpha
+    ]

@@ -1,0 +1,87 @@
+"""What a calibration is told in: tables and lines of words, and how its figures are rounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import view
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.calibrating.deciding import Answer
+    from judgekit.stats.estimate import Estimate
+
+ANSWERS: dict[Answer, str] = {"yes": "yes", "no": "no", "open": "cannot be said"}
+"""What an answer is called."""
+
+ALL, WHOLE = "all criteria", "whole"
+"""Names of what sums up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below named columns; the first column is text, the others are numbers."""
+
+    title: str
+    """What it shows."""
+
+    columns: tuple[str, ...]
+    """Heads of the columns."""
+
+    rows: tuple[tuple[str, ...], ...]
+    """Cells."""
+
+    notes: tuple[str, ...] = ()
+    """What stands below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Plain lines, each with a word before it."""
+
+    title: str
+    """What they are about; empty for none."""
+
+    rows: tuple[tuple[str, str], ...]
+    """A word, and the rest of the line."""
+
+
+def signed(estimate: Estimate) -> str:
+    """A difference with its interval: `+0.12 [-0.05, +0.29]`.
+
+    Args:
+        estimate: A difference.
+
+    Returns:
+        The text; a dash where it is undefined, no bracket where it has no interval.
+    """
+    if isnan(estimate.value):
+        return view.DASH
+    if isnan(estimate.low):
+        return f"{estimate.value:+.2f}"
+    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
+
+
+def percent(share: float) -> str:
+    """A share without an interval: `62 %`.
+
+    Args:
+        share: In [0, 1], or nan.
+
+    Returns:
+        The text; a dash for nan.
+    """
+    return view.DASH if isnan(share) else f"{share * 100:.0f} %"
+
+
+def decimal(number: float) -> str:
+    """A number of two digits, or a dash.
+
+    Args:
+        number: Any, also nan.
+
+    Returns:
+        The text.
+    """
+    return view.DASH if isnan(number) else f"{number:.2f}"

@@ -1,0 +1,250 @@
+"""A calibration as a page: the tables of the terminal, with plots, in one HTML or Markdown file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.calibrating.aligned import mean_rating
+from judgekit.report.calibration_blocks import Lines
+from judgekit.report.calibration_view import calibration_view, shown_parts
+from judgekit.report.plots import Axis, Mark, plot
+from judgekit.report.replacing import check_place, replace_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.evaluation.calibrating.report import CalibrationReport, CriterionCalibration
+    from judgekit.evaluation.calibrating.trusting import Reliability, Trust
+    from judgekit.report.calibration_blocks import Table
+    from judgekit.report.plots import Point
+
+SUFFIXES = (".json", ".md", ".html")
+"""The file types a calibration can be written to."""
+
+_LARGEST, _SMALLEST = 9.0, 2.0
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1d232b;--dim:#69727d;--line:#d9dee4;--page:#fff;--a:#2463b4;--b:#c2571a}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--dim:#98a2ad;--line:#3a424c;--page:#15191e;--a:#74a9ef;--b:#ee9b62}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.4rem;margin-bottom:.2rem}h2{font-size:1.05rem;margin:2rem 0 .4rem}
+.conclusion{font-weight:600;border-left:4px solid var(--a);padding:.4rem .8rem;margin:1rem 0}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{text-align:right;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+th{color:var(--dim);font-weight:500}td:first-child,th:first-child,.lines td{text-align:left}
+.lines td{border:0}.lines td:first-child{color:var(--dim);white-space:nowrap}
+.note{color:var(--dim);margin:.3rem 0}.plots{display:flex;flex-wrap:wrap;gap:1rem}
+figure{margin:0}figcaption{font-size:.85rem;color:var(--dim);max-width:360px}
+svg{max-width:100%;height:auto}svg text{fill:var(--dim);font-size:11px;text-anchor:middle}
+svg .y{text-anchor:end}svg .key{text-anchor:start}svg .frame{fill:none;stroke:var(--line)}
+svg .c0{fill:var(--a);stroke:var(--a)}svg .c1{fill:var(--b);stroke:var(--b)}svg .c2{fill:var(--dim);stroke:var(--dim)}
+svg circle{fill-opacity:.55}svg polyline{fill:none!important;stroke-width:1.6}svg .rule{stroke-dasharray:4 3;stroke-width:1}
+"""  # noqa: E501 - a style sheet
+
+
+def check_calibration_place(path: Path) -> None:
+    """Refuse a place that a calibration cannot be written to, before anything is asked.
+
+    Args:
+        path: Where to.
+
+    Raises:
+        SettingsError: When the ending is none of `SUFFIXES`, or the folder does not exist.
+    """
+    check_place(path, SUFFIXES, what="a calibration", may_be_folder=False)
+
+
+def write_calibration(path: Path, report: CalibrationReport) -> None:
+    """Write a calibration to a file, its format chosen by the suffix; whole or not at all.
+
+    Args:
+        path: Where to: `.json` has every figure, `.md` and `.html` what a person reads, `.html`
+            with plots.
+        report: The figures.
+
+    Raises:
+        SettingsError: When the suffix is unknown or the folder does not exist.
+        StoreError: When the file cannot be written.
+    """
+    check_calibration_place(path)
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        text = json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = calibration_html(report) if suffix == ".html" else calibration_markdown(report)
+    replace_text(path, text)
+
+
+def calibration_markdown(report: CalibrationReport) -> str:
+    """A calibration as Markdown.
+
+    Args:
+        report: The figures.
+
+    Returns:
+        The text.
+    """
+    seen = calibration_view(report, full=True)
+    parts = [f"# Calibration: {_md(seen.title)}", f"**{_md(seen.conclusion)}**"]
+    for block in seen.blocks:
+        if block.title:
+            parts.append(f"## {_md(block.title)}")
+        if isinstance(block, Lines):
+            parts.append("\n".join(f"- {_md_row(name, text)}" for name, text in block.rows))
+        else:
+            parts.append(_md_table(block))
+            parts += [_md(note) for note in block.notes]
+    return "\n\n".join(parts) + "\n"
+
+
+def calibration_html(report: CalibrationReport) -> str:
+    """A calibration as a page of its own: no script, nothing is loaded, all foreign text escaped.
+
+    Args:
+        report: The figures.
+
+    Returns:
+        The page.
+    """
+    seen = calibration_view(report, full=True)
+    body = [f"<h1>{escape(seen.title)}</h1>"]
+    body.append(f'<p class="conclusion">{escape(seen.conclusion)}</p>')
+    for place, block in enumerate(seen.blocks):
+        body.append(f"<h2>{escape(block.title)}</h2>" if block.title else "")
+        body.append(_html_lines(block) if isinstance(block, Lines) else _html_table(block))
+        if place == 1:
+            body += _figures(report)
+    title = escape(f"Calibration: {seen.title}")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(part for part in body if part)
+        + "\n</body></html>\n"
+    )
+
+
+def _md(text: str) -> str:
+    """Foreign text as it stands: nothing in it is taken for Markdown or HTML."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in text)
+
+
+def _md_row(name: str, text: str) -> str:
+    return f"{_md(name)}: {_md(text)}" if name else _md(text)
+
+
+def _md_table(block: Table) -> str:
+    head = "| " + " | ".join(_md(name) or " " for name in block.columns) + " |"
+    rule = "| --- |" + " ---: |" * (len(block.columns) - 1)
+    rows = ["| " + " | ".join(_md(cell) for cell in row) + " |" for row in block.rows]
+    return "\n".join([head, rule, *rows])
+
+
+def _html_lines(block: Lines) -> str:
+    rows = [f"<tr><td>{escape(name)}</td><td>{escape(text)}</td></tr>" for name, text in block.rows]
+    return f'<table class="lines">{"".join(rows)}</table>'
+
+
+def _html_table(block: Table) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in block.columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in block.rows
+    )
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in block.notes)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def _figures(report: CalibrationReport) -> list[str]:
+    """The plots of each part that has its items at hand."""
+    found = []
+    for part in shown_parts(report):
+        plots = []
+        aligned = report.aligned.get(part.name)
+        if aligned is not None and report.kind == "pointwise":
+            plots += [_scatter(aligned, part), _differences(aligned, part)]
+        if part.trust is not None:
+            plots += [_reliability(part.trust), _risk(part.trust)]
+        if plots:
+            found.append(f"<h2>{escape(part.name)}</h2>")
+            found.append(f'<div class="plots">{"".join(plots)}</div>')
+    return found
+
+
+def _figure(picture: str, words: str) -> str:
+    return f"<figure>{picture}<figcaption>{escape(words)}</figcaption></figure>"
+
+
+def _dots(points: list[Point]) -> Mark:
+    """Points as dots, larger where several coincide."""
+    counts = Counter(points)
+    most = max(counts.values(), default=1)
+    sizes = [_SMALLEST + (_LARGEST - _SMALLEST) * ((n - 1) / most) ** 0.5 for n in counts.values()]
+    return Mark(tuple(counts), sizes=tuple(sizes))
+
+
+def _scatter(aligned: Aligned, part: CriterionCalibration) -> str:
+    low, high = part.scale
+    pairs = [(round(mean_rating(i), 2), round(i.judge or 0.0, 2)) for i in aligned.both]
+    same = Mark(((low, low), (high, high)), kind="rule", style=2)
+    x, y = Axis("people", low, high), Axis("judge", low, high)
+    words = "Each output by the mean of people's scores and the judge's; on the line both agree."
+    return _figure(plot(x, y, [same, _dots(pairs)], label=words), words)
+
+
+def _differences(aligned: Aligned, part: CriterionCalibration) -> str:
+    """Bland and Altman's plot: differences against the mean of both."""
+    low, high = part.scale
+    span = high - low
+    pairs = []
+    for item in aligned.both:
+        human, judge = mean_rating(item), item.judge or 0.0
+        pairs.append((round((human + judge) / 2, 2), round(judge - human, 2)))
+    found = part.leniency
+    levels = [found.bias.value, found.loa_low, found.loa_high]
+    lines = [
+        Mark(((low, at), (high, at)), kind="line" if place == 0 else "rule", style=1)
+        for place, at in enumerate(levels)
+        if not isnan(at)
+    ]
+    zero = Mark(((low, 0.0), (high, 0.0)), kind="rule", style=2)
+    x, y = Axis("mean of both", low, high), Axis("judge - people", -span, span)
+    words = (
+        "Difference against the mean (Bland and Altman); the lines are the bias and the limits "
+        "within which 95 % of differences lie."
+    )
+    return _figure(plot(x, y, [zero, *lines, _dots(pairs)], label=words), words)
+
+
+def _reliability(found: Trust) -> str:
+    marks = [Mark(((0, 0), (1, 1)), kind="rule", style=2), *_bins(found.before, "as given", 0)]
+    if found.after is not None:
+        marks += _bins(found.after, "recalibrated", 1)
+    x, y = Axis("confidence", 0, 1), Axis("share right", 0, 1)
+    words = "How often the judge is right at each confidence; on the line it says what it is worth."
+    return _figure(plot(x, y, marks, label=words), words)
+
+
+def _bins(found: Reliability, name: str, style: int) -> list[Mark]:
+    points = tuple((row.confidence, row.rate.value) for row in found.bins)
+    most = max((row.rate.n for row in found.bins), default=1)
+    sizes = tuple(_SMALLEST + (_LARGEST - _SMALLEST) * row.rate.n / most for row in found.bins)
+    whiskers = [
+        Mark(((row.confidence, row.rate.low), (row.confidence, row.rate.high)), "line", style=style)
+        for row in found.bins
+    ]
+    return [*whiskers, Mark(points, name=name, style=style, sizes=sizes)]
+
+
+def _risk(found: Trust) -> str:
+    top = max(0.05, *(risk for _, risk in found.risk)) * 1.1
+    marks = [Mark(found.risk, kind="line")]
+    limit = found.review.max_error
+    marks.append(Mark(((0, limit), (1, limit)), kind="rule", style=1))
+    x, y = Axis("share taken over, most confident first", 0, 1), Axis("error", 0, round(top, 2))
+    words = "Errors among what is taken over without review; the dashed line is what is allowed."
+    return _figure(plot(x, y, marks, label=words), words)

@@ -1,0 +1,276 @@
+"""The tables of a calibration: agreement, people, what passes, both orders, segments."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import view
+from judgekit.report.calibration_blocks import Lines, Table, decimal, percent, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from judgekit.evaluation.calibrating.correcting import Corrected
+    from judgekit.evaluation.calibrating.report import CalibrationReport, CriterionCalibration
+    from judgekit.stats.estimate import Estimate
+
+_RIGHT = {
+    "pass": "right: it passes what people pass",
+    "exact": "right: it gives people's score",
+    "within_one": "right: it is one level from people's score at most",
+}
+_MOST_ROWS = 24
+_MOST_LEVELS = 12
+
+
+def agreement(parts: Sequence[CriterionCalibration]) -> Table:
+    """How far judge and people agree: kappa, or concordance where the scale has no levels.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part.
+    """
+    rows = []
+    for part in parts:
+        found = part.agreement
+        kappa = found.kappa_quadratic
+        text = view.number(kappa) if not isnan(kappa.value) else _ccc(found.ccc)
+        same = view.rate(found.exact) if part.confusion is not None else view.DASH
+        rows.append((part.name, f"{part.n:,}", text, same, signed(part.leniency.bias)))
+    notes = []
+    if any(row[2].endswith(" c") for row in rows):
+        notes.append("c: concordance, where the scale has no levels")
+    silent = sum(part.n_judge_missing for part in parts[:1])
+    if silent:
+        notes.append(f"the judge gave nothing usable on {view.count(silent, 'labelled item')}")
+    return Table(
+        "Judge and people",
+        ("", "n", "kappa, 95 %", "same score", "judge - people"),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def _ccc(found: Estimate) -> str:
+    text = view.number(found)
+    return text if text == view.DASH else f"{text} c"
+
+
+def people(parts: Sequence[CriterionCalibration]) -> Table:
+    """People with one another, and the judge with the same people.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part that two people or more labelled.
+    """
+    rows = [
+        (
+            part.name,
+            f"{part.people.n_annotators:,}",
+            view.number(part.people.alpha),
+            *_exactly(part),
+        )
+        for part in parts
+        if part.people.n_doubly
+    ]
+    return Table(
+        "People with one another, and the judge with the same people",
+        ("", "people", "alpha, 95 %", "person", "judge", "gap"),
+        tuple(rows),
+        ("person, judge: how often each gives the score of another person",),
+    )
+
+
+def _exactly(part: CriterionCalibration) -> tuple[str, str, str]:
+    """Exact agreement; on a scale without levels nobody agrees exactly."""
+    if part.confusion is None:
+        return view.DASH, view.DASH, view.DASH
+    found = part.people
+    return percent(found.human), percent(found.judge), signed(found.gap)
+
+
+def passing(parts: Sequence[CriterionCalibration]) -> Table:
+    """How far judge and people agree on what passes.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part.
+    """
+    rows = []
+    for part in parts:
+        found = part.pass_fail
+        if found is None:
+            continue
+        passes = f"{percent(found.judge_rate.value)} / {percent(found.human_rate.value)}"
+        rows.append((
+            part.name, view.rate(found.accuracy), view.number(found.kappa),
+            percent(found.tpr.value), percent(found.tnr.value), passes,
+        ))  # fmt: skip
+    return Table(
+        "Pass or fail",
+        ("", "as people", "kappa, 95 %", "TPR", "TNR", "judge / people"),
+        tuple(rows),
+    )
+
+
+def orders(parts: Sequence[CriterionCalibration]) -> Table:
+    """What a judge of two outputs says in each order.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part that was asked in orders.
+    """
+    rows = []
+    for part in parts:
+        found = part.orders
+        if found is None:
+            continue
+        rows.append((
+            part.name, view.rate(found.accuracy_ab), view.rate(found.accuracy_ba),
+            view.rate(found.swap_accuracy), view.rate(found.position_conflict),
+            percent(found.first_shown.value),
+        ))  # fmt: skip
+    return Table(
+        "Two orders",
+        ("", "right, A first", "B first", "both (swap)", "contradicts", "first"),
+        tuple(rows),
+        ("an answer that is not usable is counted as wrong here",) if rows else (),
+    )
+
+
+def corrected(parts: Sequence[CriterionCalibration]) -> Table:
+    """The judge's rate over all it judged, and what labels make of it.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part with outputs that nobody labelled, and why one is not corrected
+        below.
+    """
+    rows: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    for part in parts:
+        found = part.corrected_rate or part.corrected_mean
+        if not found.n_unlabelled:
+            continue
+        saved = found.n_labels_saved
+        rows.append((
+            part.name, view.rate(found.raw), view.rate(found.corrected),
+            view.rate(found.labels_only), view.DASH if isnan(saved) else f"{saved:,.0f}",
+        ))  # fmt: skip
+        notes += _corrected_notes(part.name, found)
+    return Table(
+        "Pass rate over all that was judged"
+        if parts[0].threshold is not None
+        else "How often A wins",
+        ("", "judge alone", "corrected", "labels alone", "labels saved"),
+        tuple(rows),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+def _corrected_notes(name: str, found: Corrected) -> Iterable[str]:
+    if isnan(found.corrected.value):
+        yield f"{name}: not corrected: {found.corrected.reason}"
+    yield from found.warnings
+
+
+def right_words(report: CalibrationReport) -> str:
+    """When the judge counts as right, in words.
+
+    Args:
+        report: The figures.
+
+    Returns:
+        A line.
+    """
+    if report.kind == "pairwise":
+        return "right: it names the winner that people name"
+    return _RIGHT[report.options.right]
+
+
+def segments(
+    parts: Sequence[CriterionCalibration], right: str, *, full: bool
+) -> list[Table | Lines]:
+    """The figures of groups.
+
+    Args:
+        parts: Criteria, and what sums them up.
+        right: When the judge counts as right.
+        full: Whether every part and every group is shown.
+
+    Returns:
+        A table of the last part; of every part in full.
+    """
+    tables: list[Table | Lines] = []
+    for part in parts if full else parts[-1:]:
+        rows = [
+            (
+                f"{segment.kind} {segment.name}",
+                f"{segment.n:,}",
+                view.rate(segment.right),
+                view.number(segment.kappa),
+                signed(segment.bias),
+            )
+            for segment in part.segments
+        ]
+        shown = rows if full else rows[:_MOST_ROWS]
+        n_more = len(rows) - len(shown)
+        title = "By segment" if len(parts) == 1 else f"By segment: {part.name}"
+        columns = ("", "n", "right", "kappa, 95 %", "judge - people")
+        notes = (*((f"… and {n_more:,} more with -v",) if n_more else ()), right)
+        tables.append(Table(title, columns, tuple(shown), notes))
+    return tables
+
+
+def annotators(part: CriterionCalibration) -> Table:
+    """Each annotator and the judge.
+
+    Args:
+        part: All criteria together.
+
+    Returns:
+        A row for each.
+    """
+    rows = tuple(
+        (each.name, f"{each.n:,}", decimal(each.mean), view.number(each.kappa), signed(each.bias))
+        for each in part.people.annotators
+    )
+    return Table(
+        "Each annotator and the judge", ("", "n", "mean", "kappa, 95 %", "judge - person"), rows
+    )
+
+
+def confusions(report: CalibrationReport) -> list[Table | Lines]:
+    """People's labels against the judge's scores.
+
+    Args:
+        report: The figures.
+
+    Returns:
+        A table for each criterion of twelve levels at most.
+    """
+    tables: list[Table | Lines] = []
+    names = {1.0: "a", 0.5: "tie", 0.0: "b"} if report.kind == "pairwise" else {}
+    for part in report.criteria.values() or [report.overall]:
+        found = part.confusion
+        if found is None or len(found.levels) > _MOST_LEVELS:
+            continue
+        heads = [names.get(level, f"{level:g}") for level in found.levels]
+        rows = tuple(
+            (f"people {head}", *(f"{n:,}" for n in counts), f"{silent:,}")
+            for head, counts, silent in zip(heads, found.counts, found.unusable, strict=True)
+        )
+        title = f"{part.name}: rows people, columns judge"
+        tables.append(Table(title, ("", *heads, "none"), rows))
+    return tables

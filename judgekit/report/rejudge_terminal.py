@@ -1,0 +1,202 @@
+"""What another judge changes, in a terminal and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import terminal, view
+from judgekit.report.comparison_terminal import plain_json, small_p
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from judgekit.evaluation.rejudging.figures import CriterionShift, Rejudged, Side, Twice
+    from judgekit.stats.agreement import Kappa
+    from judgekit.stats.paired import PairedDifference
+
+_MOST_FLIPS = 10
+_RATIONALE = 150
+_PASSED = {True: "pass", False: "fail", None: "open"}
+
+
+def print_rejudged(console: Console, found: Rejudged, *, every_flip: bool = False) -> None:
+    """Print how the decisions, the scores and the money differ, and which decisions flip.
+
+    Args:
+        console: Where to print.
+        found: The figures.
+        every_flip: Whether to print all decisions that flip, not the first ten.
+    """
+    from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
+
+    shown = found.flips if every_flip else found.flips[:_MOST_FLIPS]
+    if shown:
+        console.print()
+        more = f" ({len(shown)} of {len(found.flips)}; all with -v)"
+        title = Text("Decisions that flip", style="bold")
+        console.print(title.append(more if len(shown) < len(found.flips) else "", style="dim"))
+        for one in shown:
+            for by, line in _flip_lines(one):
+                console.print(Padding(line, (0, 0, 0, by), expand=False))
+    console.print()
+    outputs, cases = view.count(found.n, "output"), view.count(found.n_cases, "case")
+    title = Text(f"{view.printable(found.rubric)}: {outputs} of {cases}", style="bold")
+    console.print(title)
+    terminal.print_lines(console, figures(found))
+    if found.criteria:
+        console.print(_table(found.criteria))
+    terminal.print_lines(console, notes(found))
+    console.print(Text(conclusion(found), style="bold"))
+
+
+def rejudged_json(found: Rejudged) -> object:
+    """The figures as JSON; what is undefined is null.
+
+    Args:
+        found: The figures.
+
+    Returns:
+        JSON types only.
+    """
+    return plain_json(asdict(found))
+
+
+def conclusion(found: Rejudged) -> str:
+    """What changes, in one line.
+
+    Args:
+        found: The figures.
+
+    Returns:
+        How many decisions flip, and which way.
+    """
+    n = found.n - found.n_undecided
+    if not n:
+        return "nothing is decided by both judges"
+    up = sum(one.new.passed is True for one in found.flips)
+    if not found.flips:
+        return f"no decision of {n:,} changes"
+    return (
+        f"{len(found.flips):,} of {view.count(n, 'decision')} change: "
+        f"{up:,} now pass, {len(found.flips) - up:,} now fail"
+    )
+
+
+def figures(found: Rejudged) -> list[str]:
+    """The figures of the whole.
+
+    Args:
+        found: What was found.
+
+    Returns:
+        Lines.
+    """
+    return [
+        f"churn    {view.rate(found.churn)} of verdicts change",
+        f"kappa    {_kappa(found.kappa)} between the verdicts, beyond chance",
+        f"passed   {view.rate(found.old_pass_rate)} before, {view.rate(found.new_pass_rate)} now",
+        f"value    {_shift(found.value)} against before",
+    ]
+
+
+def notes(found: Rejudged) -> list[str]:
+    """Everything beside the figures.
+
+    Args:
+        found: What was found.
+
+    Returns:
+        Lines.
+    """
+    lines = [
+        *(f"before   {view.printable(judge)}" for judge in found.old_judges),
+        *(f"now      {view.printable(judge)}" for judge in found.new_judges),
+        f"price    {view.usd(found.old_price_usd)} before, {view.usd(found.new_price_usd)} now",
+        f"people   {view.printable(found.calibration)}",
+    ]
+    for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
+        for kind, n in kinds.items():
+            words = view.FAILURE_WORDS.get(kind, kind)
+            lines.append(f"failed   {name}: {view.count(n, 'question')}: {words}")
+    if found.n_undecided:
+        undecided = view.count(found.n_undecided, "output")
+        lines.append(f"without  {undecided} that a judge left undecided")
+    if not found.same_rubric:
+        lines.append("rubric   it is not the one that was used before; what differs is not the")
+        lines.append("         judge's doing alone")
+    if found.run_id is not None:
+        lines.append(f"kept     as {found.run_id}")
+    return lines
+
+
+def _table(criteria: Mapping[str, CriterionShift]) -> Table:
+    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("criterion", overflow="fold", max_width=24)
+    for name in ("now less before", "p", "weighted kappa"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, found in criteria.items():
+        changed = "" if found.same_question else " (asked otherwise)"
+        table.add_row(
+            Text(view.printable(name) + changed),
+            _shift(found.shift),
+            view.DASH if found.p_adjusted is None else small_p(found.p_adjusted),
+            _kappa(found.kappa),
+        )
+    return table
+
+
+def _flip_lines(one: Twice) -> list[tuple[int, Text]]:
+    """A headline, and for the criterion that moved most what both judges said."""
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    variant = f"  {view.printable(one.variant)}" if one.variant else ""
+    values = f"{_value(one.old)} to {_value(one.new)}"
+    head = Text(f"{_PASSED[one.old.passed]} to {_PASSED[one.new.passed]}", style="bold")
+    head.append(f"  {view.printable(one.case_id)}{variant}  {values}", style="")
+    lines = [(0, head)]
+    name = _most_moved(one)
+    if name is None:
+        return lines
+    for when, side in (("before", one.old), ("now", one.new)):
+        said = side.criteria[name]
+        score = view.DASH if said.raw is None else f"{said.raw:g}"
+        why = view.printable(said.rationale or "no reason", _RATIONALE)
+        lines.append((2, Text(f"{view.printable(name)} {when} {score}: {why}", style="dim")))
+    return lines
+
+
+def _most_moved(one: Twice) -> str | None:
+    names = [name for name in one.old.criteria if name in one.new.criteria]
+
+    def moved(name: str) -> float:
+        sides = one.old.criteria[name].value, one.new.criteria[name].value
+        return -1.0 if sides[0] is None or sides[1] is None else abs(sides[0] - sides[1])
+
+    return max(names, key=moved, default=None)
+
+
+def _value(side: Side) -> str:
+    return view.DASH if side.value is None else f"{side.value:.2f}"
+
+
+def _shift(found: PairedDifference | None) -> str:
+    if found is None:
+        return view.DASH
+    if isnan(found.low):
+        return f"{found.value:+.2f}"
+    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+
+
+def _kappa(found: Kappa | None) -> str:
+    return view.DASH if found is None else view.number(found)

@@ -1,0 +1,247 @@
+"""`judgekit calibrate`: where judgments may come from, what is written, what it exits with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.interrupting import CtrlC
+from tests.factories import reply
+from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from tests.cli.bench import Bench
+
+RUBRIC = """\
+name: answers
+criteria: [{name: right, question: "Is it right?", scale: one_to_five}]
+"""
+_SOME = 4
+SCORES = {f"c{k}": k % 5 + 1 for k in range(10)}
+
+
+def people(*names: str, shift: int = 0, n: int = 10) -> list[dict[str, Any]]:
+    """Labels like the judge's scores, or some levels off."""
+    return [
+        {"case_id": case, "annotator": name, "raw": min(5, max(1, score + shift))}
+        for case, score in list(SCORES.items())[:n]
+        for name in names or ("Ada",)
+    ]
+
+
+@pytest.fixture
+def laid(bench: Bench) -> Bench:
+    """Ten outputs, recorded replies about them, and labels that agree."""
+    bench.write("rubric.yaml", RUBRIC)
+    bench.write(
+        "outputs.jsonl", *({"case_id": c, "text": f"Answer {c}.", "input": "?"} for c in SCORES)
+    )
+    bench.write("replies.jsonl", *({"case_id": c, "text": reply(s)} for c, s in SCORES.items()))
+    bench.write("labels.jsonl", *people())
+    return bench
+
+
+def graded(bench: Bench, *options: object) -> Any:
+    """Calibrate on outputs that are graded now."""
+    return bench.run(
+        "calibrate", "labels.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:replies.jsonl", *options,
+    )  # fmt: skip
+
+
+def test_outputs_are_graded_on_the_spot(laid: Bench) -> None:
+    ran = graded(laid, "--json")
+    assert ran.code == 0
+    assert ran.json["overall"]["agreement"]["exact"]["value"] == 1
+    assert ran.json["rubric"] == "answers"
+    assert ran.json["judges"][0].startswith("recorded:replies.jsonl pointwise/criterion@")
+
+
+def test_tables_go_to_stdout_and_progress_to_stderr(laid: Bench) -> None:
+    ran = graded(laid, "-o", "report.html")
+    assert "Judge and people" in ran.out
+    assert "May this judge stand in for a person? Cannot be said: one annotator" in ran.out
+    assert "wrote the report to report.html" in ran.err
+    assert (laid.folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_what_grade_wrote_is_read(laid: Bench) -> None:
+    laid.run(
+        "grade", "outputs.jsonl", "--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl",
+        "-o", "verdicts.jsonl",
+    )  # fmt: skip
+    laid.write("cases.jsonl", *({"id": c, "input": "?", "stratum": "simple"} for c in SCORES))
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--results", "verdicts.jsonl", "--rubric", "rubric.yaml",
+        "--cases", "cases.jsonl", "--json",
+    )  # fmt: skip
+    assert ran.code == 0
+    assert ran.json["overall"]["n"] == 10
+    assert ran.json["origin"] == {"file": "verdicts.jsonl"}
+
+
+def test_the_latest_run_is_taken_where_nothing_is_named(laid: Bench) -> None:
+    laid.write("cases.jsonl", *({"id": c, "input": "?", "tags": ["t"]} for c in SCORES))
+    suite = {
+        "name": "small", "dataset": "cases.jsonl", "rubric": "rubric.yaml",
+        "judge": {"model": "recorded:replies.jsonl"},
+        "variants": [{"id": "v1", "outputs": "outputs.jsonl"}],
+    }  # fmt: skip
+    laid.write("judgekit.yaml", json.dumps(suite))
+    assert laid.run("run").code == 0
+    ran = laid.run("calibrate", "labels.jsonl", "--json")
+    assert ran.json["overall"]["agreement"]["exact"]["value"] == 1
+    assert ran.json["origin"]["run"]
+    assert [segment["kind"] for segment in ran.json["overall"]["segments"]] == ["tag"]
+    named = laid.run("calibrate", "labels.jsonl", "--run", "latest:small", "--json")
+    assert named.json["overall"] == ran.json["overall"]
+
+
+def test_two_sides_are_compared_on_the_spot(laid: Bench) -> None:
+    laid.write("a.jsonl", *({"case_id": c, "text": f"Answer {c}.", "input": "?"} for c in SCORES))
+    laid.write("b.jsonl", *({"case_id": c, "text": f"Other {c}.", "input": "?"} for c in SCORES))
+    template = {"evidence_first": [], "evidence_second": [], "rationale": "So it is."}
+    replies = [
+        {"case_id": c, "order": order, "text": json.dumps(template | {"preference": slot})}
+        for c in SCORES
+        for order, slot in (("ab", "first"), ("ba", "second"))
+    ]
+    laid.write("pairs.jsonl", *replies)
+    laid.write(
+        "winners.jsonl", *({"case_id": c, "annotator": "Ada", "winner": "a"} for c in SCORES)
+    )
+    ran = laid.run(
+        "calibrate", "winners.jsonl", "--compare", "a.jsonl", "b.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:pairs.jsonl", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.json["kind"] == "pairwise"
+    assert ran.json["overall"]["orders"]["accuracy_both"]["value"] == 1
+
+
+def test_sides_that_share_no_case_are_an_error(laid: Bench) -> None:
+    laid.write("a.jsonl", {"case_id": "x", "text": "1", "input": "?"})
+    laid.write("b.jsonl", {"case_id": "y", "text": "2", "input": "?"})
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--compare", "a.jsonl", "b.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:replies.jsonl",
+    )  # fmt: skip
+    assert ran.code == 2
+    assert "no case is answered by both sides" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--run", "r", "--results", "labels.jsonl"], "--run and --results are two sources"),
+        (["--judge", "openai/m"], "a judge is named, and nothing for it to judge"),
+        (["-o", "report.pdf"], "use .json, .md, .html"),
+        (["--results", "outputs.jsonl"], "cannot tell what a judge said"),
+    ],
+)
+def test_what_does_not_go_together_is_said(laid: Bench, options: list[str], problem: str) -> None:
+    ran = laid.run("calibrate", "labels.jsonl", *options)
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_unsound_labels_are_said_before_anything_is_asked(laid: Bench) -> None:
+    laid.write("labels.jsonl", {"case_id": "c1", "raw": 1, "winner": "a"})
+    ran = graded(laid)
+    assert ran.code == 2
+    assert "labels.jsonl:1: case 'c1': a label has `raw` or `winner`, not both" in ran.err
+    assert not (laid.folder / ".judgekit").exists()
+
+
+def test_a_judge_that_fails_makes_the_result_incomplete(laid: Bench) -> None:
+    rows = [{"case_id": c, "text": reply(s)} for c, s in list(SCORES.items())[1:]]
+    laid.write("replies.jsonl", *rows)
+    ran = graded(laid, "--json")
+    assert ran.code == 3
+    assert ran.json["overall"]["n_judge_missing"] == 1
+    assert ran.json["joined"]["n_judge_failures"] == 1
+
+
+def test_a_frozen_cache_that_misses_exits_6(laid: Bench) -> None:
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "openai/m", "--frozen",
+    )  # fmt: skip
+    assert ran.code == 6
+    assert "the frozen cache does not hold every reply" in ran.err
+
+
+def test_too_little_money_exits_5(laid: Bench) -> None:
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "openai/gpt-4.1-mini", "--max-cost", "0.0000001",
+    )  # fmt: skip
+    assert ran.code == 5
+    assert "--max-cost is reached" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("shift", "least", "code"), [(0, "0.5", 4), (-1, "0.2", 0), (-1, "0.99", 1), (-1, "0.8", 4)]
+)
+def test_agreement_can_be_required(laid: Bench, shift: int, least: str, code: int) -> None:
+    """Full agreement of ten items shows no spread, so that its interval is open."""
+    laid.write("labels.jsonl", *people(shift=shift))
+    ran = graded(laid, "--min-kappa", least, "-q")
+    assert ran.code == code, ran.out + ran.err
+
+
+def test_a_stand_in_can_be_required(laid: Bench) -> None:
+    ran = graded(laid, "--require-stand-in")
+    assert ran.code == 4
+    assert "--require-stand-in: cannot be said" in ran.err
+
+
+def test_options_reach_the_figures(laid: Bench) -> None:
+    laid.write("labels.jsonl", *people("Ada", "Ben"))
+    ran = graded(laid, "--json", "--annotator", "Ben", "--alpha", "0.1", "--cluster", "item",
+                 "--labels-are", "random", "--consensus", "majority", "--right", "exact",
+                 "--by", "doc", "--suggest", "0", "--worst", "1")  # fmt: skip
+    options = ran.json["options"]
+    assert (options["annotators"], options["level"]) == (["Ben"], 0.9)
+    assert (options["cluster"], options["consensus"], options["by"]) == (
+        "item",
+        "majority",
+        ["doc"],
+    )
+    assert ran.json["suggestions"] == []
+    assert ran.json["joined"]["annotators"] == ["Ben"]
+
+
+def test_an_interrupt_shows_what_there_is(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == _SOME:
+            ctrl_c.press()
+        return ok(reply(4))
+
+    asked = ("--outputs", "outputs.jsonl", "--rubric", "rubric.yaml", "-j", 1)
+    with OpenAILikeServer(interrupts) as server:
+        ran = laid.ask(server, "calibrate", "labels.jsonl", *asked)
+    assert ran.code == 130
+    assert "Judge and people" in ran.out
+    assert "nothing that was answered is asked twice" in ran.err
+
+
+def test_two_interrupts_stop_at_once(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == _SOME:
+            ctrl_c.press_twice()
+        return replace(ok(reply(4)), is_held=seen.number >= _SOME)
+
+    asked = ("--outputs", "outputs.jsonl", "--rubric", "rubric.yaml", "-j", 1)
+    with OpenAILikeServer(interrupts) as server:
+        ran = laid.ask(server, "calibrate", "labels.jsonl", *asked)
+    assert (ran.code, ran.out) == (130, "")
+    assert "stopped at once" in ran.err

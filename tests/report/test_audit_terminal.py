@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.evaluation.auditing.figures import Audit, Effect, ProbeFound
+from judgekit.evaluation.auditing.self_test import SelfTest
+from judgekit.evaluation.figures.summary import Spent
+from judgekit.report.audit_terminal import (
+    audit_json,
+    conclusion,
+    figure,
+    notes,
+    print_audit,
+    print_self_test,
+    self_test_json,
+)
+from judgekit.stats.estimate import Estimate, undefined
+from tests.report.drawing import drawn, plain_console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from judgekit.evaluation.auditing.figures import EffectVerdict
+
+
+def shown(draw: Callable[[Console], None], width: int = 100) -> str:
+    console = plain_console(width)
+    draw(console)
+    return drawn(console)
+
+
+def effect(value: float, half: float = 0.05, **fields: Any) -> Effect:
+    known: dict[str, Any] = {
+        "name": "score with padding",
+        "estimate": Estimate(value=value, low=value - half, high=value + half, n=20, method="t"),
+        "scale": "value",
+        "margin": 0.05,
+        "verdict": "material",
+    }
+    return Effect(**known | fields)
+
+
+def probe(name: str = "verbosity", *effects: Effect, **fields: Any) -> ProbeFound:
+    known = {"question": "Does it reward length?", "status": "done", "effects": effects}
+    return ProbeFound(**{"name": name} | known | fields)
+
+
+def audit(*probes: ProbeFound, **fields: Any) -> Audit:
+    known: dict[str, Any] = {
+        "judge": "openai/m pointwise/criterion@1",
+        "pair_judge": "openai/m pairwise/criterion@1",
+        "models": ("m",),
+        "rubric": "support",
+        "rubric_fingerprint": "f",
+        "n_cases": 20,
+        "n_outputs": 40,
+        "seed": 7,
+        "level": 0.95,
+        "failures": {},
+        "failure_messages": {},
+        "spent": Spent(n_replies=80, cost_usd=0.5),
+    }
+    return Audit(**known | {"probes": probes} | fields)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (effect(0.3), "+0.30 [+0.25, +0.35]"),
+        (effect(0.0, 0.001), "+0.00 [+0.00, +0.00]"),
+        (effect(-0.001, 0.0), "+0.00 [+0.00, +0.00]"),
+        (effect(-0.15, scale="lean"), "-15 % [-20, -10]"),
+        (effect(0.12, scale="rate"), "12 % [7, 17]"),
+        (effect(0.3, nan), "+0.30"),
+        (effect(0.3, estimate=undefined("none", n=0, method="t")), "–"),
+    ],
+)
+def test_an_effect_is_written_in_what_it_is_measured_in(given: Effect, words: str) -> None:
+    assert figure(given) == words
+
+
+def test_a_report_fits_into_80_columns_and_names_every_probe() -> None:
+    reason = "no case has two different outputs, and this goes on for quite a while to be wrapped"
+    found = audit(
+        probe("verbosity", effect(0.3), counts={"now passes": 1200, "own family": "GPT"}),
+        probe("position", status="skipped", reason=reason),
+        probe("stability", effect(0.1, 0.2, verdict="cannot_say", n_to_tell=90), n_left_out=2),
+        probe("scale", status="incomplete", reason="it was interrupted", n_failed=3),
+        probe("authority", effect(-0.2, note="it lowers the score", verdict=None)),
+    )
+    text = shown(lambda to: print_audit(to, found), width=80)
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert "support: 20 cases, 40 outputs" in text
+    assert "score with padding                   +0.30 [+0.25, +0.35]   MATERIAL" in text
+    assert "now passes 1,200; own family GPT" in text
+    assert "skipped         position\n    no case has two different outputs" in text
+    assert "about 90 cases would tell" in text
+    assert "2 outputs left out: it cannot be tried on them" in text
+    assert "incomplete: it was interrupted" in text
+    assert "3 questions without an answer; none counts" in text
+    assert "score with padding: it lowers the score" in text
+
+
+def test_nothing_foreign_runs_in_the_terminal() -> None:
+    hostile = "\x1b[31m[red]x[/]"
+    found = audit(probe("position", status="skipped", reason=hostile), rubric=hostile)
+    text = shown(lambda to: print_audit(to, found))
+    assert "\x1b" not in text
+    assert "[red]x[/]" in text
+
+
+def test_probes_skipped_for_the_same_reason_are_told_together() -> None:
+    given = [probe(f"p{k}", status="skipped", reason=f"reason {k % 2}") for k in range(4)]
+    text = shown(lambda to: print_audit(to, audit(*given)))
+    assert "skipped         p0, p2\n    reason 0\n" in text
+    assert "skipped         p1, p3\n    reason 1\n" in text
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "line"),
+    [
+        (["material", "small"], "material: p0; 1 probe saw nothing material"),
+        (["cannot_say", "cannot_say"], "cannot be said: p0, p1"),
+        (["none_seen", "small", "none_seen"], "3 probes saw nothing material"),
+        ([], "no probe was made"),
+    ],
+)
+def test_one_line_says_what_an_audit_comes_to(verdicts: list[EffectVerdict], line: str) -> None:
+    probes = [probe(f"p{k}", effect(0.1, verdict=v)) for k, v in enumerate(verdicts)]
+    skipped = probe("skipped", status="skipped", reason="no")
+    assert conclusion(audit(*probes, skipped)) == line
+
+
+def test_the_notes_say_who_was_asked_and_from_which_size_on_it_matters() -> None:
+    rate = effect(0.1, scale="rate", name="no tie", margin=0.1)
+    lean = effect(0.1, scale="lean", margin=0.1)
+    said = "\n".join(notes(audit(probe("a", effect(0.1), rate, lean))))
+    assert "judge    openai/m pointwise/criterion@1" in said
+    assert "asked    80 replies, $0.50 spent" in said
+    assert "seed 7; each interval 95 %" in said
+    assert "material from a shift of 0.05 of the value, a choice 10 points from half" in said
+    assert "10 % (no tie)" in said
+    assert "sizes" not in "\n".join(notes(audit(probe("a"))))
+
+
+def test_failures_are_told_by_kind_with_what_the_first_one_says() -> None:
+    said = notes(audit(failures={"timeout": 2}, failure_messages={"timeout": "no reply\n  wait"}))
+    at = said.index("failed   2 questions: no answer in time")
+    assert said[at + 1] == "         no reply; wait"
+
+
+def test_what_may_be_chance_among_so_many_looks_is_said() -> None:
+    weak = effect(0.1, p=0.02, p_adjusted=0.1)
+    strong = effect(0.1, p=0.001, p_adjusted=0.005)
+    said = "\n".join(notes(audit(probe("a", weak), probe("b", strong))))
+    assert "of 2 effects one or the other is seen by chance" in said
+    assert "score with padding (p 0.100) would be no longer" in said
+    assert "by chance" not in "\n".join(notes(audit(probe("b", strong))))
+
+
+def test_an_audit_as_json_has_its_verdicts_and_null_for_what_is_undefined() -> None:
+    nothing = effect(0.0, estimate=undefined("none", n=0, method="t"), verdict="cannot_say")
+    found: Any = audit_json(audit(probe("a", effect(0.3)), probe("b", nothing)))
+    assert json.loads(json.dumps(found))["probes"][1]["effects"][0]["estimate"]["value"] is None
+    assert [one["verdict"] for one in found["probes"]] == ["material", "cannot_say"]
+    assert (found["material"], found["is_complete"]) == (["a"], True)
+
+
+SELF = SelfTest(
+    {
+        "fair": {"a": "none_seen", "b": "none_seen"},
+        "a": {"a": "material", "b": "none_seen"},
+        "b": {"a": "cannot_say", "b": "material"},
+    },
+    {"a": 0.3, "b": -0.25},
+    1200,
+)
+
+
+def test_a_self_test_shows_each_bias_with_what_its_probe_says() -> None:
+    text = shown(lambda to: print_self_test(to, SELF), width=80)
+    assert "every probe sees its own bias and no other (1,200 questions" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["none", "–", "–", "none", "seen", "2"] in lines
+    assert ["b", "MATERIAL", "-0.25", "cannot", "be", "said", "1"] in lines
+
+
+def test_a_self_test_that_does_not_fit_says_where() -> None:
+    wrong: Any = {**SELF.verdicts, "b": {"a": "material", "b": "small"}}
+    found = replace(SELF, verdicts=wrong)
+    text = shown(lambda to: print_self_test(to, found))
+    assert "b does not see its own bias" in text
+    assert "a sees a bias in b" in text
+    as_json: Any = self_test_json(found)
+    assert as_json["wrong"] == [["b", "a"], ["b", "b"]]

@@ -1,0 +1,227 @@
+"""A calibration as people read it: in a terminal, as Markdown, and as a page with plots."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import judgekit as jk
+from judgekit.errors import SettingsError
+from judgekit.evaluation.calibrating.material import Pair, Pairs, Place
+from judgekit.evaluation.calibrating.options import CalibrationOptions
+from judgekit.report.calibration_blocks import decimal, percent, signed
+from judgekit.report.calibration_page import (
+    calibration_html,
+    calibration_markdown,
+    write_calibration,
+)
+from judgekit.report.calibration_terminal import print_calibration
+from judgekit.report.calibration_view import calibration_view
+from judgekit.report.plots import Axis, Mark, plot
+from judgekit.stats.estimate import undefined
+from judgekit.stats.intervals import mean
+from judgekit.verdicts import conclude
+from tests.evaluation.labelled import (
+    RUBRIC,
+    TWO,
+    Crowd,
+    comparisons,
+    labels,
+    verdict,
+    verdicts,
+    winners,
+)
+from tests.factories import make_criterion, make_judgment, make_rubric
+from tests.report.drawing import drawn, plain_console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.evaluation.calibrating.report import CalibrationReport
+
+NAN = float("nan")
+EVIL = "<script>alert(1)</script> [x](javascript:y) | *"
+
+
+def crowded(**options: Any) -> CalibrationReport:
+    """A judge of two variants, with confidence, and labels of most outputs."""
+    crowd = Crowd(45, variants=("v1", "v2"))
+    wanted = CalibrationOptions(**options)
+    rows = [row | {"rationale": EVIL} for row in crowd.labels(70)]
+    said = crowd.verdicts(confidence=0.8)
+    return jk.calibrate(said, rows, rubric=RUBRIC, options=wanted)
+
+
+def shown(report: CalibrationReport, *, full: bool = False) -> str:
+    """What is printed."""
+    console = plain_console(80)
+    print_calibration(console, report, full=full)
+    return drawn(console)
+
+
+def test_everything_that_was_found_is_printed_within_80_columns() -> None:
+    text = shown(crowded())
+    for words in (
+        "support: 210 labels of 3 annotators", "judge   fake", "90 outputs, 20 without a label",
+        "Judge and people", "People with one another", "Pass or fail", "corrected",
+        "80 % sure on average", "By segment", "variant v1", "Where they part most",
+        "Labels that would help most", "May this judge stand in for a person?",
+    ):  # fmt: skip
+        assert words in text, words
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_in_full_there_are_annotators_and_the_table_of_scores() -> None:
+    brief, whole = shown(crowded()), shown(crowded(), full=True)
+    assert "Each annotator and the judge" not in brief
+    assert "Each annotator and the judge" in whole
+    assert "accuracy: rows people, columns judge" in whole
+
+
+def test_what_was_left_out_is_said() -> None:
+    said = [*verdicts({"a": 4, "b": None, "c": 2})]
+    people = [*labels({"a": 4, "b": 3, "x": 1}), *labels({"c": None}), *labels({"a": 1}, "Ben")]
+    wanted = CalibrationOptions(annotators=("Ada",))
+    text = shown(jk.calibrate(said, people, options=wanted))
+    text = " ".join(text.split())
+    assert "2 of 5 joined, 1 without a score, 1 of other annotators, 1 of outputs nobody" in text
+    assert "not judged: x" in text
+    assert "1 answer not usable, left out and not counted as 0: no verdict could be read" in text
+    assert "the judge gave nothing usable on 1 labelled item" in text
+    assert "no rubric is known" in text
+
+
+def test_two_criteria_are_answered_apart() -> None:
+    said = [verdict(c, {"accuracy": r, "tone": r}, TWO) for c, r in {"a": 4, "b": 2}.items()]
+    people = [*labels({"a": 4, "b": 3}, criterion="accuracy"), *labels({"a": 1}, criterion="tone")]
+    text = shown(jk.calibrate(said, people, rubric=TWO))
+    assert "person? Cannot be said on accuracy, tone" in text
+    assert "all criteria" in text
+    assert "c: concordance" not in text or "whole" in text
+
+
+def test_a_file_is_where_it_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(json.dumps(one.to_json()) + "\n" for one in verdicts({"a": 4}))
+    (tmp_path / "verdicts.jsonl").write_text(rows, encoding="utf-8")
+    report = jk.calibrate("verdicts.jsonl", labels({"a": 4}), rubric=RUBRIC)
+    assert "from    file verdicts.jsonl" in shown(report)
+
+
+def test_comparisons_show_both_orders() -> None:
+    said = comparisons({"1": "a", "2": "b", "3": "first", "4": "tie"})
+    text = shown(jk.calibrate(said, winners({"1": "a", "2": "a", "3": "b"})), full=True)
+    assert "Two orders" in text
+    assert "How often A wins" in text
+    assert "people tie" in text
+    assert "right: it names the winner that people name" in text or "By segment" not in text
+
+
+def test_many_segments_are_cut_short_with_a_note() -> None:
+    crowd = Crowd(30)
+    rows = [row | {"metadata": {"doc": row["case_id"]}} for row in crowd.labels()]
+    report = jk.calibrate(
+        crowd.verdicts(), rows, rubric=RUBRIC, options=CalibrationOptions(by=("doc",))
+    )
+    assert "… and 6 more with -v" in shown(report)
+    assert "more with -v" not in shown(report, full=True)
+
+
+def test_a_threshold_that_was_found_is_told() -> None:
+    said = verdicts({f"c{k}": 5 if k < 80 else 4 for k in range(100)}, confidence=0.9)
+    people = labels({f"c{k}": 5 for k in range(100)})
+    text = shown(jk.calibrate(said, people, rubric=RUBRIC)).replace("\n", " ")
+    assert "auto-accept 100 % at 5 % error or less" in re.sub(r" +", " ", text)
+
+
+def test_the_page_is_well_formed_and_foreign_text_is_only_text() -> None:
+    page = calibration_html(crowded())
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(pictures) == 4
+    for picture in pictures:
+        ET.fromstring(picture)  # noqa: S314 - our own
+    assert "http" not in page
+
+
+def test_markdown_says_the_same_and_escapes_foreign_text() -> None:
+    report = crowded()
+    text = calibration_markdown(report)
+    assert text.startswith("# Calibration: support: 210 labels of 3 annotators")
+    assert "\\<script\\>" in text
+    assert "| accuracy |" in text
+    for block in calibration_view(report, full=True).blocks:
+        assert block.title in text
+
+
+@pytest.mark.parametrize("suffix", [".json", ".md", ".html"])
+def test_a_report_is_written_by_its_suffix(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"report{suffix}"
+    report = jk.calibrate(verdicts({"a": 4, "b": 2}), labels({"a": 4, "b": 3}), rubric=RUBRIC)
+    write_calibration(path, report)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith({".json": "{", ".md": "#", ".html": "<!doctype"}[suffix])
+
+
+def test_another_suffix_is_refused(tmp_path: Path) -> None:
+    report = jk.calibrate(verdicts({"a": 4}), labels({"a": 4}), rubric=RUBRIC)
+    with pytest.raises(SettingsError, match=r"use \.json, \.md, \.html"):
+        write_calibration(tmp_path / "report.pdf", report)
+
+
+def test_a_page_of_failures_has_no_plots_that_lie() -> None:
+    report = jk.calibrate(verdicts({"a": None}), labels({"a": 4}), rubric=RUBRIC)
+    assert "nan" not in calibration_html(report)
+    assert "nan" not in shown(report)
+
+
+def test_figures_are_rounded_and_what_is_undefined_is_a_dash() -> None:
+    assert signed(mean([1.0, 2.0])).startswith("+1.50 [")
+    assert signed(mean([1.0])) == "+1.00"
+    assert signed(undefined("no", n=0, method="m")) == "–"
+    assert (percent(0.615), percent(NAN), decimal(0.615), decimal(NAN)) == (
+        "62 %",
+        "–",
+        "0.61",
+        "–",
+    )
+
+
+def test_points_that_are_no_numbers_are_not_drawn() -> None:
+    axis = Axis("a < b", 0, 1)
+    marks = [
+        Mark(((0.5, NAN), (2.0, 0.5)), name="one"),
+        Mark(((0.0, 0.0),), kind="line", name="two", style=1),
+    ]
+    picture = plot(axis, axis, marks, label='say "x"')
+    root = ET.fromstring(picture)  # noqa: S314 - our own
+    assert picture.count('class="c0"') == 2  # a dot at the border, and its entry in the key
+    assert "polyline" not in picture
+    assert root.attrib["aria-label"] == 'say "x"'
+
+
+def test_errors_and_criteria_not_judged_in_orders_are_told() -> None:
+    broken = conclude(RUBRIC, [], case_id="z", error="timeout")
+    text = shown(jk.calibrate([*verdicts({"a": 4}), broken], labels({"a": 4}), rubric=RUBRIC))
+    assert "1 output without an output; not judged" in text
+    pairs = [Pair(place=Place(c), criterion=None, choices=(), winner="a") for c in "12"]
+    known = shown(jk.calibrate(Pairs(pairs), winners({"1": "a"})), full=True)
+    assert "Two orders" not in known
+    assert "How often A wins" in known
+
+
+def test_a_scale_of_many_levels_has_no_table_and_of_none_a_concordance() -> None:
+    wide = make_rubric(make_criterion(scale={"min": 0, "max": 20, "integer": True}))
+    said = [
+        conclude(wide, [make_judgment(value=v / 20, raw=v)], case_id=f"c{v}") for v in (3, 9, 15)
+    ]
+    people = labels({"c3": 2, "c9": 9, "c15": 17})
+    assert "rows people" not in shown(jk.calibrate(said, people, rubric=wide), full=True)
+    smooth = make_rubric(make_criterion(scale={"min": 0, "max": 100}))
+    text = shown(jk.calibrate(said, people, rubric=smooth))
+    assert "c: concordance, where the scale has no levels" in text

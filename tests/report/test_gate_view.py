@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from judgekit.evaluation.gating import DropHeld, GateHeld, TierHeld
+from judgekit.report.gate_view import gate_json, gate_lines
+from judgekit.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from judgekit.verdicts.gating import Held
+
+
+def estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=40, method="made up")
+
+
+def tier(held: Held, **fields: Any) -> str:
+    known: dict[str, Any] = {
+        "variant": "v1", "tier": "production", "least": 0.8, "low": 0.4, "high": 0.9,
+        "value": estimate(0.85, 0.7, 0.92), "n_without": 0, "held": held,
+    }  # fmt: skip
+    (line,) = gate_lines(GateHeld(tiers=(TierHeld(**known | fields),)))
+    return line
+
+
+def drop(held: Held | None, **fields: Any) -> str:
+    known: dict[str, Any] = {
+        "variant": "v1", "max_drop": 0.1, "baseline": "run-0",
+        "change": estimate(-0.2, -0.3, -0.1), "held": held,
+    }  # fmt: skip
+    (line,) = gate_lines(GateHeld(drops=(DropHeld(**known | fields),)))
+    return line
+
+
+def test_a_tier_is_told_with_the_value_and_what_is_asked() -> None:
+    found = "value 0.85 [0.70, 0.92], 0.8 asked"
+    assert tier("passed") == f"gate    v1: reaches production: {found}"
+    assert tier("failed") == f"gate    v1: is below production: {found}"
+    undecided = f"gate    v1: undecided for production: {found}"
+    assert tier("inconclusive") == f"{undecided}; more cases would tell"
+    assert tier("inconclusive", n_without=3) == (
+        f"{undecided}; 3 answers without a value counted as 0 and as 1: 0.40 to 0.90"
+    )
+
+
+def test_a_tier_of_nothing_says_so() -> None:
+    nothing = estimate(nan, nan, nan)
+    assert "no answer has a value, 0.8 asked" in tier("inconclusive", value=nothing)
+    assert "value 0.85, 0.8 asked" in tier("passed", value=estimate(0.85, nan, nan))
+
+
+def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
+    found = "-0.20 [-0.30, -0.10] since run-0 (40 cases), a drop of 0.1 allowed"
+    assert drop("failed") == f"gate    v1: pass rate fell too far: {found}"
+    assert drop("passed").startswith("gate    v1: pass rate within the drop allowed: -0.20")
+    assert drop("inconclusive", n_undecided=2).endswith(
+        "allowed; 2 cases are undecided that had a verdict then"
+    )
+    assert "undecided: a drop" in drop("inconclusive", change=None, n_undecided=1)
+    assert "-0.20 since" in drop("failed", change=estimate(-0.2, nan, nan))
+
+
+def test_nothing_to_compare_with_is_told() -> None:
+    first = {"baseline": None, "change": None}
+    assert drop(None, **first).startswith("gate    pass rate: no earlier run of this suite, a drop")
+    drops = tuple(
+        DropHeld(variant=name, max_drop=0.1, held=None, change=None, baseline=baseline)
+        for name, baseline in (("v1", "run-0"), ("new", None))
+    )
+    assert (
+        "new: pass rate: no earlier run of this suite has it"
+        in gate_lines(GateHeld(drops=drops))[1]
+    )
+    assert "no case in common with run run-0" in drop(None, change=None)
+    assert gate_lines(GateHeld(is_partial=True)) == [
+        "gate    not decided: the run did not come to its end"
+    ]
+
+
+def test_the_whole_stands_in_json() -> None:
+    assert gate_json(None) is None
+    found = gate_json(GateHeld(is_partial=True))
+    assert found is not None
+    assert found["held"] == "inconclusive"
+    assert found["is_partial"] is True

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import io
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+from judgekit.evaluation.comparing.pairing import LeftOut
+from judgekit.evaluation.figures.summary import Spent
+from judgekit.evaluation.ranking.figures import Questioned, RankRules
+from judgekit.evaluation.ranking.summary import rank_meetings
+from judgekit.report.ranking_terminal import print_ranking, ranking_json
+from tests.evaluation.ranking.fields import judged, met, season
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from judgekit.evaluation.ranking.meetings import Meeting
+
+
+def shown(meetings: Iterable[Meeting], *names: str, **settings: Any) -> str:
+    """The ranking as a wide terminal shows it."""
+    console = Console(file=io.StringIO(), width=200)
+    print_ranking(console, rank_meetings(meetings, names, **settings))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_strengths_places_and_who_beat_whom_are_shown() -> None:
+    true = {"v1": 1.5, "v2": 0.0, "v3": -1.5}
+    text = shown(
+        season(np.random.default_rng(1), true, 60, first=0.8),
+        questioned=Questioned(
+            rubric="support", judges=("gpt pairwise/criterion@1",), spent=Spent(n_replies=720)
+        ),
+    )
+    assert "support: 3 sides, 180 comparisons on 60 cases" in text
+    assert "strength, 95 %" in text
+    assert "judge   gpt pairwise/criterion@1" in text
+    assert "asked   720 replies" in text
+    assert "between equals the output shown first wins 7" in text
+    assert "v1 is first: shown to be better than all others (alpha 0.05)" in text
+    assert "wins against, %" in text
+
+
+def test_several_places_are_named_in_their_order() -> None:
+    true = {"v1": 2.0, "v2": 0.0, "v3": -2.0}
+    meetings = season(np.random.default_rng(1), true, 60, tie_share=0.2)
+    text = shown(meetings, rules=RankRules(top=2, alpha=0.1, ties="davidson"))
+    assert "strength, 90 %" in text
+    assert "the order is v1, v2: each shown to be better than all below (alpha 0.1)" in text
+    assert "taken as an outcome of their own, Davidson's nu 0." in text
+
+
+def test_what_is_open_is_said_with_the_cases_it_would_take() -> None:
+    text = shown(met("x", "y", *"aaabbaba"))
+    assert "no decision: place 1 is open between x and y (alpha 0.05); about " in text
+    assert "cases would tell them apart" in text
+    assert "its pull is not estimated: the order the outputs were shown in is not known" in text
+
+
+def test_who_won_everything_is_shown_without_an_end() -> None:
+    text = shown([*met("x", "y", *["a"] * 9), *met("x", "z", *["a"] * 9), *met("y", "z", *"ab")])
+    assert "≥ " in text
+    assert "one-way only one side has ever won between x | y, z:" in text
+    both = shown(met("x", "y", *["a"] * 9))
+    assert "≤ -" in both
+
+
+def test_sides_that_never_met_stand_apart() -> None:
+    text = shown([*met("x", "y", *"ab"), *met("p", "q", *"ab")], "alone")
+    assert "apart   never met, even by way of others: p, q | x, y | alone" in text
+
+
+def test_a_place_no_choice_hangs_on_is_said() -> None:
+    meetings = [judged("x", "y", f"c{k}", "first", "second") for k in range(5)]
+    meetings += [judged("x", "y", f"d{k}", "second", "first") for k in range(5)]
+    assert "first   no choice changed with the place" in shown(meetings)
+
+
+def test_everything_that_is_missing_is_counted() -> None:
+    asked = Questioned(
+        is_adaptive=True, ended="cost", n_planned=40, n_errors=2,
+        failures={"unreadable": 3}, failure_messages={"unreadable": "no verdict\n  look"},
+        left_out=LeftOut(n_only_a=2, only_a=("c7", "c8"), n_other_input=1, other_input=("c9",)),
+    )  # fmt: skip
+    same = judged("x", "y", "c5", "tie", "tie")._replace(choices=(), is_identical=True)
+    text = shown([*met("x", "y", "a", "b", None, "tie"), same], questioned=asked)
+    assert "ended   after 7 of 40 comparisons: the limit of money is reached" in text
+    assert "pairs   chosen by what came out" in text
+    assert "open    1 comparison that a failure leaves undecided" in text
+    assert "same    1 comparison of the same text: ties, not asked" in text
+    assert "errors  2 comparisons with an output that is an error; not judged" in text
+    assert "without 2 cases that not all sides answer, for two of them: c7, c8" in text
+    assert "without 1 case whose inputs differ between sides: c9" in text
+    assert "failed  3 questions: no verdict could be read" in text
+
+
+def test_many_sides_have_no_matrix_and_names_cannot_steer_the_terminal() -> None:
+    names = [f"s{k:02}" for k in range(11)]
+    meetings = [m for a, b in pairwise(names) for m in met(a, b, *"ab")]
+    assert "wins against" not in shown(meetings)
+    assert "\x1b" not in shown(met("[red]x\x1b[31m", "y", *"ab"))
+
+
+def test_json_has_null_where_nothing_is_defined() -> None:
+    found = ranking_json(rank_meetings(met("x", "y", *["a"] * 4)))
+    text = json.dumps(found, allow_nan=False)
+    assert json.loads(text)["sides"][0]["strength"]["high"] is None

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from judgekit.evaluation.rejudging.figures import SaidOf
+from judgekit.report.rejudge_terminal import (
+    conclusion,
+    notes,
+    print_rejudged,
+    rejudged_json,
+)
+from tests.evaluation.rejudging.twice import contrasted, side, twice
+from tests.factories import make_rubric
+from tests.report.drawing import drawn, plain_console
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.rejudging.figures import Rejudged
+
+MIXED = [(1.0, 1.0)] * 8 + [(0.5, 1.0)] * 3 + [(1.0, 0.0)]
+
+
+def text(found: Rejudged, **fields: Any) -> str:
+    console = plain_console(80)
+    print_rejudged(console, found, **fields)
+    return drawn(console)
+
+
+def test_a_report_says_what_changes_and_fits_into_80_columns() -> None:
+    said = text(contrasted(MIXED))
+    assert max(len(line) for line in said.splitlines()) <= 80
+    assert "support: 12 outputs of 12 cases" in said
+    assert "churn    33 % [" in said
+    assert "passed   75 % [" in said
+    assert "value    +0.04 [" in said
+    assert "accuracy" in said
+    assert said.rstrip().endswith("4 of 12 decisions change: 3 now pass, 1 now fail")
+
+
+def test_a_flip_is_shown_with_both_reasons_the_largest_first() -> None:
+    said = text(contrasted(MIXED))
+    first = said.index("pass to fail  c11  v1  1.00 to 0.00")
+    assert first < said.index("fail to pass  c8  v1  0.50 to 1.00")
+    assert "accuracy before 5: Because of 1.0." in said
+    assert "accuracy now 1: Because of 0.0." in said
+
+
+def test_ten_flips_are_shown_and_all_of_them_on_request() -> None:
+    found = contrasted([(0.5, 1.0)] * 12)
+    short, long = text(found), text(found, every_flip=True)
+    assert "Decisions that flip (10 of 12; all with -v)" in short
+    assert (short.count("fail to pass"), long.count("fail to pass")) == (10, 12)
+
+
+def test_the_criterion_that_moved_most_explains_a_flip() -> None:
+    criteria = {
+        "still": SaidOf(value=1.0, raw=5.0, rationale="Same."),
+        "moved": SaidOf(value=0.0, raw=None, rationale=None),
+        "lost": SaidOf(value=None, raw=None, rationale="No reply."),
+    }
+    after = criteria | {"moved": SaidOf(value=1.0, raw=5.0, rationale="\x1b[31mBetter.")}
+    sides: Any = {"old": side(0.5, criteria=criteria), "new": side(1.0, criteria=after)}
+    found = replace(contrasted([(1.0, 1.0)]), flips=(replace(twice(0.5, 1.0), **sides),))
+    said = text(found)
+    assert "moved before –: no reason" in said
+    assert r"moved now 5: \x1b[31mBetter." in said
+    bare = replace(twice(0.5, None, variant=""), old=side(0.5, criteria={}))
+    assert "fail to open  c  0.50 to –" in text(replace(found, flips=(bare,)))
+
+
+def test_nothing_changed_and_nothing_decided_are_told_apart() -> None:
+    assert conclusion(contrasted([(1.0, 1.0)] * 3)) == "no decision of 3 changes"
+    none = contrasted([(None, 1.0)])
+    assert conclusion(none) == "nothing is decided by both judges"
+    assert "churn    – of verdicts change" in text(none)
+    assert "value    – against before" in text(none)
+
+
+def test_one_case_has_a_shift_without_an_interval() -> None:
+    assert "value    -0.50 against before" in text(contrasted([(1.0, 0.5)]))
+
+
+def test_the_notes_say_who_judged_what_failed_and_what_it_cost() -> None:
+    found = contrasted([(1.0, 1.0), (None, 1.0), (1.0, None)])
+    said = "\n".join(notes(replace(found, old_price_usd=None, new_price_usd=0.25, run_id="r-2")))
+    assert "before   old\nnow      new" in said
+    assert "price    price unknown before, $0.25 now" in said
+    assert "failed   before: 1 question: " in said
+    assert "failed   now: 1 question: " in said
+    assert "without  2 outputs that a judge left undecided" in said
+    assert "kept     as r-2" in said
+    assert "rubric" not in said
+
+
+def test_another_rubric_is_said_since_not_all_is_the_judges_doing() -> None:
+    found = contrasted([(1.0, 0.5)] * 3, rubrics=(None, make_rubric()))
+    assert "it is not the one that was used before" in "\n".join(notes(found))
+    assert "accuracy (asked" in text(found)
+
+
+def test_the_figures_as_json_have_null_for_what_is_undefined() -> None:
+    found: Any = json.loads(json.dumps(rejudged_json(contrasted([(None, 1.0)]))))
+    assert found["churn"]["value"] is None
+    assert found["kappa"] is None
+    full: Any = json.loads(json.dumps(rejudged_json(contrasted(MIXED))))
+    assert full["flips"][0]["new"]["criteria"]["accuracy"]["rationale"] == "Because of 0.0."
