@@ -197,6 +197,7 @@ _HOMES = {
     "Usage": "judgekit.records.output",
     "Variant": "judgekit.records.output",
     "Verdict": "judgekit.records.verdict",
+    "apply_calibration": "judgekit.verdicts.calibrating",
     "calibrate": "judgekit.evaluation.calibrating.calibrate",
     "discover_datasets": "judgekit.datasets.discovery",
     "evaluate": "judgekit.evaluation.evaluate",

@@ -90,10 +90,13 @@ def approve(
         )
     with closing(RunStore(store, create=False)) as kept:
         try:
-            evidence = find_evidence(kept, variant, baseline, alpha=alpha, scores=scores)
+            name = None if suite is None else suite.name
+            evidence = find_evidence(
+                kept, variant, baseline, alpha=alpha, scores=scores, suite=name
+            )
             check_current(evidence, variant, suite)
             found = approve_version(
-                kept, evidence, variant, baseline, by=by or getpass.getuser(), because=because
+                kept, evidence, variant, baseline, by=by or _user(), because=because
             )
         except ApprovalRefusedError as refused:
             streams.note(f"not approved: {message_lines(str(refused))}")
@@ -103,6 +106,13 @@ def approve(
         return
     streams.stdout().print(_words(evidence, variant, baseline), markup=False, soft_wrap=True)
     streams.note(f"kept as {found.id}, by {printable(found.by)}")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:  # a container's user may have no name
+        raise SettingsError("nobody is named who approves", hint="give --by NAME") from error
 
 
 def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,17 +22,22 @@ from judgekit.cli.main import (
 )
 from judgekit.cli.options import (
     cache_options,
+    calibration_options,
     input_options,
     judge_options,
     limit_options,
     talk_options,
 )
+from judgekit.cli.run_outcome import told_uncalibrated
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.summary import summarize
 from judgekit.evaluation.grading import grade_answers
+from judgekit.evaluation.preparing.asked import asked_by
+from judgekit.evaluation.preparing.calibrated import calibration_in_use
 from judgekit.report import terminal, view
 from judgekit.report.exports import check_suffix, verdict_json, write_verdicts
+from judgekit.verdicts.calibrating import calibrated
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup, Options
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
 @click.command()
 @input_options
 @judge_options
+@calibration_options
 @limit_options
 @cache_options
 @talk_options
@@ -107,6 +113,10 @@ def run_grading(
         StoreError: When the cache cannot keep what was paid for, or the verdicts cannot be written.
     """
     keeps = setup.judge.connection.cache is not None
+    use = calibration_in_use(setup.calibration, setup.rubric, asked_by(setup.judge))
+    if setup.requires_calibration and use.state != "calibrated":
+        setup.judge.close()
+        return told_uncalibrated(use)
     try:
         graded, interrupted = asyncio.run(grade_all(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
@@ -114,8 +124,11 @@ def run_grading(
         return EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    graded.sort(key=lambda item: item.index)
-    summary = summarize((item.verdict for item in graded), setup.rubric)
+    graded = [
+        replace(item, verdict=calibrated(item.verdict, setup.rubric, use))
+        for item in sorted(graded, key=lambda item: item.index)
+    ]
+    summary = summarize((item.verdict for item in graded), setup.rubric, calibration=use)
     if output is not None:
         write_verdicts(output, [item.verdict for item in graded])
     _show(graded, summary, options)

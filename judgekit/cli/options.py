@@ -160,6 +160,24 @@ def cache_options(function: F) -> F:
     )
 
 
+def calibration_options(function: F) -> F:
+    """By which maps the judge's values are calibrated, and whether they have to hold."""
+    return _stack(
+        function,
+        click.option(
+            "--calibration",
+            type=click.Path(path_type=Path, exists=True),
+            metavar="PATH",
+            help="Maps that `calibrate --write-map` wrote (a file or folder): their values decide.",
+        ),
+        click.option(
+            "--require-calibration",
+            is_flag=True,
+            help="Ask nothing without a calibration that holds. Exit code 4.",
+        ),
+    )
+
+
 def input_options(function: F) -> F:
     """What is graded."""
     return _stack(

@@ -18,6 +18,7 @@ from judgekit.cli.main import EXIT_INTERRUPTED
 from judgekit.cli.named_suites import suite_paths
 from judgekit.cli.options import (
     cache_options,
+    calibration_options,
     choice_options,
     judge_options,
     limit_options,
@@ -25,11 +26,12 @@ from judgekit.cli.options import (
     talk_options,
     target_options,
 )
-from judgekit.cli.run_outcome import outcome, stopped_at_once
+from judgekit.cli.run_outcome import outcome, stopped_at_once, told_uncalibrated
 from judgekit.cli.sitting import Sat
 from judgekit.cli.suite_setup import run_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.gating import hold_to_gate
+from judgekit.evaluation.preparing.calibrated import calibration_of, is_met
 from judgekit.evaluation.run import Run
 from judgekit.evaluation.running.resuming import next_run
 from judgekit.evaluation.running.runner import run_suite
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 @choice_options
 @target_options
 @judge_options
+@calibration_options
 @limit_options
 @cache_options
 @store_option
@@ -155,6 +158,9 @@ def _run(
     info = setup.info = next_run(
         setup.opened, setup.store, setup.begun, now=setup.session.now(), notes=setup.notes
     )
+    if not is_met(setup.opened.suite.gate, info):
+        asyncio.run(setup.opened.aclose())
+        return told_uncalibrated(calibration_of(info))
     try:
         ended = asyncio.run(_all(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.evaluation.gating import GateHeld
     from judgekit.evaluation.running.runner import Session, StopReason
+    from judgekit.records.calibration_map import CalibrationInUse
 
 _STOPPED: dict[StopReason, int] = {
     "interrupted": EXIT_INTERRUPTED,
@@ -65,6 +66,25 @@ def outcome(
     if summary.is_blank and run.status != "waiting":
         return _blank(summary)
     return _quality(summary, gate, fail_under)
+
+
+def told_uncalibrated(use: CalibrationInUse) -> int:
+    """Say that nothing is asked, for a calibration that holds is required and there is none.
+
+    Args:
+        use: What there is.
+
+    Returns:
+        The exit code.
+    """
+    streams.note(f"nothing was asked: a calibration is required. {view.printable(use.words)}")
+    what = "label outputs of this judge again, and" if use.path else "label some outputs, and"
+    again = "judgekit calibrate LABELS --run RUN --write-map"
+    place = use.path or "calibration/maps/…json"
+    streams.note(f"{what} write the maps: {again} {place}")
+    if not use.path:
+        streams.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
+    return EXIT_INCONCLUSIVE
 
 
 def stopped_at_once(run_id: str) -> int:

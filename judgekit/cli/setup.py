@@ -102,6 +102,12 @@ class GradeSetup:
     seed: int
     """Seed of the drawing."""
 
+    calibration: Path | None = None
+    """The maps the judge's values are calibrated by."""
+
+    requires_calibration: bool = False
+    """Whether nothing is asked without maps that hold."""
+
     def answers(self) -> Iterator[tuple[Case, Output]]:
         """Cases with their outputs, filtered, drawn and limited.
 
@@ -183,6 +189,11 @@ def grade_setup(options: Options, more: Mapping[str, object] | None = None) -> G
         limit=cast("int | None", options.get("limit")),
         sample=cast("int | None", options.get("sample")),
         seed=cast("int", options.get("seed") or 0),
+        calibration=_calibration(options, suite),
+        requires_calibration=bool(
+            options.get("require_calibration")
+            or (suite is not None and suite.gate is not None and suite.gate.require_calibration)
+        ),
     )
 
 
@@ -252,6 +263,13 @@ def cache_folder(options: Options) -> Path | None:
             raise SettingsError("--no-cache and --frozen contradict each other")
         return None
     return cast("Path | None", options.get("cache_dir")) or Path(DEFAULT_CACHE)
+
+
+def _calibration(options: Options, suite: Suite | None) -> Path | None:
+    given = cast("Path | None", options.get("calibration"))
+    if given is not None or suite is None or suite.calibration is None:
+        return given
+    return suite.resolve(suite.calibration)
 
 
 def _suite(options: Options) -> Suite | None:

@@ -9,7 +9,7 @@ from judgekit.cli.named_suites import suite_paths, with_given_variant
 from judgekit.cli.options import DEFAULT_STORE
 from judgekit.cli.setup import JUDGE_SETTINGS, cache_folder
 from judgekit.datasets.suite_opening import suite_from
-from judgekit.datasets.suite_settings import JudgeSettings
+from judgekit.datasets.suite_settings import Gate, JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.evaluation.preparing.asking import Asking, Choice
 from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
@@ -80,6 +80,7 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
     suite = with_given_variant(with_given_judge(_suite(path, options), options), options)
+    suite = _with_given_calibration(suite, options)
     store = RunStore(cast("str | None", options.get("store")) or DEFAULT_STORE)
     begun = _begun(store, suite, options)
     chosen = _choice(options)
@@ -132,6 +133,15 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
+
+
+def _with_given_calibration(suite: Suite, options: Mapping[str, object]) -> Suite:
+    given = cast("Path | None", options.get("calibration"))
+    changes: dict[str, object] = {} if given is None else {"calibration": str(given.resolve())}
+    if options.get("require_calibration"):
+        gate = suite.gate or Gate()
+        changes["gate"] = gate.model_copy(update={"require_calibration": True})
+    return suite.model_copy(update=changes) if changes else suite
 
 
 def _suite(path: Path | None, options: Options) -> Suite:

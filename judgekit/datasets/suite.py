@@ -96,6 +96,10 @@ class Suite(Record):
     """Measures of every output, each its name or a mapping with its `type` and parameters; with a
     `name` where two are of one type, and a `weight` in the overall score."""
 
+    calibration: Name | None = None
+    """A file of calibration maps, or a folder of them, from `judgekit calibrate --write-map`: while
+    they hold, the values they make of the judge's decide."""
+
     gate: Gate | None = None
     """What a run must reach."""
 

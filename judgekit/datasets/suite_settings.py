@@ -236,7 +236,7 @@ class Gate(Record):
     """How far the pass rate may fall below the baseline's, 0 to 1."""
 
     require_calibration: bool = False
-    """Whether a judge without a fresh calibration leaves the gate undecided."""
+    """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
 
 
 class RunSettings(Record):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.suite_settings import Gate
 from judgekit.evaluation.comparing.scores import Scored, compare_scored
+from judgekit.evaluation.preparing.calibrated import calibration_of, has_models, is_met
 from judgekit.verdicts.gating import TIERS, hold_drop, hold_to_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.evaluation.figures.run_figures import RunSummary, VariantFigures
+    from judgekit.records.calibration_map import CalibrationState
     from judgekit.records.run import CaseResult, RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.store.reading import StoredRuns
@@ -77,6 +79,20 @@ class DropHeld:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationHeld:
+    """Whether the judge of a run has the calibration that is required."""
+
+    state: CalibrationState
+    """Whether it is calibrated."""
+
+    words: str
+    """The same in words."""
+
+    held: Held
+    """`inconclusive` where it is not: what a judge says that nobody checked decides nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateHeld:
     """What a suite's gate says of a run."""
 
@@ -86,6 +102,9 @@ class GateHeld:
     drops: tuple[DropHeld, ...] = ()
     """Per variant, where the gate limits the drop."""
 
+    calibration: CalibrationHeld | None = None
+    """Where the gate requires a calibration, and a model judges."""
+
     is_partial: bool = False
     """Whether the run did not come to its end, so that nothing was decided."""
 
@@ -93,6 +112,7 @@ class GateHeld:
     def held(self) -> Held:
         """The worst of all: a gate fails where one of its wishes does."""
         said = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        said += [] if self.calibration is None else [self.calibration.held]
         if "failed" in said:
             return "failed"
         return "inconclusive" if self.is_partial or "inconclusive" in said else "passed"
@@ -119,17 +139,27 @@ def hold_to_gate(summary: RunSummary, store: StoredRuns) -> GateHeld | None:
     run = summary.run
     given = run.config.get("gate")
     gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()
-    if gate.tier is None and gate.max_drop is None:
+    calibration = _calibration(gate, run)
+    if gate.tier is None and gate.max_drop is None and calibration is None:
         return None
     if run.status not in _CAME_TO_THEIR_END:
         return GateHeld(is_partial=True)
     tier, max_drop = gate.tier, gate.max_drop
     return GateHeld(
+        calibration=calibration,
         tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
         drops=()
         if max_drop is None
         else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
     )
+
+
+def _calibration(gate: Gate, run: RunInfo) -> CalibrationHeld | None:
+    if not gate.require_calibration or not has_models(run):
+        return None
+    use = calibration_of(run)
+    held: Held = "passed" if is_met(gate, run) else "inconclusive"
+    return CalibrationHeld(state=use.state, words=use.words, held=held)
 
 
 def _tier(variant: VariantFigures, tier: Tier) -> TierHeld:

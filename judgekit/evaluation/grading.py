@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 
     from judgekit.judge.grading import Grading
     from judgekit.judge.judge import Judge
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 16
 """Outputs for which the cache is looked into at once. What is owned is graded without waiting for
-anything, so after as many the calls in flight and the caller's own tasks get their turn."""
+anything, so after as many the caller's own tasks get their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,66 +64,74 @@ async def grade_answers(
         InputError: When the answers cannot be read, or the template does not fit them.
         StoreError: When the cache cannot keep what was paid for.
     """
-    asked = _Asked(max(1, in_flight))
-    gradings = enumerate(_begun(judge, answers, rubric, min(asked.room, _AT_ONCE)))
+    n_workers = max(1, in_flight)
+    gradings = enumerate(_begun(judge, answers, rubric, min(n_workers, _AT_ONCE)))
+    while (item := None if _is_set(stop) else next(gradings, None)) is not None:
+        index, grading = item
+        verdict = grading.verdict
+        if verdict is None:
+            flow = _Flow(chain([item], gradings), asyncio.Queue(n_workers), stop, n_workers)
+            async with aclosing(_asked(flow)) as rest:
+                async for graded in rest:
+                    yield graded
+            return
+        yield Graded(index, grading.case, grading.output, verdict)
+        if (index + 1) % _AT_ONCE == 0:
+            await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """What the workers share: what is to be graded, and a queue with room for what is done."""
+
+    gradings: Iterator[tuple[int, Grading]]
+    done: asyncio.Queue[Graded | None]
+    stop: asyncio.Event | None
+    n_workers: int
+
+
+async def _asked(flow: _Flow) -> AsyncGenerator[Graded, None]:
+    """From the first output on for which a judge is asked, each as it is done."""
+    work = asyncio.create_task(_work(flow))
     try:
-        while (item := None if _is_set(stop) else next(gradings, None)) is not None:
+        while (graded := await flow.done.get()) is not None:
+            yield graded
+        await work
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def _work(flow: _Flow) -> None:
+    """Workers that share one iterator; None in the queue says that all of them have ended.
+
+    A worker that has an answer begins its next call at once, whoever still waits for the result:
+    calls would else begin together, and none be under way while the machine is busy.
+    """
+
+    async def worker() -> None:
+        while (item := None if _is_set(flow.stop) else next(flow.gradings, None)) is not None:
             index, grading = item
             verdict = grading.verdict
             if verdict is None:
-                asked.begin(index, grading)
-            else:
-                yield Graded(index, grading.case, grading.output, verdict)
-            if (index + 1) % _AT_ONCE == 0:
-                await asyncio.sleep(0)
-            while asked.is_full:
-                yield await asked.ended()
-            if asked.has_ended:  # one an output, so that the next calls are not kept waiting
-                yield await asked.ended()
-        while asked.n:
-            yield await asked.ended()
-    finally:
-        await asked.call_off()
+                verdict = await grading.finished()
+            await flow.done.put(Graded(index, grading.case, grading.output, verdict))
+
+    error: BaseException | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(flow.n_workers):
+                group.create_task(worker())
+    except BaseExceptionGroup as problems:
+        error = _first(problems)
+    await flow.done.put(None)  # not when cancelled: nobody waits for it then
+    if error is not None:
+        raise error
 
 
-class _Asked:
-    """Outputs whose judge is being asked: so many at most, told in the order in which they end."""
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-        self._tasks: set[asyncio.Task[Graded]] = set()
-        self._ended: asyncio.Queue[asyncio.Task[Graded]] = asyncio.Queue()
-
-    @property
-    def n(self) -> int:
-        return len(self._tasks)
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._tasks) >= self.room
-
-    @property
-    def has_ended(self) -> bool:
-        return not self._ended.empty()
-
-    def begin(self, index: int, grading: Grading) -> None:
-        task = asyncio.create_task(_graded(index, grading))
-        task.add_done_callback(self._ended.put_nowait)
-        self._tasks.add(task)
-
-    async def ended(self) -> Graded:
-        task = await self._ended.get()
-        self._tasks.remove(task)
-        return task.result()
-
-    async def call_off(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _graded(index: int, grading: Grading) -> Graded:
-    return Graded(index, grading.case, grading.output, await grading.finished())
+def _first(problems: BaseExceptionGroup[BaseException]) -> BaseException:
+    error = problems.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
 def _begun(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.evaluation.figures.run_summary import RunTally
+from judgekit.evaluation.preparing.calibrated import uncalibrated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,13 +87,20 @@ class Run:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
         """
         tally = RunTally(self.info)
+        own = uncalibrated(self.info)
+        raw = None if own is self.info else RunTally(own)
         for concluded in self.concluded():
             tally.take(concluded)
+            if raw is not None:
+                raw.take(conclude_result(concluded.result, own))
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
         replaced = self.store.spent_usd(self.id, is_owned=tally.is_owned, only_replaced=True)
-        return tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
+        found = tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
+        if raw is None:
+            return found
+        return replace(found, uncalibrated=raw.summary(level=level).variants)
 
     def close(self) -> None:
         """Close the store, where the run opened it."""

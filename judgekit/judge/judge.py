@@ -74,8 +74,7 @@ class Judge:
         budget: What may be spent, shared by all the judges and targets it is given to; None for
             no limit.
         scrub: In comparisons, take out of an output what names its maker.
-        draw_labels: In comparisons, give the places drawn labels that mean nothing beside `first` and
-            `second`.
+        draw_labels: In comparisons, give the places drawn labels beside `first` and `second`.
         label_seed: Seed of the labels; None takes `seed`.
 
     Raises:
@@ -177,6 +176,11 @@ class Judge:
     def template(self) -> PromptTemplate:
         """The template it asks with."""
         return self._grader.template
+
+    @property
+    def grader(self) -> Grader:
+        """What grades one output: its model, template, parameters and repeats."""
+        return self._grader
 
     @cached_property
     def comparer(self) -> Comparer:

@@ -181,15 +181,14 @@ class _Mind:
 
     def _seen(self, text: str, criterion: str | None) -> float:
         """What a text is worth to it; the best where the text appeals to a bias."""
-        appeals = {
-            "verbosity": len(text.split()) >= _LONG_WORDS,
-            "formatting": all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
-            "authority": _CLAIM.search(text) is not None,
-            "self_preference": f"written by {self._judge.own}" in text,
-            "gullible": self._judge.obeys(text),
+        appeals: dict[str, Callable[[], bool]] = {
+            "verbosity": lambda: len(text.split()) >= _LONG_WORDS,
+            "formatting": lambda: all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
+            "authority": lambda: _CLAIM.search(text) is not None,
+            "self_preference": lambda: f"written by {self._judge.own}" in text,
+            "gullible": lambda: self._judge.obeys(text),
         }
-        moved = [name for name, found in appeals.items() if found]
-        if any(self._is_moved(name, criterion) for name in moved):
+        if any(self._is_moved(name, criterion) and found() for name, found in appeals.items()):
             return 1.0
         worth = self._judge.worth
         return worth(self._request.subject.case_id) if callable(worth) else worth

@@ -184,6 +184,12 @@ class PromptTemplate:
                 f"template {self.name} renders a trace, and the output has none",
                 hint="use pointwise/criterion for outputs without a trace",
             )
+        if not self.header.shows_examples and any(c.examples for c in rubric.criteria):
+            raise TemplateError(
+                f"the rubric has examples, and template {self.name} does not show them",
+                hint="grade with the template pointwise/few_shot, one of your own with `shows: "
+                "examples`, or take `examples` out of the rubric",
+            )
         for criterion in rubric.criteria if self.header.binary_only else ():
             if criterion.scale.points != (0.0, 1.0):
                 raise TemplateError(
@@ -292,5 +298,9 @@ def _criterion_data(criterion: Criterion) -> dict[str, JsonValue]:
         "levels": [
             {"value": f"{level.value:g}", "name": level.name, "description": level.description}
             for level in criterion.scale.levels
+        ],
+        "examples": [
+            {**example.model_dump(exclude={"raw", "case_id"}), "score": f"{example.raw:g}"}
+            for example in criterion.examples
         ],
     }

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
-_FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale")
+_FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
+           "shows")  # fmt: skip
 _REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets", "stated")
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
 _WITH_CHOICES = ("choice", "brackets", "stated")
@@ -49,6 +50,9 @@ class TemplateHeader:
 
     pair: PairReplyFormat | None = None
     """How the judge is told to answer where it compares two outputs; None where it sees one."""
+
+    shows_examples: bool = False
+    """Whether it shows the examples of a criterion."""
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
@@ -171,6 +175,8 @@ def read_header(source: str, name: str) -> TemplateHeader:
         == "trace",
         binary_only=_one_of("scales", fields.get("scales", "any"), ("any", "binary"), name)
         == "binary",
+        shows_examples=_one_of("shows", fields.get("shows", "item"), ("item", "examples"), name)
+        == "examples",
     )
 
 

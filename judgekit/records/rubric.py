@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from judgekit.fingerprint import fingerprint
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
@@ -14,6 +20,9 @@ from judgekit.shipped import shipped_scale
 
 SAME = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
+
+_UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
+"""What a judge does not see of a criterion's examples."""
 
 _MOST_POINTS = 10_000
 """A whole-number scale with more points than this is never listed: it may not fit in memory."""
@@ -128,6 +137,28 @@ def _scale(value: object) -> object:
     return value
 
 
+class Example(Record):
+    """An output that people scored, shown to a judge as a pattern."""
+
+    output: Name
+    """What was produced, as a judge sees it."""
+
+    raw: Finite
+    """The score people gave, on the criterion's scale."""
+
+    input: str | None = None
+    """What was asked for."""
+
+    reference: str | None = None
+    """A good answer, where one was known."""
+
+    rationale: str | None = None
+    """Why people gave that score."""
+
+    case_id: Name | None = None
+    """The case it comes from; not shown to the judge."""
+
+
 class Criterion(Record):
     """One question a judge answers about an output."""
 
@@ -143,6 +174,9 @@ class Criterion(Record):
     scoring_guide: str | None = None
     """How to arrive at a score, for the judge."""
 
+    examples: tuple[Example, ...] = ()
+    """Scored outputs for the judge to go by; only a template that shows examples takes them."""
+
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     """Its share in the overall value, relative to the other weights."""
 
@@ -155,10 +189,32 @@ class Criterion(Record):
     description: str | None = None
     """A note for people; the judge does not see it."""
 
+    @model_validator(mode="after")
+    def _has_scored_examples(self) -> Self:
+        for number, example in enumerate(self.examples, start=1):
+            if not self.scale.holds(example.raw):
+                ends = f"{self.scale.min:g}..{self.scale.max:g}"
+                raise ValueError(
+                    f"example {number} has {example.raw:g}, no score of the scale {ends}"
+                )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_no_examples(self, plain: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """As ever, without the field where there are none: rubrics are written for people."""
+        fields: dict[str, object] = plain(self)
+        if not self.examples:
+            fields.pop("examples", None)
+        return fields
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what the judge is asked; weight, required and thresholds are no part of it."""
-        asked = self.model_dump(mode="json", include={"name", "question", "scale", "scoring_guide"})
+        asked = self.model_dump(
+            mode="json",
+            include={"name", "question", "scale", "scoring_guide", "examples"},
+            exclude=_UNSHOWN,
+        )
         return fingerprint(asked)
 
 
@@ -220,6 +276,6 @@ class Rubric(Record):
             self.model_dump(
                 mode="json",
                 include={"criteria", "pass_threshold"},
-                exclude={"criteria": {"__all__": {"description"}}},
+                exclude={"criteria": {"__all__": {"description": True, **_UNSHOWN}}},
             )
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - pydantic reads it at run time
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
+from judgekit.records.calibration_map import CalibrationInUse
 from judgekit.records.case import Case
 from judgekit.records.check import Asked, AssertionResult, Score, Weight
 from judgekit.records.judgment import JudgeFailure, Judgment
@@ -102,6 +104,12 @@ class RunInfo(Record):
 
     tags: tuple[str, ...] = ()
     """Groups of runs."""
+
+    @cached_property
+    def calibration(self) -> CalibrationInUse | None:
+        """The maps its judgments are calibrated by; None where it was begun without."""
+        found = self.config.get("calibrated")
+        return CalibrationInUse.model_validate(found) if isinstance(found, dict) else None
 
     @property
     def repeats(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 
@@ -37,6 +39,19 @@ class CriterionVerdict(Record):
             A dict of JSON types.
         """
         return self.model_dump(mode="json")
+
+
+class Uncalibrated(Record):
+    """What the judge's own values come to, where calibration maps decide."""
+
+    value: Fraction | None
+    """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
+
+    passed: bool | None
+    """Whether the output would pass; None where missing judgments could decide it either way."""
+
+    criteria: dict[Name, Fraction | None]
+    """The judge's own value for each criterion."""
 
 
 class Verdict(Record):
@@ -81,6 +96,15 @@ class Verdict(Record):
     error: str | None = None
     """Why nothing was judged: the output itself is an error."""
 
+    uncalibrated: Uncalibrated | None = None
+    """What the judge's own values come to, where calibration maps decide `passed` and `value`;
+    None where they do not, so that the judge's own values decide."""
+
+    @property
+    def decided_by(self) -> Literal["raw", "calibrated"]:
+        """Whether the judge's own values decide, or those that maps make of them."""
+        return "raw" if self.uncalibrated is None else "calibrated"
+
     def to_json(self) -> JsonObject:
         """The verdict as plain JSON types; what it leaves open is there, as null.
 
@@ -90,4 +114,6 @@ class Verdict(Record):
         whole: JsonObject = self.model_dump(mode="json", exclude={"judgments", "failures"})
         whole["judgments"] = [judgment.to_json() for judgment in self.judgments]
         whole["failures"] = [failure.to_json() for failure in self.failures]
+        if self.uncalibrated is None:
+            del whole["uncalibrated"]
         return whole

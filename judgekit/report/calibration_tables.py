@@ -147,6 +147,30 @@ def orders(parts: Sequence[CriterionCalibration]) -> Table:
     )
 
 
+def ranking(parts: Sequence[CriterionCalibration]) -> Table:
+    """Whether the judge ranks as people do: all outputs, those of one case, and the variants.
+
+    Args:
+        parts: Criteria, and what sums them up.
+
+    Returns:
+        A row for each part with cases of several outputs.
+    """
+    rows = []
+    for part in parts:
+        found = {grouping.kind: grouping for grouping in part.groupings}
+        if not found:
+            continue
+        within = view.number(found["case"].within["spearman"]) if "case" in found else view.DASH
+        between = view.DASH
+        if "variant" in found:
+            between = view.number(found["variant"].between["spearman"])
+        rows.append((part.name, view.number(part.agreement.spearman), within, between))
+    return Table(
+        "Ranking (Spearman)", ("", "all outputs", "within a case", "the variants"), tuple(rows)
+    )
+
+
 def corrected(parts: Sequence[CriterionCalibration]) -> Table:
     """The judge's rate over all it judged, and what labels make of it.
 

@@ -48,6 +48,7 @@ def calibration_view(report: CalibrationReport, *, full: bool = False) -> Calibr
         blocks += [tables.orders(parts)]
     else:
         blocks += [tables.passing(parts)]
+    blocks += [tables.ranking(parts)]
     own = [part for part in parts if part.name != ALL or full]
     blocks += [tables.corrected(parts), lines.trust(own), lines.stand_in(own)]
     blocks += tables.segments(parts, tables.right_words(report), full=full)

@@ -32,6 +32,10 @@ COLUMNS = (
 """The columns of CSV and Parquet files, one row for each judgment or failure."""
 
 
+_LISTS = {"judgments", "failures"}
+_SPARE = {*_LISTS, "uncalibrated"}
+
+
 def check_suffix(path: Path) -> None:
     """Refuse a file type that cannot be written, before anything is asked.
 
@@ -89,7 +93,7 @@ def verdict_json(verdict: Verdict) -> JsonObject:
         What it concludes, an open `passed` or `value` as null; its judgments and failures without
         the fields that are None.
     """
-    whole: JsonObject = verdict.model_dump(mode="json", exclude={"judgments", "failures"})
+    whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
     whole["judgments"] = [judgment.to_json() for judgment in verdict.judgments]
     whole["failures"] = [failure.to_json() for failure in verdict.failures]
     return whole
@@ -104,10 +108,15 @@ def verdict_line(verdict: Verdict) -> str:
     Returns:
         A line of JSON with its line end; text beyond ASCII stands as it is.
     """
-    whole = verdict.model_dump_json(exclude={"judgments", "failures"})
+    whole = verdict.model_dump_json(exclude=_apart(verdict))
     judgments = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.judgments])
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
     return f'{whole[:-1]},"judgments":[{judgments}],"failures":[{failures}]}}\n'
+
+
+def _apart(verdict: Verdict) -> set[str]:
+    """The fields that are written by themselves, or have nothing to say."""
+    return _LISTS if verdict.uncalibrated is not None else _SPARE
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:

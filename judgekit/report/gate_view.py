@@ -33,6 +33,10 @@ def gate_lines(gate: GateHeld) -> list[str]:
     if gate.is_partial:
         return ["gate    not decided: the run did not come to its end"]
     lines = [f"gate    {_tier(one)}" for one in gate.tiers]
+    if gate.calibration is not None:
+        met = "met" if gate.calibration.held == "passed" else "not met"
+        words = view.printable(gate.calibration.words)
+        lines.append(f"gate    a calibration is required, {met}: {words}")
     if gate.drops and all(one.baseline is None for one in gate.drops):
         allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
         return [*lines, f"gate    pass rate: no earlier run of this suite, {allowed}"]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING
 
+from judgekit.evaluation.preparing.calibrated import calibration_of
 from judgekit.judge.heuristic import HEURISTIC
 from judgekit.report import gate_view, run_view, terminal, view
 
@@ -141,9 +142,23 @@ def run_json(
             "n_waiting": summary.n_waiting,
             "replaced_usd": summary.replaced_usd,
             "gate": gate_view.gate_json(gate),
+            "calibration": _calibration(summary),
             **looked,
         }
     )
+
+
+def _calibration(summary: RunSummary) -> dict[str, object]:
+    """Whether the judge is calibrated, which values decide, and what its own come to."""
+    use = calibration_of(summary.run)
+    return {
+        "state": use.state,
+        "words": use.words,
+        "path": use.path,
+        "criteria": list(use.applied),
+        "decided_by": "calibrated" if summary.uncalibrated else "raw",
+        "uncalibrated": [asdict(variant) for variant in summary.uncalibrated],
+    }
 
 
 def _passes(run: RunInfo, rubric: Rubric) -> str:

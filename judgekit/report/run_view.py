@@ -5,10 +5,14 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from judgekit.evaluation.preparing.calibrated import calibration_of, has_models
 from judgekit.report import view
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgekit.evaluation.figures.run_figures import Difference, RunSummary, VariantFigures
+    from judgekit.report.view import VariantRow
     from judgekit.stats.estimate import Estimate
 
 _MEASURES = {"value": "value", "pass_rate": "pass rate"}
@@ -57,6 +61,8 @@ def notes(summary: RunSummary) -> list[str]:
     lines += [f"judge   {view.printable(judge)}" for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(f"panel   {run.panel.combine}")
+    if has_models(run):
+        lines += trust_lines(calibration_of(run).words, summary.uncalibrated)
     for variant in summary.variants:
         lines += _variant_notes(variant, has_tries=run.repeats == 1)
     if summary.replaced_usd:
@@ -65,6 +71,26 @@ def notes(summary: RunSummary) -> list[str]:
     if summary.n_waiting:
         question = view.count(summary.n_waiting, "question waits", "questions wait")
         lines.append(f"people  {question} for a person: judgekit label {run.id}")
+    return lines
+
+
+def trust_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
+    """Whether a judge is calibrated, and what its own values come to where maps decide.
+
+    Args:
+        words: The state in words.
+        own: Figures by the judge's own values; none where these decide.
+
+    Returns:
+        Lines below a table.
+    """
+    lines = [f"trust   {view.printable(words)}"]
+    if own:
+        lines.append("        calibrated values decide; by the judge's own values:")
+    for variant in own:
+        name = view.printable(variant.variant) or "all"
+        rate, value = view.rate(variant.pass_rate), view.number(variant.value)
+        lines.append(f"        {name}: passed {rate}, value {value}")
     return lines
 
 

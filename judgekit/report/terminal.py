@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.report import view
+from judgekit.report import run_view, view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -221,6 +221,7 @@ def _literal(text: str, limit: int | None = None, *, style: str = "") -> Text:
 
 def _notes(summary: GradeSummary) -> list[str]:
     lines = [f"judge   {view.printable(judge)}" for judge in summary.judges]
+    lines += run_view.trust_lines(summary.calibration, summary.uncalibrated)
     lines.append(f"asked   {view.spent(summary.spent)}")
     if summary.n_evidence:
         lines.append(

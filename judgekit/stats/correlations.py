@@ -22,7 +22,7 @@ CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
 _METHODS = ("pearson", "spearman", "kendall", "kendall-c")
 _SMALL = 10
 _CELLS = 2_000_000
-"""Pairs compared at once: about 40 MiB."""
+"""Pairs compared, or cells of a table filled, at once: about 80 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,18 +188,44 @@ def _pearson(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
-    """tau-b, `S / sqrt(pairs untied in x * pairs untied in y)`, or tau-c, a few rows at a time."""
-    n, rows = len(x), max(1, _CELLS // len(x))
-    score = untied_x = untied_y = 0
-    for start in range(0, n, rows):
-        dx = np.sign(x[start : start + rows, None] - x).astype(np.int8)
-        dy = np.sign(y[start : start + rows, None] - y).astype(np.int8)
-        score += int((dx * dy).sum(dtype=np.int64))
-        untied_x, untied_y = untied_x + int((dx != 0).sum()), untied_y + int((dy != 0).sum())
+    """tau-b, `S / sqrt(pairs untied in x * pairs untied in y)`, or tau-c."""
+    x_levels, x_at, x_counts = np.unique(x, return_inverse=True, return_counts=True)
+    y_levels, y_at, y_counts = np.unique(y, return_inverse=True, return_counts=True)
+    n, cells = len(x), len(x_levels) * len(y_levels)
+    score = _score_of_table(x_at, y_at, cells) if cells <= _CELLS else _score_of_pairs(x_at, y_at)
     if method == "kendall":
+        untied_x, untied_y = (
+            n * n - int((c.astype(np.int64) ** 2).sum()) for c in (x_counts, y_counts)
+        )
         return score / sqrt(untied_x * untied_y)
-    m = min(len(np.unique(x)), len(np.unique(y)))
+    m = min(len(x_levels), len(y_levels))
     return score / (n * n * (m - 1) / m)
+
+
+def _score_of_table(x_at: np.ndarray, y_at: np.ndarray, cells: int) -> int:
+    """Twice the concordant less the discordant pairs, from how often each two levels meet.
+
+    Ratings have few levels, so the table is small however many items there are.
+    """
+    width = int(y_at.max()) + 1
+    table = np.bincount(x_at * width + y_at, minlength=cells).reshape(-1, width)
+    # What lies above and to the right of a cell, and above and to the left.
+    above = np.zeros_like(table)
+    above[:-1] = table[::-1].cumsum(axis=0)[::-1][1:]
+    right, left = np.zeros_like(table), np.zeros_like(table)
+    right[:, :-1] = above[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    left[:, 1:] = above.cumsum(axis=1)[:, :-1]
+    return 2 * int((table * (right - left)).sum())
+
+
+def _score_of_pairs(x_at: np.ndarray, y_at: np.ndarray) -> int:
+    """The same from every pair, a few rows at a time."""
+    n, rows, score = len(x_at), max(1, _CELLS // len(x_at)), 0
+    for start in range(0, n, rows):
+        dx = np.sign(x_at[start : start + rows, None] - x_at).astype(np.int8)
+        dy = np.sign(y_at[start : start + rows, None] - y_at).astype(np.int8)
+        score += int((dx * dy).sum(dtype=np.int64))
+    return score
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

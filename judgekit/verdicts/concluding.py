@@ -18,7 +18,7 @@ from judgekit.verdicts.combining import (
 from judgekit.verdicts.deciding import reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.rubric import Criterion, Rubric
@@ -72,38 +72,92 @@ def conclude(
     Returns:
         The verdict.
     """
-    of_panel = is_panel(judgments, failures, panel)
-    if of_panel:
-        seats = seats_of(judgments, failures, panel)
-        counted = [_Counted.of_panel(c, rubric, seats, panel) for c in rubric.criteria]
-    else:
-        counted = [_Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
-    criteria = tuple([found.verdict for found in counted])
-    required = [c for c in criteria if c.required]
-    value = _known_mean(criteria)
-    if value is not None and not failures and not of_panel:
-        low = high = value  # nothing that counts is missing
-    else:
-        low = weighted_mean([(found.verdict.weight, found.low) for found in counted])
-        high = weighted_mean([(found.verdict.weight, found.high) for found in counted])
+    counted = count(rubric, judgments, failures, panel)
+    is_whole = not failures and not is_panel(judgments, failures, panel)
+    drawn = draw(counted, rubric, is_whole=is_whole)
     return Verdict(
         case_id=case_id,
         variant=variant,
         rubric=rubric.name,
         rubric_fingerprint=rubric.fingerprint,
-        passed=None if error is not None else _passed(counted, low, high, rubric.pass_threshold),
-        value=value,
-        value_low=low,
-        value_high=high,
-        required_value=_known_mean(required) if required else None,
-        criteria=criteria,
+        passed=None if error is not None else drawn.passed,
+        value=drawn.value,
+        value_low=drawn.low,
+        value_high=drawn.high,
+        required_value=drawn.required_value,
+        criteria=tuple([found.verdict for found in counted]),
         judgments=tuple(judgments),
         failures=tuple(failures),
         error=error,
     )
 
 
-class _Counted(NamedTuple):
+def count(
+    rubric: Rubric,
+    judgments: Sequence[Judgment],
+    failures: Sequence[JudgeFailure],
+    panel: Panel,
+) -> list[Counted]:
+    """What is known of each criterion.
+
+    Args:
+        rubric: The rubric that was asked.
+        judgments: Usable answers.
+        failures: Answers that were not usable.
+        panel: The judges and how they are combined.
+
+    Returns:
+        In the rubric's order.
+    """
+    if not is_panel(judgments, failures, panel):
+        return [Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
+    seats = seats_of(judgments, failures, panel)
+    return [Counted.of_panel(c, rubric, seats, panel) for c in rubric.criteria]
+
+
+class Drawn(NamedTuple):
+    """What all criteria come to together."""
+
+    value: float | None
+    """The weighted mean; None where something that counts is missing."""
+
+    low: float
+    """The value if everything missing were worst."""
+
+    high: float
+    """The value if everything missing were best."""
+
+    required_value: float | None
+    """The weighted mean over required criteria; None where there are none, or one is missing."""
+
+    passed: bool | None
+    """Whether that passes; None where what is missing could decide."""
+
+
+def draw(counted: Sequence[Counted], rubric: Rubric, *, is_whole: bool = False) -> Drawn:
+    """What criteria come to together.
+
+    Args:
+        counted: What is known of each.
+        rubric: Their rubric.
+        is_whole: Whether it is known that nothing which counts is missing, where there is a value.
+
+    Returns:
+        Value, bounds and whether that passes.
+    """
+    criteria = [found.verdict for found in counted]
+    required = [c for c in criteria if c.required]
+    value = _known_mean(criteria)
+    if value is not None and is_whole:
+        low = high = value
+    else:
+        low = weighted_mean([(found.verdict.weight, found.low) for found in counted])
+        high = weighted_mean([(found.verdict.weight, found.high) for found in counted])
+    passed = _passed(counted, low, high, rubric.pass_threshold)
+    return Drawn(value, low, high, _known_mean(required) if required else None, passed)
+
+
+class Counted(NamedTuple):
     """What is known of one criterion, and what it would be with its failures counted."""
 
     verdict: CriterionVerdict
@@ -126,6 +180,7 @@ class _Counted(NamedTuple):
         judgments: Sequence[Judgment],
         failures: Sequence[JudgeFailure],
     ) -> Self:
+        """From what one judge said, its repeats and failures included."""
         vote = Vote.of(criterion.name, judgments, failures)
         value = vote.value
         if vote.n_failed or value is None:
@@ -138,12 +193,28 @@ class _Counted(NamedTuple):
     def of_panel(
         cls, criterion: Criterion, rubric: Rubric, seats: Sequence[Seat], panel: Panel
     ) -> Self:
+        """From what the judges of a panel said."""
         votes = [seat.vote(criterion.name) for seat in seats]
         n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
         found = combined(votes, panel.combine, criterion.scale)
         if panel.combine == "cascade" and is_open(seats, criterion.name, panel.escalate_below):
             found = Combined(found.value, 0, 1)
         return cls._from(criterion, rubric, found, n, n_failed)
+
+    def mapped(self, map_value: Callable[[float], float]) -> Self:
+        """The same by other values.
+
+        Args:
+            map_value: A map of [0, 1] that never falls.
+
+        Returns:
+            Value, bounds and whether it passes, each by the mapped values.
+        """
+        own = self.verdict.value
+        value = None if own is None else map_value(own)
+        passed = None if value is None else reaches(value, self.threshold)
+        verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
+        return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
 
     @classmethod
     def _from(
@@ -170,7 +241,7 @@ def _known_mean(criteria: Sequence[CriterionVerdict]) -> float | None:
     return weighted_mean(known) if len(known) == len(weighted) else None
 
 
-def _passed(counted: Sequence[_Counted], low: float, high: float, threshold: float) -> bool | None:
+def _passed(counted: Sequence[Counted], low: float, high: float, threshold: float) -> bool | None:
     """Pass or fail where the bounds agree, for the whole and for each required criterion."""
     bounds = [(low, high, threshold)]
     bounds += [(c.low, c.high, c.threshold) for c in counted if c.verdict.required]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +61,16 @@ def test_the_user_of_the_machine_approves_where_nobody_is_named(
     monkeypatch.setenv("LOGNAME", "grace")
     found = compared.run("approve", "long", "--baseline", "short", *WHY, "--json").json
     assert (found["by"], found["standing"]) == ("grace", "approved")
+
+
+def test_where_the_machine_knows_no_user_somebody_has_to_be_named(
+    compared: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_001)
+    ran = compared.run("approve", BETTER, "--baseline", WORSE, *WHY)
+    assert (ran.code, "give --by NAME" in ran.err) == (2, True)
 
 
 def test_the_worse_version_is_refused_with_exit_1(compared: Bench) -> None:
@@ -171,3 +182,10 @@ def test_scores_can_be_asked_for_where_there_is_a_blind_comparison(judged: Bench
         judged.ask(server, "compare", "v2", "v1")
     assert judged.run("approve", "v2", "--baseline", "v1", *WHY).code == 4
     assert judged.run("approve", "v2", "--baseline", "v1", *WHY, "--scores").code == 0
+
+
+def test_the_evidence_of_another_suite_does_not_count(judged: Bench) -> None:
+    text = (judged.folder / "judgekit.yaml").read_text(encoding="utf-8")
+    judged.write("judgekit.yaml", text.replace('"small"', '"other"'))
+    ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
+    assert (ran.code, "no comparison of v2 with v1 is kept" in ran.err) == (4, True)

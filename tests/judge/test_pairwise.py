@@ -374,9 +374,11 @@ async def test_an_attack_that_a_judge_repeats_never_wins(record: dict[str, Any])
         assert found.winner is None
 
 
-async def test_owned_replies_are_read_without_waiting_and_an_unreadable_one_is_asked_again() -> None:
+async def test_owned_replies_are_read_without_waiting_and_an_unreadable_one_is_asked_again() -> (
+    None
+):
     cache = MemoryCache()
-    model = by_order(ab="I pass.", ba=prefers("second"))
+    model = by_order(ab="I pass.", ba="The second one. [[B]]")
     for _ in range(2):
         judge = make_judge(model, cache=cache, template="pairwise/mt_bench", max_reasks=0)
         found = await judge.compare(make_case(), make_output("x"), make_output("y"), make_rubric())

@@ -139,6 +139,7 @@ def published(folder: Path, *header: str) -> dict[str, Any]:
         (["reply: brackets"], "It answers the question in full. [[2]]", 2),
         (["reply: score_line"], "It answers the question in full.\nScore: 3", 3),
         (["reply: choice", "choices: A=5 B=1"], "It answers the question in full.\nB", 1),
+        (["reply: stated"], "It answers the question in full. The score is two.", 2),
     ],
 )
 async def test_a_published_judges_reply_is_read_with_its_prose_as_rationale(
@@ -148,6 +149,15 @@ async def test_a_published_judges_reply_is_read_with_its_prose_as_rationale(
     (judgment,) = verdict.judgments
     assert judgment.raw == raw
     assert "It answers the question in full." in judgment.rationale
+
+
+async def test_a_judge_that_is_asked_for_no_reason_is_told_apart(tmp_path: Path) -> None:
+    verdict = await grade(
+        ScriptedModel("4"), **published(tmp_path, "reply: score_line", "rationale: none")
+    )
+    (judgment,) = verdict.judgments
+    assert judgment.rationale == "The judge was asked for no reason; it answered: 4"
+    assert (judgment.raw, judgment.flags) == (4, ("no_rationale",))
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,8 @@ def test_fields_the_text_never_names_are_found(tmp_path: Path) -> None:
     ("kind", "form"),
     [
         ("score_line", "End with a line Score: n"),
+        ("score_line", "End with a line Rating: n"),
+        ("stated", "End with the score."),
         ("result", "End with [RESULT] n"),
         ("brackets", "End with [[n]]"),
         ("choice\nchoices: Yes=1 No=0", "Answer Yes or No"),

@@ -163,9 +163,11 @@ def test_an_unsound_template_is_refused(
         own(tmp_path, f"{{# judgekit\njudges: pair\n{header}\n#}}{body}")
 
 
-def test_a_template_for_one_output_says_nothing_of_rationales() -> None:
-    with pytest.raises(TemplateError, match="rationale: is for templates with judges: pair"):
+def test_a_json_template_for_one_output_always_asks_for_a_rationale() -> None:
+    with pytest.raises(TemplateError, match="reply: json always asks for a rationale"):
         read_header("{# judgekit\nrationale: none\n#}", "t")
+    bare = read_header("{# judgekit\nreply: score_line\nrationale: none\n#}", "t")
+    assert not bare.reply.asks_rationale
 
 
 def test_the_name_of_a_template_changes_with_its_text(tmp_path: Path) -> None:

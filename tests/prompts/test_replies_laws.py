@@ -73,13 +73,13 @@ def test_the_only_criterion_gets_a_score_on_its_scale(text: str, judged: str | N
 @given(
     text=REPLIES,
     judged=st.none() | REPLIES,
-    kind=st.sampled_from(["choice", "score_line", "result", "brackets", "json"]),
+    kind=st.sampled_from(["choice", "score_line", "result", "brackets", "stated", "json"]),
 )
 def test_published_forms_give_scores_on_the_scale_or_one_of_two_errors(
     text: str, judged: str | None, kind: str
 ) -> None:
     choices = {"score": 4.0, "4": 5.0} if kind == "choice" else {}
-    reply_format = ReplyFormat(kind, choices)  # type: ignore[arg-type]  # one of the five
+    reply_format = ReplyFormat(kind, choices)  # type: ignore[arg-type]  # one of the six
     with contextlib.suppress(ReplyFormatError, RefusalError):
         reply = read_formatted(text, ONE[0], reply_format=reply_format, judged_text=judged)
         assert reply.cannot_assess or ONE[0].scale.holds(reply.raw or 0)
@@ -106,7 +106,7 @@ def test_a_huge_reply_ends_in_time(trap: str) -> None:
         assert time.process_time() - started < 2
 
 
-@pytest.mark.parametrize("kind", ["choice", "score_line", "result", "brackets"])
+@pytest.mark.parametrize("kind", ["choice", "score_line", "result", "brackets", "stated"])
 def test_a_huge_reply_in_a_published_form_ends_in_time(kind: str) -> None:
     reply_format = ReplyFormat(kind, {"A": 1, "yes": 5} if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
     for text in TRAPS.values():

@@ -11,7 +11,10 @@ from judgekit.shipped import shipped_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHIPPED = ["checklist", "criterion", "joint", "no_reference", "trajectory"]
+SHIPPED = [
+    "analyze_rate", "checklist", "criterion", "five_letters", "joint", "no_reference", "prometheus",
+    "rate_explain", "reason_then_score", "score_only", "stars", "trajectory", "yes_no",
+]  # fmt: skip
 
 
 def header(*lines: str) -> str:
@@ -48,7 +51,7 @@ def test_a_template_without_a_header_asks_for_one_criterion_in_json(source: str)
     assert (found.needs_trace, found.binary_only) == (False, False)
 
 
-@pytest.mark.parametrize("kind", ["score_line", "result", "brackets"])
+@pytest.mark.parametrize("kind", ["score_line", "result", "brackets", "stated"])
 def test_a_published_reply_format_is_taken(kind: str) -> None:
     assert read_header(header(f"reply: {kind}"), "t").reply.kind == kind
 

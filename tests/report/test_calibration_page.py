@@ -68,7 +68,8 @@ def test_everything_that_was_found_is_printed_within_80_columns() -> None:
     for words in (
         "support: 210 labels of 3 annotators", "judge   fake", "90 outputs, 20 without a label",
         "Judge and people", "People with one another", "Pass or fail", "corrected",
-        "80 % sure on average", "By segment", "variant v1", "Where they part most",
+        "80 % sure on average", "Ranking (Spearman)", "By segment", "variant v1",
+        "Where they part most",
         "Labels that would help most", "May this judge stand in for a person?",
     ):  # fmt: skip
         assert words in text, words
@@ -80,6 +81,14 @@ def test_in_full_there_are_annotators_and_the_table_of_scores() -> None:
     assert "Each annotator and the judge" not in brief
     assert "Each annotator and the judge" in whole
     assert "accuracy: rows people, columns judge" in whole
+
+
+def test_metadata_alone_groups_no_ranking_of_cases_or_variants() -> None:
+    rows = [row | {"metadata": {"doc": row["case_id"][:3]}} for row in Crowd(30).labels()]
+    wanted = CalibrationOptions(by=("doc",))
+    report = jk.calibrate(Crowd(30).verdicts(), rows, rubric=RUBRIC, options=wanted)
+    (line,) = [x for x in shown(report).splitlines() if x.count("–") == 2 and "accuracy" in x]
+    assert line.split()[-2:] == ["–", "–"]
 
 
 def test_what_was_left_out_is_said() -> None:

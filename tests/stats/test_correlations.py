@@ -51,6 +51,15 @@ def test_ties_share_their_rank() -> None:
     assert correlation(a, b, "kendall-c").value == pytest.approx(c)
 
 
+@pytest.mark.parametrize("n_levels", [40, 1_600], ids=["few levels", "as many levels as items"])
+def test_kendalls_tau_of_many_items_equals_scipys(n_levels: int) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.permutation(np.arange(1_600) % n_levels).astype(float)
+    b = a + rng.integers(0, n_levels, 1_600)
+    want = oracle.kendalltau(a, b).statistic
+    assert correlation(list(a), list(b), "kendall").value == pytest.approx(want, abs=1e-12)
+
+
 def test_float_noise_breaks_no_tie() -> None:
     noisy = [0.1 + 0.2, 0.3, 0.4, 0.5]
     assert correlation(noisy, [1, 1, 2, 3], "spearman").value == pytest.approx(1)

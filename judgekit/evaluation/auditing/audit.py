@@ -88,7 +88,7 @@ async def run_audit(
         StoreError: When the cache cannot keep what was paid for.
     """
     going = sitting or Sitting()
-    answers = await _answered(bench, plan.wanted, going)
+    answers = await answered(bench, plan.wanted, going)
     found = [_found(one, answers, material, going) for one in plan.probes]
     failures, messages = told_failures(answers.values())
     return Audit(
@@ -108,9 +108,23 @@ async def run_audit(
     )
 
 
-async def _answered(
+async def answered(
     bench: Bench, wanted: Iterable[Ask], sitting: Sitting
 ) -> dict[tuple[object, ...], Said]:
+    """Ask several questions at a time, until all are answered or the sitting is ended.
+
+    Args:
+        bench: Who is asked.
+        wanted: What, each with a key of its own.
+        sitting: How it goes; ended here where the budget is used up or the model cannot be asked.
+
+    Returns:
+        What was said, by the question's key.
+
+    Raises:
+        InputError: When a template does not fit, or the model cannot be set up.
+        StoreError: When the cache cannot keep what was paid for.
+    """
     answers: dict[tuple[object, ...], Said] = {}
     source = iter(wanted)
 

@@ -21,6 +21,7 @@ from judgekit.evaluation.calibrating.options import CalibrationOptions
 from judgekit.evaluation.calibrating.pair_joining import join_pairs
 from judgekit.evaluation.calibrating.report import CalibrationReport
 from judgekit.evaluation.calibrating.sources import from_run, from_said
+from judgekit.evaluation.preparing.asked import asked_by_name
 from judgekit.evaluation.run import Run
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def _of_scores(
         options=options,
         aligned={each.name: each for each in parts.aligned},
         rubric_record=rubric,
+        asked=grades.asked or asked_by_name(material.judges),
     )
 
 

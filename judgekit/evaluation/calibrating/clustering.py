@@ -12,6 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.coefficient import jackknife_ends
 from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.intervals import mean, proportion, wilson
+from judgekit.stats.quantiles import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -94,8 +95,9 @@ def rate(outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, leve
 
     Returns:
         The share with Wilson's interval; of clustered outcomes for as many as would be worth the
-        same, `p (1-p) / v` with v the variance by cluster totals (Korn & Graubard 1998), as many
-        as there are clusters where v is 0; undefined for none.
+        same, `p (1-p) / v (z / t)^2` with v the variance by cluster totals and t on G - 1 degrees
+        of freedom (Korn & Graubard 1998), as many as there are clusters where v is 0; undefined
+        for none.
     """
     known = [x for x in outcomes if x == x]  # noqa: PLR0124 - nan
     n_missing = len(outcomes) - len(known)
@@ -105,7 +107,10 @@ def rate(outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, leve
     by_total = mean(outcomes, clusters=clusters, level=level)
     n_clusters = by_total.n_clusters or len(known)
     spread = found.value * (1 - found.value)
-    worth = spread / by_total.se**2 if by_total.se > 0 and spread > 0 else float(n_clusters)
+    worth = float(n_clusters)
+    if by_total.se > 0 and spread > 0:
+        few = normal_quantile(level) / t_quantile(level, n_clusters - 1)
+        worth = spread / by_total.se**2 * few**2
     low, high = wilson(found.value, min(worth, float(len(known))), level=level)
     return replace(
         found,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgekit.evaluation.calibrating.maps import MapMaterial, fit_maps
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.pair_orders import PairOrders
     from judgekit.evaluation.calibrating.people import Ceiling
     from judgekit.evaluation.calibrating.trusting import Recalibration, Trust
+    from judgekit.records.calibration_map import Asked, Calibration
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
 
@@ -162,6 +165,34 @@ class CalibrationReport:
     rubric_record: Rubric | None = None
     """The rubric itself, where it is known."""
 
+    asked: Asked | None = None
+    """Who judged and how they were asked, where that is known."""
+
+    def maps(self, *, fitted_at: datetime | None = None) -> Calibration:
+        """The maps that bring the judge's values to people's, for `grade` and `run` to apply.
+
+        Args:
+            fitted_at: The time (UTC); None for now.
+
+        Returns:
+            A map for each criterion with enough labels; `save_calibration` writes them.
+
+        Raises:
+            InputError: When two outputs were compared, or rubric or judge are not known.
+            NotEnoughDataError: When no criterion has enough labels.
+        """
+        parts = self.criteria.items()
+        material = MapMaterial(
+            kind=self.kind,
+            rubric=self.rubric_record,
+            asked=self.asked,
+            aligned=self.aligned,
+            kappas={name: part.agreement.kappa_quadratic for name, part in parts},
+            pooled=self.pooled.agreement.kappa_quadratic,
+            options=self.options,
+        )
+        return fit_maps(material, fitted_at=fitted_at or datetime.now(UTC))
+
     @property
     def agreement(self) -> Agreement:
         """How far judge and people agree on the whole."""
@@ -178,7 +209,7 @@ class CalibrationReport:
         Returns:
             A dict of JSON types, without the items themselves.
         """
-        left_out = {"aligned", "rubric_record"}
+        left_out = {"aligned", "rubric_record", "asked"}
         return {
             field.name: _plain(getattr(self, field.name))
             for field in fields(self)

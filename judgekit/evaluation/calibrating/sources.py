@@ -16,6 +16,7 @@ from judgekit.evaluation.calibrating.material import (
     groups_of,
 )
 from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.preparing.asked import asked_in, machines_of
 from judgekit.records.comparison import Comparison, Preference
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.verdict import Verdict
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.grading import Graded
     from judgekit.evaluation.run import Run
+    from judgekit.records.calibration_map import Asked
     from judgekit.records.case import Case
     from judgekit.records.comparison import PreferenceFailure, Slot, Winner
     from judgekit.records.rubric import Rubric
@@ -50,7 +52,8 @@ def from_run(run: Run) -> Grades:
         Every answer, with the strata, tags and metadata of the cases.
     """
     info = _without_people(run)
-    grades = Grades(rubric=info.rubric, origin={"run": run.id})
+    asked = machines_of(asked_in(run.info))
+    grades = Grades(rubric=info.rubric, asked=asked, origin={"run": run.id})
     for result in run.results():
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
@@ -104,17 +107,18 @@ def from_said(
     return grades
 
 
-def from_graded(graded: Iterable[Graded], rubric: Rubric) -> Grades:
+def from_graded(graded: Iterable[Graded], rubric: Rubric, asked: Asked | None = None) -> Grades:
     """What a judge said of outputs that were graded just now.
 
     Args:
         graded: Graded outputs with their cases.
         rubric: The rubric they were graded by.
+        asked: Who graded them, and how it was asked, where that is known.
 
     Returns:
         Every answer, with the strata, tags and metadata of cases and outputs.
     """
-    grades = Grades(rubric=rubric)
+    grades = Grades(rubric=rubric, asked=asked)
     for one in graded:
         place = Place(one.case.id, one.output.variant)
         grades.groups[place] = groups_of(one.case, one.output.metadata)
@@ -153,10 +157,12 @@ def _take_verdict(grades: Grades, verdict: Verdict, place: Place) -> None:
     grades.samples += [
         _sample(one, place) for one in said if getattr(one, "source", "llm") != "human"
     ]
+    own = verdict.uncalibrated  # maps that were applied are no part of what the judge said
+    by_criterion = {each.name: each.value for each in verdict.criteria}
     grades.combined[place] = Combined(
-        value=verdict.value,
-        passed=verdict.passed,
-        by_criterion={each.name: each.value for each in verdict.criteria},
+        value=verdict.value if own is None else own.value,
+        passed=verdict.passed if own is None else own.passed,
+        by_criterion=by_criterion if own is None else own.criteria,
     )
     grades.models |= {j.model: None for j in verdict.judgments if j.model}
 

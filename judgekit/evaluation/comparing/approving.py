@@ -70,7 +70,13 @@ class Evidence:
 
 
 def find_evidence(
-    store: RunStore, variant: str, baseline: str, *, alpha: float = 0.05, scores: bool = False
+    store: RunStore,
+    variant: str,
+    baseline: str,
+    *,
+    alpha: float = 0.05,
+    scores: bool = False,
+    suite: str | None = None,
 ) -> Evidence:
     """The last evidence that is kept of two versions; earlier ones do not count any more.
 
@@ -80,6 +86,8 @@ def find_evidence(
         baseline: The one it is to be better than.
         alpha: The error that is allowed, in (0, 1).
         scores: Whether only the scores of stored runs count; else a blind comparison comes first.
+        suite: Name of the suite they are of; another suite's evidence does not count. None for
+            whatever is kept.
 
     Returns:
         The evidence; whether it is enough is in it.
@@ -87,8 +95,9 @@ def find_evidence(
     Raises:
         ApprovalRefusedError: When there is none, or it is not whole.
     """
-    blind = None if scores else _blind(store, variant, baseline, alpha)
-    found = blind or _scored(store, variant, baseline, alpha)
+    names = variant, baseline
+    blind = None if scores else _blind(store, names, alpha, suite)
+    found = blind or _scored(store, names, alpha, suite)
     if found is not None:
         return found
     raise ApprovalRefusedError(
@@ -219,10 +228,13 @@ def _check(evidence: Evidence, variant: str, baseline: str) -> None:
         )
 
 
-def _blind(store: RunStore, variant: str, baseline: str, alpha: float) -> Evidence | None:
+def _blind(
+    store: RunStore, names: tuple[str, str], alpha: float, suite: str | None
+) -> Evidence | None:
+    variant, baseline = names
     for info in store.comparisons(variant=variant):
         sides = _sides(info, variant, baseline)
-        if sides is None:
+        if sides is None or (suite is not None and info.suite not in {None, suite}):
             continue
         if info.status in {"running", "interrupted", "stopped"}:
             raise ApprovalRefusedError(
@@ -256,9 +268,12 @@ def _sides(
     return None
 
 
-def _scored(store: RunStore, variant: str, baseline: str, alpha: float) -> Evidence | None:
+def _scored(
+    store: RunStore, names: tuple[str, str], alpha: float, suite: str | None
+) -> Evidence | None:
     """The scores of the last judged runs of both, of one suite and by one rubric."""
-    own = _judged(store.runs_of_variant(variant))
+    variant, baseline = names
+    own = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
     others = _judged(store.runs_of_variant(baseline))
     for run in own:
         other = next((one for one in others if _is_comparable(run, one)), None)

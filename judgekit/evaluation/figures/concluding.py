@@ -20,6 +20,7 @@ from judgekit.records.check import Score
 from judgekit.records.output import Output
 from judgekit.records.rubric import Rubric
 from judgekit.verdicts import checked_value, conclude, decide, decide_strategy
+from judgekit.verdicts.calibrating import calibrated
 from judgekit.verdicts.combining import weighted_mean
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
     if rubric is None or not run.panel.judges:
         return None
-    return conclude(
+    verdict = conclude(
         rubric,
         _with_confidence(result.judgments),
         result.failures,
@@ -124,6 +125,8 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
         error=result.output.error,
         panel=run.panel,
     )
+    use = run.calibration
+    return verdict if use is None else calibrated(verdict, rubric, use, panel=run.panel)
 
 
 def _scores(

@@ -173,6 +173,9 @@ class RunSummary:
     """What was paid for answers and judgments that others took the place of since, beside what
     the variants cost."""
 
+    uncalibrated: tuple[VariantFigures, ...] = ()
+    """The variants by the judges' own values, where calibration maps decide."""
+
     @property
     def is_blank(self) -> bool:
         """Whether nothing at all was found out: no answer decided, no value and no score known."""

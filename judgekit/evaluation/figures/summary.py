@@ -6,12 +6,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from judgekit.records.calibration_map import UNCALIBRATED
 from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.intervals import proportion, rating_mean
+from judgekit.verdicts import conclude
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from judgekit.records.calibration_map import CalibrationInUse, CalibrationState
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.rubric import Rubric
     from judgekit.records.verdict import Verdict
@@ -115,18 +118,30 @@ class GradeSummary:
     flags: dict[str, int] = field(default_factory=dict)
     """Advisory marks, by name."""
 
+    calibration_state: CalibrationState = "uncalibrated"
+    """Whether the judge is calibrated."""
+
+    calibration: str = UNCALIBRATED.words
+    """The same in words."""
+
+    uncalibrated: tuple[VariantSummary, ...] = ()
+    """The variants by the judge's own values, where calibration maps decide."""
+
     @property
     def complete(self) -> bool:
         """Whether every criterion of every output has a judgment."""
         return not self.failures
 
 
-def summarize(verdicts: Iterable[Verdict], rubric: Rubric) -> GradeSummary:
+def summarize(
+    verdicts: Iterable[Verdict], rubric: Rubric, *, calibration: CalibrationInUse = UNCALIBRATED
+) -> GradeSummary:
     """Sum up verdicts.
 
     Args:
         verdicts: Verdicts of one rubric.
         rubric: The rubric.
+        calibration: The maps that they were drawn by.
 
     Returns:
         The figures; a rate of nothing is undefined, never 0.
@@ -135,21 +150,21 @@ def summarize(verdicts: Iterable[Verdict], rubric: Rubric) -> GradeSummary:
     judgments = [judgment for verdict in kept for judgment in verdict.judgments]
     failures = [failure for verdict in kept for failure in verdict.failures]
     evidence = [piece for judgment in judgments for piece in judgment.evidence]
-    by_variant: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in kept:
-        by_variant[verdict.variant or ""].append(verdict)
     return GradeSummary(
         rubric=rubric.name,
         pass_threshold=rubric.pass_threshold,
         judges=tuple(dict.fromkeys([j.judge for j in judgments] + [f.judge for f in failures])),
         models=tuple(dict.fromkeys(j.model for j in judgments if j.model)),
-        variants=tuple(_variant(name, group, rubric) for name, group in by_variant.items()),
+        variants=_variants(kept, rubric),
         failures=dict(Counter(failure.kind for failure in failures).most_common()),
         failure_messages={failure.kind: failure.message for failure in reversed(failures)},
         n_evidence=len(evidence),
         n_evidence_found=sum(piece.found for piece in evidence),
         spent=spent_on(judgments, failures),
         flags=dict(Counter(flag for j in judgments for flag in j.flags).most_common()),
+        calibration_state=calibration.state,
+        calibration=calibration.words,
+        uncalibrated=_uncalibrated(kept, rubric),
     )
 
 
@@ -189,6 +204,33 @@ def spent_on(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) ->
         input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
         output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
     )
+
+
+def _uncalibrated(verdicts: Sequence[Verdict], rubric: Rubric) -> tuple[VariantSummary, ...]:
+    """The variants by the judge's own values; nothing where these decide anyway."""
+    if all(verdict.uncalibrated is None for verdict in verdicts):
+        return ()
+    return _variants([_by_own_values(verdict, rubric) for verdict in verdicts], rubric)
+
+
+def _by_own_values(verdict: Verdict, rubric: Rubric) -> Verdict:
+    if verdict.uncalibrated is None:
+        return verdict
+    return conclude(
+        rubric,
+        verdict.judgments,
+        verdict.failures,
+        case_id=verdict.case_id,
+        variant=verdict.variant,
+        error=verdict.error,
+    )
+
+
+def _variants(verdicts: Sequence[Verdict], rubric: Rubric) -> tuple[VariantSummary, ...]:
+    by_variant: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_variant[verdict.variant or ""].append(verdict)
+    return tuple(_variant(name, group, rubric) for name, group in by_variant.items())
 
 
 def _variant(name: str, verdicts: Sequence[Verdict], rubric: Rubric) -> VariantSummary:

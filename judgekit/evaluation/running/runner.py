@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.preparing.asked import ASKED, asked_by_jury
+from judgekit.evaluation.preparing.calibrated import CALIBRATED, calibration_of_suite
 from judgekit.evaluation.preparing.versions import versions_of
 from judgekit.evaluation.running.answering import Answering
 from judgekit.evaluation.running.hooks import prepared
@@ -138,6 +140,7 @@ def new_run(
         "chosen": opened.choice.as_json(),
         PARTS: {**parts},
         VERSIONS: versions_of(opened),
+        **_calibrating(opened),
     }
     slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
@@ -333,6 +336,15 @@ class _Flow:
         if wanted is None and self._opened.only_reads:
             return READING_IN_FLIGHT
         return wanted or max(DEFAULT_IN_FLIGHT, self._opened.jury.max_concurrency)
+
+
+def _calibrating(opened: OpenSuite) -> JsonObject:
+    """How the judges are asked, and the maps their values are calibrated by."""
+    asked = asked_by_jury(opened.jury)
+    noted: JsonObject = {} if asked is None else {ASKED: asked.to_json()}
+    if opened.suite.calibration is not None:
+        noted[CALIBRATED] = calibration_of_suite(opened).to_json()
+    return noted
 
 
 def _status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:

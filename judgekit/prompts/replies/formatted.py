@@ -50,7 +50,9 @@ _LEADING = re.compile(
 _GOES_ON = re.compile(
     r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
-_RESULT = re.compile(r"\[RESULT\][ \t:]{0,5}(?P<value>[^\n]{1,60})", re.IGNORECASE)
+_RESULT = re.compile(
+    r"\[RESULT\][ \t:]{0,5}(?:score[ \t:]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
+)
 _BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE

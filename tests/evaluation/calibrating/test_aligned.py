@@ -10,13 +10,10 @@ import pytest
 
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.calibrating.aligned import clusters_of, mean_rating
-from judgekit.evaluation.calibrating.clustering import clustered, rate
 from judgekit.evaluation.calibrating.material import Place, Sample, groups_of
 from judgekit.evaluation.calibrating.options import CalibrationOptions
 from judgekit.evaluation.calibrating.scales import CHOICE, inferred, level_of, levels_of
 from judgekit.records.rubric import Scale
-from judgekit.stats.estimate import undefined
-from judgekit.stats.intervals import mean
 from tests.evaluation.calibrating.items import FIVE, aligned, item
 from tests.factories import make_case
 
@@ -135,47 +132,3 @@ def test_a_place_reads_as_words() -> None:
 def test_options_out_of_their_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         CalibrationOptions(**wrong)
-
-
-def test_a_clustered_rate_is_the_share_of_all_and_wider() -> None:
-    outcomes = [1, 1, 1, 1, 1, 1, 0, 0, 0]
-    names = [*"aaaaaabbc"]
-    plain, found = rate(outcomes, None, level=0.95), rate(outcomes, names, level=0.95)
-    assert plain.value == found.value == pytest.approx(6 / 9)
-    assert found.high - found.low > plain.high - plain.low
-    assert found.n_clusters == 3
-
-
-def test_a_rate_of_none_or_all_counts_clusters() -> None:
-    found = rate([1.0] * 8, [*"aaaabbbb"], level=0.95)
-    assert found.low == pytest.approx(rate([1.0, 1.0], None, level=0.95).low)
-    assert isnan(rate([float("nan")], ["a"], level=0.95).value)
-
-
-def test_groups_of_cases_are_left_out_together_when_they_are_many() -> None:
-    rng = np.random.default_rng(1)
-    x = rng.normal(0.3, 0.1, 300)
-    names = [i // 2 for i in range(300)]
-    seen: list[int] = []
-
-    def statistic(places: np.ndarray) -> float:
-        seen.append(len(places))
-        return float(x[places].mean())
-
-    found = clustered(mean(x.tolist()), statistic, names)
-    assert len(seen) == 60
-    assert found.n_clusters == 150
-    assert found.low < found.value < found.high
-
-
-def test_one_case_alone_has_no_interval() -> None:
-    found = clustered(mean([1.0, 2.0]), lambda _: 1.0, ["a", "a"])
-    assert isnan(found.low)
-    assert found.reason == "all items are of one case"
-
-
-def test_what_is_undefined_or_not_clustered_stays_as_it_is() -> None:
-    nothing = undefined("no", n=0, method="m")
-    assert clustered(nothing, lambda _: 1.0, ["a"]) is nothing
-    known = mean([1.0, 2.0])
-    assert clustered(known, lambda _: 1.0, None) is known

@@ -1,0 +1,125 @@
+"""Finds the calibration that holds for a judge and a rubric, before anything is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.datasets.calibrations import find_calibrations
+from judgekit.evaluation.preparing.asked import HUMAN, asked_by_jury
+from judgekit.judge.heuristic import HEURISTIC
+from judgekit.records.calibration_map import UNCALIBRATED, CalibrationInUse
+from judgekit.verdicts.calibrating import hold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.datasets.suite_settings import Gate
+    from judgekit.evaluation.preparing.opening import OpenSuite
+    from judgekit.records.calibration_map import Asked
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.run import RunInfo
+
+CALIBRATED = "calibrated"
+"""The key of a run's `config` under which its calibration is, maps and all."""
+
+_ORDER = ("calibrated", "partial", "stale", "uncalibrated")
+
+
+def calibration_in_use(
+    path: Path | str | None, rubric: Rubric | None, asked: Asked | None
+) -> CalibrationInUse:
+    """Whether judgments will be calibrated, and by which maps.
+
+    Args:
+        path: A file of maps, or a folder of which the file is taken that holds, else the one
+            with the fewest changes; None for no calibration.
+        rubric: How outputs are judged; None where nobody judges.
+        asked: Who judges, and how.
+
+    Returns:
+        The state, with the maps that apply.
+
+    Raises:
+        SettingsError: When there are no maps, or they are unsound.
+    """
+    if path is None:
+        return UNCALIBRATED
+    found = find_calibrations(path)
+    if rubric is None or asked is None:
+        words = "uncalibrated: nobody judges by a rubric, so that no map applies"
+        return CalibrationInUse(state="uncalibrated", words=words)
+    held = [hold(one, rubric, asked, path=str(file)) for file, one in found]
+    return min(held, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
+
+
+def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
+    """Whether the judgments of a suite will be calibrated, and by which maps.
+
+    Args:
+        opened: The suite.
+
+    Returns:
+        The state, with the maps that apply.
+
+    Raises:
+        SettingsError: When its maps cannot be read.
+    """
+    suite = opened.suite
+    path = None if suite.calibration is None else suite.resolve(suite.calibration)
+    return calibration_in_use(path, opened.rubric, asked_by_jury(opened.jury))
+
+
+def is_met(gate: Gate | None, run: RunInfo) -> bool:
+    """Whether a run has the calibration that its gate asks for.
+
+    Args:
+        gate: The gate; None where there is none.
+        run: The run.
+
+    Returns:
+        True also where no model judges, for there is nothing to calibrate.
+    """
+    if gate is None or not gate.require_calibration:
+        return True
+    return not has_models(run) or calibration_of(run).state == "calibrated"
+
+
+def has_models(run: RunInfo) -> bool:
+    """Whether any of a run's judges is a model.
+
+    Args:
+        run: The run.
+
+    Returns:
+        False where only people and assertions judge, or nobody.
+    """
+    return bool(set(run.panel.judges) - {HUMAN, HEURISTIC})
+
+
+def uncalibrated(run: RunInfo) -> RunInfo:
+    """A run by the judges' own values.
+
+    Args:
+        run: A run.
+
+    Returns:
+        The run without its maps; the same one where none of them applies.
+    """
+    if run.calibration is None or not run.calibration.applied:
+        return run
+    config = {key: value for key, value in run.config.items() if key != CALIBRATED}
+    copy = run.model_copy(update={"config": config})
+    copy.__dict__.pop("calibration", None)  # worked out for the run with its maps
+    return copy
+
+
+def calibration_of(run: RunInfo) -> CalibrationInUse:
+    """The calibration a run was begun with.
+
+    Args:
+        run: The run.
+
+    Returns:
+        Its maps as they were then.
+    """
+    return run.calibration or UNCALIBRATED
