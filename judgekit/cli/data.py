@@ -27,6 +27,12 @@ folder_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder the sets lie in.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
 )
+catalog_option = click.option(
+    "--catalog",
+    "catalog_file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A catalog of your own, with listings in sources/ beside it.  [default: judgekit's]",
+)
 
 
 @click.group()
@@ -40,10 +46,11 @@ def data() -> None:
 
 @data.command("list")
 @folder_option
+@catalog_option
 @json_option
-def list_sets(*, folder: Path | None, as_json: bool) -> None:
+def list_sets(*, folder: Path | None, catalog_file: Path | None, as_json: bool) -> None:
     """What there is: contents, who labelled it, licence, size, and whether it is here."""
-    place, sets = data_folder(folder), load_catalog().sets
+    place, sets = data_folder(folder), load_catalog(catalog_file).sets
     here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
     if as_json:
         listed = [{**_facts(one), "here": here[one.name]} for one in sets]
@@ -71,14 +78,22 @@ def list_sets(*, folder: Path | None, as_json: bool) -> None:
     help="Fetch from a mirror: an https address or a folder that holds OWNER/REPO/COMMIT/PATH, or "
     "an address with {repository}, {commit} and {path}.",
 )
+@catalog_option
 @json_option
-def get(*, name: str, folder: Path | None, origin: str | None, as_json: bool) -> None:
+def get(
+    *,
+    name: str,
+    folder: Path | None,
+    origin: str | None,
+    catalog_file: Path | None,
+    as_json: bool,
+) -> None:
     """Fetch a set, verify it, and write its rows.
 
     What is there and verified is not fetched again, so a broken download goes on where it
     stopped. The licence is told before anything is fetched; to heed it is yours.
     """
-    catalog = load_catalog()
+    catalog = load_catalog(catalog_file)
     chosen = catalog.find(name)
     place = data_folder(folder)
     _tell(chosen)
@@ -105,10 +120,11 @@ def get(*, name: str, folder: Path | None, origin: str | None, as_json: bool) ->
 @data.command()
 @click.argument("name")
 @folder_option
+@catalog_option
 @json_option
-def path(*, name: str, folder: Path | None, as_json: bool) -> None:
+def path(*, name: str, folder: Path | None, catalog_file: Path | None, as_json: bool) -> None:
     """The folder a set's rows lie in; an error when it was not fetched."""
-    chosen, place = load_catalog().find(name), data_folder(folder)
+    chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
     files = joined_files(chosen.name, place)
     if not files:
         raise SettingsError(

@@ -211,7 +211,7 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
         `steps` (the same as a text).
     """
     return {
-        "input": as_text(case.input),
+        "input": "" if case.input is None else as_text(case.input),
         "reference": None if case.reference is None else as_text(case.reference),
         "context": None if case.context is None else as_text(case.context),
         "output": judged_text(output),

@@ -39,21 +39,26 @@ _VERSION = (
 _NAME = rf"(?P<name>(?:{_MODELS}){_VERSION})(?![\w-])"
 _MAKER = rf"(?P<name>{_COMPANIES})(?!\w)"
 _CALLED = r"(?:an? [\w -]{0,40}?(?:called|named|known as)\s+)?"
+_KIND = r"(?:,? an? [\w -]{0,40}?)?"
 _WITHIN = r"(?:[^.!?\n]|\.(?=\d)){0,60}?"
 _WHO = r"(?:\bI\b|(?i:\b(?:language|AI) model\b|\b(?:assistant|system|chatbot)\b))"
 _MADE = (
     r"(?:made|created|developed|trained|built|designed|provided|powered|released|maintained|run)"
     r" (?:and [a-z]+ )?(?:by|at|from) (?:the team at )?"
 )
+_SELF = r"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+"
 _MAKERS = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+{_CALLED}{_NAME}",
+        rf"{_SELF}{_CALLED}{_NAME}",
         rf"\b[Aa]s {_NAME}(?=,? (?:I\b|an? (?:AI|large|language)))",
         rf"\b{_NAME}(?= here\b|,? an? (?:AI|large|language)[^.\n]{{0,40}}\b(?:by|from)\b)",
         rf"(?m:^[ \t]*[-\u2013\u2014~][ \t]*){_NAME}\s*\Z",
         r"(?m:^[ \t>*_#]*(?P<name>ChatGPT|GPT-[0-9][\w.]{0,5})[*_]*:)",
         rf"{_WHO}{_WITHIN}\b{_MADE}{_MAKER}",
+        rf"{_SELF}{_CALLED}(?:{_MODELS}){_VERSION}{_KIND},? (?:by|from|of) {_MAKER}",
+        rf"{_SELF}{_MAKER}(?=['\u2019]s (?:{_MODELS}))",
+        rf"{_SELF}(?:{_COMPANIES})['\u2019]s {_NAME}",
         rf"(?i:\bmy (?:creators?|developers?|makers?)(?:,| at| by| from| is)? )(?:at )?{_MAKER}",
         rf"\bI\b{_WITHIN}\b{_MAKER}(?=['\u2019]s? (?:usage |content |safety )?(?:polic|guideline))",
     )

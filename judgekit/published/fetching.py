@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _STALLED_S = 30.0
 _WHOLE_S = 600.0
+_STALLED = "nothing came for too long"
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _PLACES = ("{repository}", "{commit}", "{path}")
 
@@ -45,7 +46,10 @@ def address_of(origin: str, source: Source, name: str) -> str:
     if not any(place in origin for place in _PLACES):
         origin = f"{origin.rstrip('/')}/{{repository}}/{{commit}}/{{path}}"
     given = quote(name) if _is_url(origin) else name
-    return origin.format(repository=source.repository, commit=source.commit, path=given)
+    filled = zip(_PLACES, (source.repository, source.commit, given), strict=True)
+    for place, value in filled:
+        origin = origin.replace(place, value)
+    return origin
 
 
 def is_verified(path: Path, pinned: PinnedFile) -> bool:
@@ -97,7 +101,7 @@ def fetch(
         with closing(error):
             raise _failed(address, f"the server answered {error.code} {error.reason}") from error
     except TimeoutError as error:
-        raise _failed(address, "nothing came for too long") from error
+        raise _failed(address, _STALLED) from error
     except urllib.error.URLError as error:
         raise _failed(address, str(error.reason)) from error
     except http.client.HTTPException as error:
@@ -134,8 +138,8 @@ def _chunk(stream: IO[bytes], address: str) -> bytes:
             if isinstance(stream, http.client.HTTPResponse)
             else stream.read(_CHUNK)
         )
-    except TimeoutError:
-        raise
+    except TimeoutError as error:
+        raise _failed(address, _STALLED) from error
     except OSError as error:
         raise _failed(address, f"the connection broke: {error}") from error
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from judgekit.errors import StoreError
+from judgekit.errors import SettingsError, StoreError
 from judgekit.published.fetching import address_of, fetch, is_verified
 from judgekit.published.own_forms import own_files
 from judgekit.published.source_tree import SourceTree
@@ -119,7 +119,9 @@ def get_set(
         DownloadError: When a file cannot be had or is not the pinned one; names the first.
         DatasetError: When a file is not what its converter takes.
         StoreError: When a file cannot be written.
+        SettingsError: When the folder has rows of that set that were not got by judgekit.
     """
+    _check_is_ours(chosen, folder)
     try:
         own = folder / chosen.name / _OWN
         own.mkdir(parents=True, exist_ok=True)
@@ -140,6 +142,16 @@ def get_set(
             _write(own / name, found) for name, found in own_files(joined, instrument=chosen.name)
         ),
     )
+
+
+def _check_is_ours(chosen: PublishedSet, folder: Path) -> None:
+    """Rows without the sources they were made of came from elsewhere, and are not replaced."""
+    sources = _tree(chosen, folder).folders.values()
+    if joined_files(chosen.name, folder) and not any(place.is_dir() for place in sources):
+        raise SettingsError(
+            f"{folder / chosen.name} holds rows that were not fetched by judgekit",
+            hint="they stay as they are; give another folder with --to",
+        )
 
 
 def _tree(chosen: PublishedSet, folder: Path) -> SourceTree:

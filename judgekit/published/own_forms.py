@@ -112,6 +112,9 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
 
 
 def _add_labels_only(files: _Files, rows: Sequence[Any]) -> None:
+    """Scores; categories have no scale that a judge could be calibrated on."""
+    if any(isinstance(label, str) for row in rows for label in row["human"].values()):
+        return
     for row in rows:
         for who, label in row["human"].items():
             _add(files, "labels.jsonl", {"case_id": row["id"], "annotator": who, "raw": label})
@@ -133,7 +136,7 @@ def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> Jso
                 "question": questions.get(
                     criterion, f"How good is the {criterion} of it, as the set's authors define it?"
                 ),
-                "scale": {"min": low, "max": high},
+                "scale": "binary" if (low, high) == (0, 1) else {"min": low, "max": high},
             },
         )
     return {"name": _slug(name), "criteria": [*criteria.values()]}

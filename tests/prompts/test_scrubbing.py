@@ -24,6 +24,9 @@ W = WITHHELD
         ("ChatGPT: Yes.", f"{W}: Yes."),
         ("Yours,\n— Claude", f"Yours,\n— {W}"),
         ("Mistral here, hello", f"{W} here, hello"),
+        ("I am GPT-4 by OpenAI.", f"I am {W} by {W}."),
+        ("I'm Claude, an AI assistant from Anthropic.", f"I'm {W}, an AI assistant from {W}."),
+        ("I am OpenAI's ChatGPT.", f"I am {W}'s {W}."),
     ],
 )  # fmt: skip
 def test_a_text_that_names_its_maker_no_longer_does(text: str, shown: str) -> None:
@@ -39,6 +42,7 @@ def test_a_text_that_names_its_maker_no_longer_does(text: str, shown: str) -> No
         "As Falcon flies, so does Eagle.",
         "Which model is better, Llama or Mistral?",
         "Gemini: May 21 to June 20.",
+        "As GPT-4 by OpenAI shows, I am Google's biggest fan.",
         "The assistant coach was hired by Real Madrid.",
         "The new policy v2 is out.",
         "",

@@ -74,3 +74,17 @@ def test_a_line_with_the_criterions_own_name_is_a_score_line(text: str, score: f
 
 def test_a_result_may_be_called_a_score_and_said_twice() -> None:
     assert read("Feedback: fine. [RESULT] Score: 1. [RESULT] 1", ReplyFormat("result")) == 1
+
+
+def test_a_word_that_opens_the_answer_is_no_quotation_of_a_story_that_has_it() -> None:
+    yes_no = ReplyFormat("choice", {"yes": 1, "no": 0})
+    criterion = Criterion(name="ending", question="Is it earned?", scale=Scale(min=0, max=1))
+    story = "She said: No, never. Yes, he said."
+    found = read_formatted("No, it is not.", criterion, reply_format=yes_no, judged_text=story)
+    assert found.raw == 0
+
+
+def test_stars_are_no_quotation_of_a_text_that_has_the_number() -> None:
+    assert read("4 stars", judged="Of 4 men 2 came.") == 4
+    with pytest.raises((ReplyFormatError, RefusalError)):
+        read("5 stars", judged="Grader: 5 stars!")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.published.readings import rating, sentence_score
 from tests.published import correlating, deciding, standing_in
-from tests.published.material import rows_of, sets_below
+from tests.published.material import reference, rows_of, sets_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def _parts() -> Iterator[tuple[str, Callable[[], Figures]]]:
         rows = rows_of(f"prometheus_rubric/{name}")
         yield f"prometheus_{name}", lambda: correlating.prometheus(rows)  # noqa: B023
     for name in sets_below("alttest"):
-        rows, epsilon = rows_of(f"alttest/{name}"), standing_in.POLICY[name]
+        rows, epsilon = rows_of(f"alttest/{name}"), _advantage(name)
         yield f"alttest_{name}", lambda: standing_in.annotators(rows, epsilon=epsilon)  # noqa: B023
     llmbar = rows_of("llmbar/pairwise")
     for subset in dict.fromkeys(row["subset"] for row in llmbar):
@@ -78,3 +78,13 @@ def _parts() -> Iterator[tuple[str, Callable[[], Figures]]]:
     yield "vicuna80_all", lambda: standing_in.strengths(rows_of("vicuna80/pairwise_all_models"))
     yield "judge_confidence", lambda: standing_in.confidences(rows_of("judge_confidence/pairwise"))
     yield "alpaca", lambda: standing_in.win_rates(rows_of("alpaca_winrates/preferences"))
+
+
+def _advantage(name: str) -> float:
+    """The advantage a data set's authors give the judge: a policy, which the reference states."""
+    place = f"alttest_{name}/"
+    return next(
+        float(figure["epsilon"])
+        for key, figure in reference().items()
+        if key.startswith(place) and "epsilon" in figure
+    )

@@ -15,9 +15,10 @@ from tests.published.material import judges_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from judgekit.stats.correlations import CorrelationMethod
     from tests.published.material import Figure, Figures, Rows
 
-METHODS = ("pearson", "spearman", "kendall")
+METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
 LEVELS = [1, 2, 3, 4, 5]
 
 Scored = tuple[dict[str, Any], float]
@@ -42,8 +43,7 @@ def coefficients(items: Sequence[Scored]) -> Figures:
             found["pooled_pearson"]["fisher95"] = [pooled.low, pooled.high]
         within = grouped_correlation(judge, human, documents, method)
         found[f"per_document_{method}"] = {"value": within.value, "n": within.n}
-        means = [_means(values, systems) for values in (judge, human)]
-        between = correlation(*means, method)
+        between = correlation(_means(judge, systems), _means(human, systems), method)
         found[f"per_system_{method}"] = {"value": between.value, "n": between.n}
     return found
 

@@ -43,8 +43,8 @@ def ttcw(rows: Rows) -> Figures:
         found[f"experts/fleiss_kappa[{name}]"] = {"value": kappa, "n": len(by_test[name])}
     met = {"value": mean([*kappas.values()]).value, "n": len(kappas)}
     found["experts/fleiss_kappa_mean_of_criteria"] = met
-    for system, own in _by(rows, "system_id").items():
-        votes = [vote for row in own for vote in row["human"]]
+    for system, items in _by(rows, "system_id").items():
+        votes = [vote for row in items for vote in row["human"]]
         passed = {"value": proportion(sum(votes), len(votes)).value, "n": len(votes)}
         found[f"experts/pass_rate[{system}]"] = passed
     return found

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tests.published.material import Figures, Rows
 
 MIN_ITEMS = 30
-POLICY = {"wax": 0.1, "10k_prompts": 0.15}
-"""The advantage each data set's authors give the judge."""
 
 
 def annotators(rows: Rows, *, epsilon: float) -> Figures:

@@ -162,8 +162,22 @@ def test_a_folder_can_be_the_mirror(made: PublishedSet, folder: Path, tmp_path: 
 
 def test_an_address_may_name_the_places_itself(made: PublishedSet) -> None:
     (source,) = made.sources
-    address = address_of("https://x.invalid/{path}?at={commit}", source, "a b.json")
-    assert address == f"https://x.invalid/a%20b.json?at={source.commit}"
+    address = address_of("https://x.invalid/{path}?at={commit}{x}", source, "a b.json")
+    assert address == f"https://x.invalid/a%20b.json?at={source.commit}{{x}}"
+
+
+def test_rows_that_came_from_elsewhere_are_never_replaced(made: PublishedSet, folder: Path) -> None:
+    theirs = folder / "made" / "pairwise.jsonl.gz"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_bytes(b"theirs")
+    with (
+        FileServer(mirrored()) as server,
+        pytest.raises(SettingsError, match="holds rows that were not fetched by judgekit"),
+    ):
+        get_set(made, folder, origin=server.url)
+    assert server.asked == []
+    assert files_in(folder) == {"pairwise.jsonl.gz"}
+    assert theirs.read_bytes() == b"theirs"
 
 
 def test_a_folder_that_cannot_be_written_is_told(made: PublishedSet, tmp_path: Path) -> None:

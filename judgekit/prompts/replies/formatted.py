@@ -58,6 +58,7 @@ _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
 
+_AROUND = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDS = {"", "\n"}
 
 
@@ -142,11 +143,16 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_echo(hit: re.Match[str], judged: Judged | None) -> bool:
-    """A hit with words or brackets around its value that stands in the judged text."""
-    if judged is None or hit.group().strip(" \t\n*_`.:") == hit.group("value"):
+    """A hit with words or brackets around its value that stands in the judged text.
+
+    A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
+    """
+    if judged is None or hit.group().strip(_AROUND) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
+    if hit.start("value") == hit.start():
+        return judged.has(hit.group())  # "4 stars": the number alone stands in many a text
     return judged.has(hit.string[hit.start() : end]) or judged.has(hit.group())
 
 
