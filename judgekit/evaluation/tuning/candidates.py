@@ -45,9 +45,10 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """`present`, `kinder, anchors`, `kinder, 4 examples`."""
-        how = "anchors" if self.anchors else f"{self.n_examples} examples"
-        return self.wording if self.is_plain else f"{self.wording}, {how}"
+        """`present`, `kinder with anchors`, `kinder with 4 examples`."""
+        examples = "1 example" if self.n_examples == 1 else f"{self.n_examples} examples"
+        how = "anchors" if self.anchors else examples
+        return self.wording if self.is_plain else f"{self.wording} with {how}"
 
     @property
     def is_plain(self) -> bool:

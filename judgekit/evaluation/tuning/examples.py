@@ -50,9 +50,7 @@ class Shelf:
     seed: int = 0
     """Seed of the choice among equally good ones."""
 
-    def examples(
-        self, criterion: str, n: int, among: Collection[Hashable]
-    ) -> tuple[Example, ...]:
+    def examples(self, criterion: str, n: int, among: Collection[Hashable]) -> tuple[Example, ...]:
         """Outputs to show with people's score, the worst first.
 
         Args:

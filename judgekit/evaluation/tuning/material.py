@@ -49,11 +49,6 @@ class Labelled:
         """Everything that has a label, criterion by criterion."""
         return (item for part in self.criteria for item in part.items)
 
-    @property
-    def clusters(self) -> set[Hashable]:
-        """What the items hang together by."""
-        return {item.cluster for item in self.items}
-
     def within(self, clusters: Collection[Hashable]) -> tuple[Aligned, ...]:
         """The items of some clusters.
 

@@ -36,7 +36,7 @@ class Split:
     @property
     def training(self) -> frozenset[Hashable]:
         """Cases that candidates are chosen by."""
-        return frozenset[Hashable]().union(*self.folds)
+        return frozenset(one for fold in self.folds for one in fold)
 
 
 def split(labels: Labelled, *, holdout: float, seed: int) -> Split:
