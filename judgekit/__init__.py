@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgekit.checks.assertions import evaluate_assertions
+    from judgekit.datasets.calibrations import load_calibration
     from judgekit.datasets.discovery import discover_datasets
     from judgekit.datasets.loading import load_dataset, load_rubric
     from judgekit.datasets.validation import validate_dataset
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         ApprovalRefusedError,
         BudgetExceededError,
         DatasetError,
+        DownloadError,
         FrozenCacheError,
         InputError,
         JudgeError,
@@ -33,16 +35,25 @@ if TYPE_CHECKING:
         TemplateError,
         UnknownNameError,
     )
+    from judgekit.evaluation.auditing.doors import audit, audit_sync
+    from judgekit.evaluation.auditing.figures import Audit
+    from judgekit.evaluation.auditing.options import AuditOptions
     from judgekit.evaluation.calibrating.calibrate import calibrate
     from judgekit.evaluation.calibrating.options import CalibrationOptions
     from judgekit.evaluation.calibrating.report import CalibrationReport
     from judgekit.evaluation.comparing.stored import summarize_comparison
     from judgekit.evaluation.evaluate import evaluate, evaluate_sync
     from judgekit.evaluation.preparing.asking import Choice
+    from judgekit.evaluation.preparing.calibrated import check_calibration
     from judgekit.evaluation.ranking.rank import rank, rank_comparisons, rank_sync
+    from judgekit.evaluation.rejudging.figures import Rejudged
+    from judgekit.evaluation.rejudging.rejudge import rejudge, rejudge_sync
     from judgekit.evaluation.run import Run
     from judgekit.evaluation.running.runner import Session
     from judgekit.evaluation.summarizing import summarize
+    from judgekit.evaluation.tuning.figures import Tuning
+    from judgekit.evaluation.tuning.options import TuneOptions
+    from judgekit.evaluation.tuning.tune import tune, tune_sync
     from judgekit.judge.judge import Judge
     from judgekit.models.cache.memory import MemoryCache
     from judgekit.models.cache.on_disk import DiskCache
@@ -50,6 +61,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.models.scripted import ScriptedModel
     from judgekit.prompts.replies import parse_reply
+    from judgekit.records.calibration_map import Calibration, CalibrationInUse, CalibrationMap
     from judgekit.records.case import Case, Dataset
     from judgekit.records.check import AssertionResult, Score, ScoreBreakdown
     from judgekit.records.compared import Approval, ComparedPair, ComparisonInfo
@@ -57,10 +69,12 @@ if TYPE_CHECKING:
     from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
     from judgekit.records.label import Label
     from judgekit.records.output import Output, TraceEvent, Usage, Variant
-    from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+    from judgekit.records.rubric import Criterion, Example, Level, Rubric, Scale
     from judgekit.records.run import CaseResult, RunInfo
     from judgekit.records.verdict import CriterionVerdict, Verdict
+    from judgekit.report.calibration_maps import save_calibration
     from judgekit.store.runs import RunStore
+    from judgekit.verdicts.calibrating import apply_calibration
 
     __version__: str
 
@@ -68,7 +82,12 @@ __all__ = [
     "Approval",
     "ApprovalRefusedError",
     "AssertionResult",
+    "Audit",
+    "AuditOptions",
     "BudgetExceededError",
+    "Calibration",
+    "CalibrationInUse",
+    "CalibrationMap",
     "CalibrationOptions",
     "CalibrationReport",
     "Case",
@@ -82,7 +101,9 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "DiskCache",
+    "DownloadError",
     "Evidence",
+    "Example",
     "FrozenCacheError",
     "InputError",
     "Judge",
@@ -103,6 +124,7 @@ __all__ = [
     "PreferenceFailure",
     "PriceTable",
     "RefusalError",
+    "Rejudged",
     "ReplyFormatError",
     "Rubric",
     "RubricError",
@@ -118,24 +140,36 @@ __all__ = [
     "StoreError",
     "TemplateError",
     "TraceEvent",
+    "TuneOptions",
+    "Tuning",
     "UnknownNameError",
     "Usage",
     "Variant",
     "Verdict",
     "__version__",
+    "apply_calibration",
+    "audit",
+    "audit_sync",
     "calibrate",
+    "check_calibration",
     "discover_datasets",
     "evaluate",
     "evaluate_assertions",
     "evaluate_sync",
+    "load_calibration",
     "load_dataset",
     "load_rubric",
     "parse_reply",
     "rank",
     "rank_comparisons",
     "rank_sync",
+    "rejudge",
+    "rejudge_sync",
+    "save_calibration",
     "summarize",
     "summarize_comparison",
+    "tune",
+    "tune_sync",
     "validate_dataset",
 ]
 
@@ -143,7 +177,12 @@ _HOMES = {
     "Approval": "judgekit.records.compared",
     "ApprovalRefusedError": "judgekit.errors",
     "AssertionResult": "judgekit.records.check",
+    "Audit": "judgekit.evaluation.auditing.figures",
+    "AuditOptions": "judgekit.evaluation.auditing.options",
     "BudgetExceededError": "judgekit.errors",
+    "Calibration": "judgekit.records.calibration_map",
+    "CalibrationInUse": "judgekit.records.calibration_map",
+    "CalibrationMap": "judgekit.records.calibration_map",
     "CalibrationOptions": "judgekit.evaluation.calibrating.options",
     "CalibrationReport": "judgekit.evaluation.calibrating.report",
     "Case": "judgekit.records.case",
@@ -157,7 +196,9 @@ _HOMES = {
     "Dataset": "judgekit.records.case",
     "DatasetError": "judgekit.errors",
     "DiskCache": "judgekit.models.cache.on_disk",
+    "DownloadError": "judgekit.errors",
     "Evidence": "judgekit.records.judgment",
+    "Example": "judgekit.records.rubric",
     "FrozenCacheError": "judgekit.errors",
     "InputError": "judgekit.errors",
     "Judge": "judgekit.judge.judge",
@@ -178,6 +219,7 @@ _HOMES = {
     "PreferenceFailure": "judgekit.records.comparison",
     "PriceTable": "judgekit.models.pricing",
     "RefusalError": "judgekit.errors",
+    "Rejudged": "judgekit.evaluation.rejudging.figures",
     "ReplyFormatError": "judgekit.errors",
     "Rubric": "judgekit.records.rubric",
     "RubricError": "judgekit.errors",
@@ -193,24 +235,35 @@ _HOMES = {
     "StoreError": "judgekit.errors",
     "TemplateError": "judgekit.errors",
     "TraceEvent": "judgekit.records.output",
+    "TuneOptions": "judgekit.evaluation.tuning.options",
+    "Tuning": "judgekit.evaluation.tuning.figures",
     "UnknownNameError": "judgekit.errors",
     "Usage": "judgekit.records.output",
     "Variant": "judgekit.records.output",
     "Verdict": "judgekit.records.verdict",
     "apply_calibration": "judgekit.verdicts.calibrating",
+    "audit": "judgekit.evaluation.auditing.doors",
+    "audit_sync": "judgekit.evaluation.auditing.doors",
     "calibrate": "judgekit.evaluation.calibrating.calibrate",
+    "check_calibration": "judgekit.evaluation.preparing.calibrated",
     "discover_datasets": "judgekit.datasets.discovery",
     "evaluate": "judgekit.evaluation.evaluate",
     "evaluate_assertions": "judgekit.checks.assertions",
     "evaluate_sync": "judgekit.evaluation.evaluate",
+    "load_calibration": "judgekit.datasets.calibrations",
     "load_dataset": "judgekit.datasets.loading",
     "load_rubric": "judgekit.datasets.loading",
     "parse_reply": "judgekit.prompts.replies",
     "rank": "judgekit.evaluation.ranking.rank",
     "rank_comparisons": "judgekit.evaluation.ranking.rank",
     "rank_sync": "judgekit.evaluation.ranking.rank",
+    "rejudge": "judgekit.evaluation.rejudging.rejudge",
+    "rejudge_sync": "judgekit.evaluation.rejudging.rejudge",
+    "save_calibration": "judgekit.report.calibration_maps",
     "summarize": "judgekit.evaluation.summarizing",
     "summarize_comparison": "judgekit.evaluation.comparing.stored",
+    "tune": "judgekit.evaluation.tuning.tune",
+    "tune_sync": "judgekit.evaluation.tuning.tune",
     "validate_dataset": "judgekit.datasets.validation",
 }
 """The module each public name lives in; the imports above say the same to type checkers."""

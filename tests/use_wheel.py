@@ -23,6 +23,7 @@ from judgekit.datasets.loading import load_rubric
 from judgekit.prompts.pair_rendering import PairTemplate
 from judgekit.prompts.rendering import PromptTemplate
 from judgekit.prompts.templates import pair_template_names, template_names
+from judgekit.published.catalog import load_catalog
 from judgekit.shipped import shipped_file, shipped_root
 
 assert "site-packages" in str(shipped_root()), shipped_root()
@@ -41,6 +42,7 @@ rubrics = sorted(shipped_file("prompts", "rubrics").glob("*.yaml"))
 assert len(rubrics) >= 5, rubrics
 for path in rubrics:
     load_rubric(path.stem)
+assert all(one.n_files for one in load_catalog().sets)
 assert shipped_file("calibration", "demo", "judge_replies.jsonl").is_file()
 assert (shipped_root().parent / "py.typed").is_file()
 print(len(names) + len(pair_names), "templates and", len(rubrics), "rubrics")

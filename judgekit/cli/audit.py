@@ -32,14 +32,13 @@ from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.auditing.asking import Bench
 from judgekit.evaluation.auditing.audit import Sitting, run_audit
+from judgekit.evaluation.auditing.doors import material_of
 from judgekit.evaluation.auditing.figures import Margins
-from judgekit.evaluation.auditing.material import ASKINGS, ATTACKS, Material, chosen_cases
-from judgekit.evaluation.auditing.paraphrase import shipped_paraphrases
+from judgekit.evaluation.auditing.material import ASKINGS, ATTACKS, chosen_cases
+from judgekit.evaluation.auditing.options import AuditOptions
 from judgekit.evaluation.auditing.planning import plan_audit
 from judgekit.evaluation.auditing.probes import chosen_probes
-from judgekit.evaluation.auditing.self_preference import family_of
 from judgekit.models.budget import Budget
-from judgekit.models.recorded import RecordedModel
 from judgekit.records.verdict import Verdict
 from judgekit.report import audit_terminal, view
 from judgekit.report.replacing import check_place, replace_text
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from judgekit.cli.display import Progress
     from judgekit.cli.setup import GradeSetup, Options
     from judgekit.evaluation.auditing.figures import Audit
+    from judgekit.evaluation.auditing.material import Material
     from judgekit.evaluation.auditing.planning import AuditPlan
     from judgekit.evaluation.auditing.spending import Said
 
@@ -188,21 +188,17 @@ def _material(setup: GradeSetup, options: Options) -> Material:
         streams.note(
             f"{_MOST_CASES} of {n_all:,} cases are drawn with seed {seed} (--sample N for others)"
         )
-    judge = setup.judge
-    given = tuple(cast("Iterable[str]", options["paraphrases"]))
-    return Material(
-        items=chosen_cases(answers, limit=limit, sample=sample, seed=seed),
-        rubric=setup.rubric,
-        asks_all=judge.template.header.asks == "all",
-        paraphrases=given or shipped_paraphrases(judge.template.name),
-        family=cast("str | None", options["own_family"]) or family_of(judge.connection.name),
-        is_recorded=isinstance(judge.connection.model, RecordedModel),
-        seed=seed,
+    wanted = AuditOptions(
+        paraphrases=tuple(cast("Iterable[str]", options["paraphrases"])),
+        family=cast("str | None", options["own_family"]),
         n_askings=cast("int", options["askings"]),
         n_attacks=cast("int", options["attacks"]),
         margins=Margins(cast("float", options["margin"]), cast("float", options["share_margin"])),
         level=1 - cast("float", options["alpha"]),
+        seed=seed,
     )
+    items = chosen_cases(answers, limit=limit, sample=sample, seed=seed)
+    return material_of(setup.judge, items, setup.rubric, wanted)
 
 
 def _show_plan(plan: AuditPlan, options: Options) -> None:

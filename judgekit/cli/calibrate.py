@@ -12,6 +12,7 @@ import click
 
 from judgekit.cli import console as streams
 from judgekit.cli.calibrate_judged import judged
+from judgekit.cli.calibrate_maps import write_maps
 from judgekit.cli.main import EXIT_INCONCLUSIVE, EXIT_INTERRUPTED, EXIT_QUALITY
 from judgekit.cli.options import (
     cache_options,
@@ -25,6 +26,7 @@ from judgekit.datasets.labels import read_labels
 from judgekit.evaluation.calibrating.calibrate import calibrate as calibrated
 from judgekit.evaluation.calibrating.options import CalibrationOptions
 from judgekit.report import view
+from judgekit.report.calibration_maps import check_map_place
 from judgekit.report.calibration_page import check_calibration_place, write_calibration
 from judgekit.report.calibration_terminal import print_calibration
 
@@ -150,6 +152,13 @@ _DEFAULTS = CalibrationOptions()
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report to FILE: .json, .md, or .html with plots.",
 )
+@click.option(
+    "--write-map",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value="",
+    help="Write the maps that bring the judge to people: FILE.json, or calibration/maps/….json.",
+)
 @store_option
 @side_options
 @judge_options
@@ -172,8 +181,7 @@ def calibrate(
     Exit 0 unless something is required: --min-kappa and --require-stand-in exit 1 when it is
     not met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
     """
-    if output is not None:
-        check_calibration_place(output)
+    _check_places(output, options)
     read_labels(labels)  # sound, before anything is asked
     try:
         said = judged(options, run=run, store=store)
@@ -181,6 +189,22 @@ def calibrate(
         streams.note("stopped at once; run the same command again to go on")
         sys.exit(EXIT_INTERRUPTED)
     report = calibrated(said.found, labels, options=_wanted(options))
+    _show(report, output, options)
+    if said.note is not None:
+        streams.note(said.note)
+    if options["write_map"] is not None:
+        write_maps(report, cast("str", options["write_map"]), asking=said.code)
+    sys.exit(said.code or _code(report, _Required.of(options)))
+
+
+def _check_places(output: Path | None, options: Options) -> None:
+    if output is not None:
+        check_calibration_place(output)
+    if options["write_map"]:
+        check_map_place(Path(cast("str", options["write_map"])))
+
+
+def _show(report: CalibrationReport, output: Path | None, options: Options) -> None:
     if output is not None:
         write_calibration(output, report)
     if options["as_json"]:
@@ -189,9 +213,6 @@ def calibrate(
         print_calibration(streams.stdout(), report, full=bool(options["verbose"]))
     if output is not None and not options["quiet"]:
         streams.note(f"wrote the report to {output}")
-    if said.note is not None:
-        streams.note(said.note)
-    sys.exit(said.code or _code(report, _Required.of(options)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation.calibrating.files import from_file
 from judgekit.evaluation.calibrating.sources import from_graded, from_run, from_said
 from judgekit.evaluation.comparing.asking import compare_pairs
+from judgekit.evaluation.preparing.asked import asked_by
 from judgekit.evaluation.run import Run
 from judgekit.models.budget import Budget
 from judgekit.store.runs import RunStore
@@ -109,7 +110,7 @@ def _of_outputs(options: Options) -> Judged:
     graded.sort(key=lambda item: item.index)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     code, note = _ended(kinds, budget, interrupted=interrupted)
-    return Judged(from_graded(graded, setup.rubric), code, note)
+    return Judged(from_graded(graded, setup.rubric, asked_by(setup.judge)), code, note)
 
 
 def _of_sides(sides: tuple[str, str], options: Options, store: str) -> Judged:

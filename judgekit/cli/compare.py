@@ -6,6 +6,7 @@ import sys
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -22,6 +23,7 @@ from judgekit.cli.compare_sides import (
 )
 from judgekit.cli.comparison_file import check_comparison_file
 from judgekit.cli.options import (
+    blind_options,
     cache_options,
     judge_options,
     limit_options,
@@ -44,7 +46,7 @@ from judgekit.store.runs import RunStore
 if TYPE_CHECKING:
     from judgekit.cli.compare_sides import Names
     from judgekit.cli.setup import Options
-    from judgekit.evaluation.comparing.pairing import Pairing
+    from judgekit.evaluation.comparing.pairing import Pairing, Survey
     from judgekit.judge.judge import Judge
     from judgekit.records.compared import ComparisonInfo
     from judgekit.records.rubric import Rubric
@@ -64,17 +66,7 @@ if TYPE_CHECKING:
 @click.option("--until-decided", is_flag=True, help="Stop as soon as a difference is shown.")
 @click.option("--max-cases", type=click.IntRange(1), help="With --until-decided: at most N cases.")
 @click.option("--scores", is_flag=True, help="Two runs by the scores they have; asks no judge.")
-@click.option(
-    "--scrub/--no-scrub",
-    default=None,
-    help="Take out where an output names its maker (default: yes).",
-)
-@click.option(
-    "--draw-labels/--no-draw-labels",
-    default=None,
-    help="Call the two places by drawn labels as well (default: yes).",
-)
-@click.option("--label-seed", type=int, help="Seed of the labels (default 0).")
+@blind_options
 @click.option(
     "--max-cost",
     type=click.FloatRange(0, min_open=True),
@@ -89,6 +81,7 @@ if TYPE_CHECKING:
     flag_value="latest",
     help="Go on with a comparison of these sides: its id, the beginning of it, or the latest.",
 )
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 @click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
 @click.option(
     "--analysis",
@@ -125,8 +118,10 @@ def compare(
     until_decided = bool(options["until_decided"])
     if options["max_cases"] is not None and not until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
-    if scores and until_decided:
-        raise SettingsError("--scores asks no judge, so that there is nothing to stop")
+    if scores and (until_decided or options["dry_run"]):
+        raise SettingsError("--scores asks no judge: there is nothing to stop, and no price")
+    if options["dry_run"] and options["resume"] is not None:
+        raise SettingsError("--dry-run begins nothing anew", hint="leave out --resume")
     if scores:
         from judgekit.cli.compare_scores import compare_scores  # noqa: PLC0415 - only for this
 
@@ -172,6 +167,11 @@ class _Begun:
 def _blind(names: Names, options: Options, place: _Place, output: Path | None) -> int:
     check_judge(names.suite, options)
     is_generated = names.kind == "generated"
+    if is_generated and options["dry_run"]:
+        raise SettingsError(
+            "the outputs are still to be made, so that nobody knows what judging them costs",
+            hint="judgekit plan says what a suite costs; --max-cost bounds a comparison",
+        )
     begun = _begun(place, cast("str | None", options["resume"]), is_generated=is_generated)
     limit = cast("float | None", options["max_cost"])
     prices = None if names.suite is None else price_table(names.suite)
@@ -193,6 +193,8 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
     else:
         judge, rubric, pairing = compare_setup(names.both, given, place.there())
         place.stack.callback(judge.close)
+    if options["dry_run"]:
+        return _planned(judge, rubric, pairing, options)
     info = _info(names, pairing, judge, rubric, given)
     job = Job(
         judge=judge,
@@ -205,6 +207,15 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
         analysis=cast("Path | None", options["analysis"]),
     )
     return compare_and_show(job, given)
+
+
+def _planned(judge: Judge, rubric: Rubric, pairing: Pairing, options: Options) -> int:
+    """What would be asked; one that stops early may ask less."""
+    from judgekit.cli.pair_plan import show_pair_plan  # noqa: PLC0415 - only for a dry run
+
+    _surveyed(pairing)
+    pairs = islice(pairing.pairs(), cast("int | None", options["max_cases"]))
+    return show_pair_plan(judge, pairs, rubric, pairing.names, options)
 
 
 def _begun(place: _Place, name: str | None, *, is_generated: bool) -> _Begun:
@@ -232,12 +243,7 @@ def _with_choice(options: Options, begun: ComparisonInfo | None) -> Options:
 def _info(
     names: Names, pairing: Pairing, judge: Judge, rubric: Rubric, options: Options
 ) -> ComparisonInfo:
-    survey = pairing.survey()
-    if not survey.n_pairs:
-        raise SettingsError(
-            "no case is answered by both sides",
-            hint="both need the same case_id, and the same input for it; see --filter-tag too",
-        )
+    survey = _surveyed(pairing)
     terms = Terms(
         alpha=cast("float", options["alpha"]),
         until_decided=bool(options["until_decided"]),
@@ -245,3 +251,13 @@ def _info(
         suite=None if names.suite is None else names.suite.name,
     )
     return new_comparison(pairing, survey, judge, rubric, terms=terms, now=datetime.now(UTC))
+
+
+def _surveyed(pairing: Pairing) -> Survey:
+    survey = pairing.survey()
+    if not survey.n_pairs:
+        raise SettingsError(
+            "no case is answered by both sides",
+            hint="both need the same case_id, and the same input for it; see --filter-tag too",
+        )
+    return survey

@@ -25,6 +25,7 @@ from judgekit.evaluation.preparing.opening import open_suite
 from judgekit.evaluation.running.resuming import chosen_before, next_run
 from judgekit.evaluation.running.runner import Session, run_suite
 from judgekit.report.view import message_lines
+from judgekit.store.run_rows import TO_COMPARE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,7 +179,7 @@ def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, s
             )
         base = Suite(name=f"{a.id} against {b.id}", dataset=str(cases.resolve()))
     kept: dict[str, object] = {
-        "name": base.name if names.suite is None else f"{base.name}: outputs to compare",
+        "name": base.name if names.suite is None else f"{base.name}{TO_COMPARE}",
         "variants": (a, b),
         "judge": (),
         "panel": None,

@@ -9,6 +9,7 @@ from judgekit.cli.compare_sides import variant_of
 from judgekit.cli.main import EXIT_INCONCLUSIVE
 from judgekit.errors import SettingsError
 from judgekit.evaluation.comparing.scores import Scored, compare_scored
+from judgekit.evaluation.preparing.calibrated import by_one_measure
 from judgekit.report.score_comparison_terminal import print_scores, scores_json
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ def compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     tags = cast("Collection[str]", options.get("filter_tag") or ())
-    found = []
-    for name in names:
-        run, variant = variant_of(name, store)
-        found.append(Scored(store.results(run.id, variant=variant), run, tags))
+    (first, one), (second, other) = (variant_of(name, store) for name in names)
+    runs = by_one_measure(first, second)
+    if runs != (first, second):
+        streams.note("calibrated by other maps, or one of them by none: the judges' own values")
+    found = [
+        Scored(store.results(run.id, variant=variant), run, tags)
+        for run, variant in zip(runs, (one, other), strict=True)
+    ]
     compared = compare_scored(found[0], found[1], names, alpha=alpha)
     if options.get("as_json"):
         streams.print_json(scores_json(compared))

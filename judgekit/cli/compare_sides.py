@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.cli.setup import SUITE_FILE, Source, grade_setup, make_judge
+from judgekit.cli.unasked import note_unasked
 from judgekit.datasets.loading import load_rubric, load_suite
 from judgekit.datasets.outputs import iter_answers
 from judgekit.datasets.variants import expand_variants
@@ -16,6 +17,8 @@ from judgekit.evaluation.comparing.pairing import Answered, Pairing, Side
 from judgekit.evaluation.preparing.versions import file_mark
 from judgekit.evaluation.running.identity import version_in
 from judgekit.judge.heuristic import HEURISTIC
+from judgekit.judge.opening import own_templates
+from judgekit.prompts.templates import is_pair_template
 from judgekit.records.compared import ComparedSide
 
 if TYPE_CHECKING:
@@ -179,7 +182,10 @@ def compare_setup(
 
 
 def check_judge(suite: Suite | None, options: Options) -> None:
-    """Refuse the judge that counts assertions: it has no opinion on which output is better.
+    """Refuse a judge that cannot compare: one that counts assertions, a template for one output.
+
+    The template of a suite's judge may be for one output: it grades with it, and compares with
+    the default.
 
     Args:
         suite: The suite, where there is one.
@@ -187,7 +193,16 @@ def check_judge(suite: Suite | None, options: Options) -> None:
 
     Raises:
         SettingsError: When it would be asked.
+        UnknownNameError: When there is no such template.
     """
+    template = cast("str | None", options.get("template"))
+    folders = [*cast("Iterable[Path]", options.get("template_folders") or ())]
+    folders += [] if suite is None else own_templates(suite)
+    if template is not None and not is_pair_template(template, folders):
+        raise SettingsError(
+            f"the template {template} is for one output, and two are compared",
+            hint="name one for two, for example pairwise/criterion, or leave --template out",
+        )
     own = [] if suite is None else [judge.model for judge in suite.judge]
     named = options.get("judge_model")
     if named == HEURISTIC or (named is None and own == [HEURISTIC]):
@@ -330,6 +345,7 @@ def _of_files(names: Names, options: Options) -> tuple[Judge, Rubric, Pairing]:
     outputs = tuple(source.path for source in sources)
     given = {**options, "outputs": outputs, "variant": None}
     setup = grade_setup(given, blind_arguments(names.suite, options))
+    note_unasked(setup)
     # Rows that name no variant are of one that is named after the file.
     a, b = (
         _file_side(name, replace(source, stem=named.stem), setup.cases)
@@ -375,7 +391,8 @@ def _source(name: str, names: Names) -> Source:
 
 
 def _read(source: Source, cases: Dataset | None) -> Iterator[Answered]:
-    for case, output in iter_answers(source.path, cases, variant=source.variant):
+    answers = iter_answers(source.path, cases, variant=source.variant, needs_input=False)
+    for case, output in answers:
         known = output.variant or source.variant or source.stem
         named = output.model_copy(update={"variant": known}) if output.variant is None else output
         yield Answered(case, named)

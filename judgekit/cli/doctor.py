@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console as streams
+from judgekit.cli.calibration_health import calibration_checks
 from judgekit.cli.health import (
     Check,
     cache_checks,
@@ -96,6 +97,7 @@ def doctor(
         shipped_check(),
         *cache_checks(cache_dir),
         *store_checks(store),
+        *calibration_checks(),
         *local_checks(os.environ),
     ]
     if probe is not None:

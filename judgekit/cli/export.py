@@ -15,9 +15,10 @@ from judgekit.cli.options import json_option, store_option
 from judgekit.evaluation.comparing.keeping import PREFIX
 from judgekit.evaluation.figures.picking import Picked, picked
 from judgekit.report import view
+from judgekit.report.exports import check_suffix
 from judgekit.report.formats.table import FORMATS as OTHER_FORMATS
 from judgekit.report.formats.table import format_for
-from judgekit.report.run_exports import check_run_suffix, write_results
+from judgekit.report.run_exports import write_results
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def _write_results(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> in
 
 FORMATS = {
     "results": Format(
-        "whole answers (.jsonl), or a row for each judgment (.csv, .parquet)",
-        check_run_suffix,
+        "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
+        check_suffix,
         _write_results,
     ),
     **{name: Format(form.summary, form.check, form.write) for name, form in OTHER_FORMATS.items()},

@@ -18,6 +18,7 @@ from judgekit.cli.main import (
     EXIT_INCOMPLETE,
     EXIT_INCONCLUSIVE,
     EXIT_INTERRUPTED,
+    EXIT_LIMIT,
     EXIT_QUALITY,
 )
 from judgekit.cli.options import (
@@ -30,14 +31,16 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.run_outcome import told_uncalibrated
 from judgekit.cli.setup import grade_setup
+from judgekit.cli.unasked import REMEDY
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.summary import summarize
 from judgekit.evaluation.grading import grade_answers
 from judgekit.evaluation.preparing.asked import asked_by
 from judgekit.evaluation.preparing.calibrated import calibration_in_use
+from judgekit.models.budget import Budget
 from judgekit.report import terminal, view
 from judgekit.report.exports import check_suffix, verdict_json, write_verdicts
-from judgekit.verdicts.calibrating import calibrated
+from judgekit.verdicts.calibrating import apply_calibration
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup, Options
@@ -64,14 +67,27 @@ if TYPE_CHECKING:
     metavar="RATE",
     help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    envvar="JUDGEKIT_MAX_COST",
+    metavar="USD",
+    help="Never spend more than this; run it again to go on. Exit code 5.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 def grade(
-    *, output: Path | None, fail_under: float | None, dry_run: bool, **options: object
+    *,
+    output: Path | None,
+    fail_under: float | None,
+    max_cost: float | None,
+    dry_run: bool,
+    **options: object,
 ) -> None:
     """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence.
 
     OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
-    data), variant. Give the tasks they answer with --cases, or as columns input and reference.
+    data), variant. Give the tasks they answer with --cases, or as columns input and reference;
+    without them the judge sees the outputs alone.
     Without OUTPUTS, the suite file judgekit.yaml says what is graded. Of several files, each
     whose rows name no variant is a variant of its own, named after the file.
 
@@ -80,7 +96,8 @@ def grade(
     """
     if output is not None:
         check_suffix(output)
-    setup = grade_setup(options)
+    budget = None if max_cost is None else Budget(max_cost)
+    setup = grade_setup({**options, "budget": budget})
     _check_target(output, setup)
     if dry_run:
         from judgekit.cli.plan import show_plan  # noqa: PLC0415 - only for a dry run
@@ -124,10 +141,12 @@ def run_grading(
         return EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    graded = [
-        replace(item, verdict=calibrated(item.verdict, setup.rubric, use))
-        for item in sorted(graded, key=lambda item: item.index)
-    ]
+    graded.sort(key=lambda item: item.index)
+    if use.applied:
+        graded = [
+            replace(item, verdict=apply_calibration(item.verdict, setup.rubric, use))
+            for item in graded
+        ]
     summary = summarize((item.verdict for item in graded), setup.rubric, calibration=use)
     if output is not None:
         write_verdicts(output, [item.verdict for item in graded])
@@ -171,7 +190,12 @@ async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], 
     stop = asyncio.Event()
     interrupts = Interrupts(stop.set)
     graded: list[Graded] = []
-    total = setup.count()
+    total, n_unasked = setup.counts()
+    if n_unasked:
+        streams.note(
+            f"{n_unasked} of {view.count(total, 'output')} without what was asked: the judge sees "
+            f"the output alone; {REMEDY}"
+        )
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     with progress(streams.stderr(), total, shown=shown) as display, interrupts:
         in_flight = _in_flight(setup)
@@ -209,6 +233,9 @@ def _show(graded: list[Graded], summary: GradeSummary, options: Options) -> None
 def _code(summary: GradeSummary, fail_under: float | None) -> int:
     if summary.failures.get("frozen_miss"):
         return EXIT_FROZEN
+    if summary.failures.get("budget"):
+        streams.note("--max-cost is reached; run the same command again to go on")
+        return EXIT_LIMIT
     if not summary.complete:
         return EXIT_INCOMPLETE
     if fail_under is None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from judgekit.cli import console as streams
@@ -45,6 +46,7 @@ class Interrupts:
         self._last = threading.Timer(patience_s, self._end)
         self._last.daemon = True
         self._before: Handler = None
+        self._woken: asyncio.AbstractEventLoop | None = None
 
     def __enter__(self) -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -62,9 +64,17 @@ class Interrupts:
             self._before = signal.signal(signal.SIGINT, interrupt)
         except ValueError:  # not the main thread
             return
+        with suppress(NotImplementedError):  # Windows
+            # Python runs a handler in the main thread only, and the signal may have reached
+            # another: this has the loop wake for it. It sets a handler of its own, hence the next.
+            loop.add_signal_handler(signal.SIGINT, _nothing)
+            self._woken = loop
+            signal.signal(signal.SIGINT, interrupt)
 
     def __exit__(self, *_exc_info: object) -> None:
         self._last.cancel()
+        if self._woken is not None:
+            self._woken.remove_signal_handler(signal.SIGINT)
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
@@ -75,3 +85,7 @@ class Interrupts:
     def _end(self) -> None:
         streams.note("stopped at once, in the middle of an answer; what was kept before it stays")
         self._leave(_EXIT_INTERRUPTED)
+
+
+def _nothing() -> None:
+    """The signal was handled when it came."""

@@ -36,6 +36,10 @@ COMMANDS = {
         "judgekit.cli.calibrate:calibrate",
         "Hold a judge against people's labels: trust, correct, label next.",
     ),
+    "tune": (
+        "judgekit.cli.tune:tune",
+        "Word the judge's rubric better by labels, and show it on unseen cases.",
+    ),
     "audit": ("judgekit.cli.audit:audit", "What moves a judge that should not: eleven probes."),
     "rejudge": (
         "judgekit.cli.rejudge:rejudge",

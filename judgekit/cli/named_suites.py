@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.datasets.discovery import discover_datasets
+from judgekit.datasets.discovery import discover_datasets, discover_suites
+from judgekit.datasets.loading import load_suite
 from judgekit.datasets.suite_settings import HttpTarget, VariantSettings
-from judgekit.errors import SettingsError
+from judgekit.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +34,8 @@ _SKILL_MARKS = ("eval/tests.json", "SKILL.md")
 def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
     """The files, folders and zips that are run, each as a suite of its own.
 
-    A folder is its suite file, or a skill with its tests, or every dataset that is found in it.
+    A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
+    and every dataset that none of these suites is about.
 
     Args:
         path: What was named; None takes `--config`, else `judgekit.yaml`.
@@ -60,13 +62,27 @@ def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
         return (named / SUITE_FILE,)
     if any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
-    found = tuple(discover_datasets(named))
+    found = _suites_and_datasets(named)
     if not found:
         raise SettingsError(
-            f"{named} holds neither a {SUITE_FILE} nor a dataset",
+            f"{named} holds neither a suite nor a dataset",
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
     return found
+
+
+def _suites_and_datasets(folder: Path) -> tuple[Path, ...]:
+    suites = discover_suites(folder)
+    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
+    datasets = [path for path in discover_datasets(folder) if path.resolve() not in theirs]
+    return (*suites, *datasets)
+
+
+def _dataset_of(suite: Path) -> Path | None:
+    try:
+        return load_suite(suite).dataset_path
+    except InputError:  # what is wrong with it is said when its turn has come
+        return None
 
 
 def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:

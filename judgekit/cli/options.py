@@ -29,10 +29,16 @@ _RUBRIC_AND_CASES = (
         envvar="JUDGEKIT_CONFIG",
         help="Suite file (default judgekit.yaml, where there is one).",
     ),
-    click.option("--rubric", metavar="FILE|NAME", help="Rubric file, or a shipped one's name."),
+    click.option(
+        "--rubric",
+        metavar="FILE|NAME",
+        envvar="JUDGEKIT_RUBRIC",
+        help="Rubric file, or a shipped one's name.",
+    ),
     click.option(
         "--cases",
         type=click.Path(path_type=Path, exists=True),
+        envvar="JUDGEKIT_CASES",
         help="Cases that the outputs answer (inputs, references).",
     ),
 )
@@ -101,6 +107,7 @@ def judge_options(function: F) -> F:
         click.option(
             "--logprobs/--no-logprobs",
             default=None,
+            envvar="JUDGEKIT_LOGPROBS",
             help="Ask for token probabilities, for weighted scores and confidence.",
         ),
     )
@@ -149,8 +156,18 @@ def cache_options(function: F) -> F:
             envvar="JUDGEKIT_CACHE_DIR",
             help=f"Folder of the reply cache (default {DEFAULT_CACHE}).",
         ),
-        click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
-        click.option("--refresh", is_flag=True, help="Ask anew what the cache holds."),
+        click.option(
+            "--no-cache",
+            is_flag=True,
+            envvar="JUDGEKIT_NO_CACHE",
+            help="Neither read nor write the cache.",
+        ),
+        click.option(
+            "--refresh",
+            is_flag=True,
+            envvar="JUDGEKIT_REFRESH",
+            help="Ask anew what the cache holds.",
+        ),
         click.option(
             "--frozen",
             is_flag=True,

@@ -29,6 +29,8 @@ from judgekit.datasets.loading import load_suite
 from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import SKILL_TESTS, document_kind, foreign_shape
 from judgekit.evaluation.planning.plan import plan_grading
+from judgekit.evaluation.preparing.asked import asked_by
+from judgekit.evaluation.preparing.calibrated import calibration_in_use, calibration_of_suite
 from judgekit.report import terminal
 
 if TYPE_CHECKING:
@@ -50,10 +52,16 @@ _OF_SUITES = {
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
 @choice_options
 @target_options
-@click.option("--rubric", metavar="FILE|NAME", help="Rubric of OUTPUTS: a file, or a shipped one.")
+@click.option(
+    "--rubric",
+    metavar="FILE|NAME",
+    envvar="JUDGEKIT_RUBRIC",
+    help="Rubric of OUTPUTS: a file, or a shipped one.",
+)
 @click.option(
     "--cases",
     type=click.Path(path_type=Path, exists=True),
+    envvar="JUDGEKIT_CASES",
     help="Cases that OUTPUTS answer (inputs, references).",
 )
 @judge_options
@@ -101,8 +109,11 @@ def show_plan(setup: GradeSetup, *, as_json: bool) -> None:
         as_json: Whether to print JSON.
     """
     with setup.judge as judge:
-        setup.count()
+        setup.counts()
         found = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
+    if setup.calibration is not None or setup.requires_calibration:
+        use = calibration_in_use(setup.calibration, setup.rubric, asked_by(setup.judge))
+        streams.note(f"trust: {use.words}")
     if as_json:
         streams.print_json({**asdict(found), "n_calls": found.n_calls})
     else:
@@ -127,6 +138,9 @@ def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
 
     with closing(setup.store):
         found = asyncio.run(_planned(setup))
+    suite = setup.opened.suite
+    if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
+        streams.note(f"trust: {calibration_of_suite(setup.opened).words}")
     if as_json:
         streams.print_json(plan_json(found))
     else:

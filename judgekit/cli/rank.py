@@ -32,6 +32,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.pair_plan import show_pair_plan
 from judgekit.cli.rank_sides import given_comparisons, rank_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.ranking.asking import Ranker
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write every comparison to FILE: .jsonl or .json.",
 )
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 @store_option
 @judge_options
 @limit_options
@@ -109,6 +111,7 @@ def rank(
     max_comparisons: int | None,
     output: Path | None,
     store: str,
+    dry_run: bool,
     **options: object,
 ) -> None:
     """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer.
@@ -125,6 +128,7 @@ def rank(
     if files := given_comparisons(sides):
         asking = ("filter_tag", "limit", "sample")
         own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": output}
+        own["dry_run"] = dry_run or None
         _refuse_for_given(own | {name: options.get(name) for name in asking})
         pile = read_comparisons(files)
         found = rank_meetings(pile.meetings, rules=rules, questioned=pile.questioned())
@@ -140,6 +144,9 @@ def rank(
                     "no case is answered by two of the sides",
                     hint="they need the same case_id, and the same input for it; see --filter-tag",
                 )
+            if dry_run:
+                planned = (match.pair for match in contest.in_rounds()[:max_comparisons])
+                sys.exit(show_pair_plan(judge, planned, rubric, contest.names, options))
             ranker = Ranker(
                 judge,
                 contest,

@@ -17,6 +17,7 @@ from judgekit.cli.compare_sides import (
     variant_of,
 )
 from judgekit.cli.setup import Source, grade_setup, make_judge
+from judgekit.cli.unasked import note_unasked
 from judgekit.datasets.loading import load_rubric
 from judgekit.datasets.outputs import iter_answers
 from judgekit.datasets.rows import suffix_of
@@ -125,6 +126,7 @@ def _of_files(
     sources = [_source(name, recorded) for name in names]
     given = {**options, "outputs": tuple(source.path for source in sources), "variant": None}
     setup = grade_setup(given, blind_arguments(suite, options))
+    note_unasked(setup)
     sides = [
         Side(
             name,
@@ -191,7 +193,8 @@ def _source(name: str, recorded: Mapping[str, Path]) -> Source:
 
 
 def _read(source: Source, cases: Dataset | None) -> Iterator[Answered]:
-    for case, output in iter_answers(source.path, cases, variant=source.variant):
+    answers = iter_answers(source.path, cases, variant=source.variant, needs_input=False)
+    for case, output in answers:
         known = output.variant or source.variant or source.stem
         yield Answered(case, output.model_copy(update={"variant": known}))
 

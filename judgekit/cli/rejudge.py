@@ -143,7 +143,7 @@ def _of_run(name: str, store: RunStore, options: Options) -> tuple[Rejudged | No
         except asyncio.CancelledError:  # the second Ctrl-C
             streams.note(_again("stopped at once"))
             return None, EXIT_INTERRUPTED
-        words = calibration_words(old, judge.id)
+        words = calibration_words(old, new)
     twices = list(judged_twice(old, ended, store))
     found = None
     if twices or sitting.status is None:
@@ -208,7 +208,7 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
             twices,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
-            calibration=calibration_words(None, setup.judge.id),
+            calibration=calibration_words(None, None),
         )
     if is_stopped:
         streams.note(_again("interrupted"))
@@ -220,7 +220,7 @@ async def _grade(setup: GradeSetup, options: Options) -> tuple[list[Verdict], bo
     stop = asyncio.Event()
     in_flight = max(4, setup.judge.connection.max_concurrency)
     graded = []
-    total = setup.count()
+    total, _ = setup.counts()
     with (
         progress(streams.stderr(), total, shown=_is_shown(options), verb=_VERB) as display,
         Interrupts(stop.set),

@@ -26,7 +26,7 @@ from judgekit.cli.options import (
     talk_options,
     target_options,
 )
-from judgekit.cli.run_outcome import outcome, stopped_at_once, told_uncalibrated
+from judgekit.cli.run_outcome import outcome, stopped_at_once, tell_kept, told_uncalibrated
 from judgekit.cli.sitting import Sat
 from judgekit.cli.suite_setup import run_setup
 from judgekit.errors import SettingsError
@@ -36,7 +36,8 @@ from judgekit.evaluation.run import Run
 from judgekit.evaluation.running.resuming import next_run
 from judgekit.evaluation.running.runner import run_suite
 from judgekit.report import view
-from judgekit.report.run_exports import check_run_suffix, write_results
+from judgekit.report.exports import check_suffix
+from judgekit.report.run_exports import write_results
 from judgekit.report.run_terminal import Weakest, answer_lines, print_run, run_json
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every answer to FILE: .jsonl, .csv or .parquet.",
+    help="Write every answer to FILE: .jsonl, .json, .csv or .parquet.",
 )
 @click.option(
     "--fail-under",
@@ -105,14 +106,15 @@ def run(
     """Run SUITE: every case by every variant, checked, judged and kept as it goes.
 
     SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
-    eval/tests.json, any other file of cases, or a folder, of which every dataset is run in turn.
+    eval/tests.json, any other file of cases, or a folder, of which every suite and every other
+    dataset is run in turn.
     A suite that names no variants is run with --outputs or one of the --target options.
 
     Everything observed is committed to the store as it arrives, and every reply that was paid
     for to the cache: interrupt it, kill it, and go on with --resume.
     """
     if output is not None:
-        check_run_suffix(output)
+        check_suffix(output)
     paths = suite_paths(suite, options)
     if len(paths) > 1:
         from judgekit.cli.run_each import run_each  # noqa: PLC0415 - only for folders
@@ -158,6 +160,8 @@ def _run(
     info = setup.info = next_run(
         setup.opened, setup.store, setup.begun, now=setup.session.now(), notes=setup.notes
     )
+    if setup.begun is not None:
+        tell_kept(info, setup.opened)
     if not is_met(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
         return told_uncalibrated(calibration_of(info))

@@ -16,14 +16,17 @@ from judgekit.cli.main import (
     EXIT_QUALITY,
 )
 from judgekit.cli.resuming import resume_command
+from judgekit.evaluation.preparing.calibrated import calibration_of, calibration_of_suite
 from judgekit.report import view
 from judgekit.report.run_view import nothing_found
 
 if TYPE_CHECKING:
     from judgekit.evaluation.figures.run_figures import RunSummary
     from judgekit.evaluation.gating import GateHeld
+    from judgekit.evaluation.preparing.opening import OpenSuite
     from judgekit.evaluation.running.runner import Session, StopReason
     from judgekit.records.calibration_map import CalibrationInUse
+    from judgekit.records.run import RunInfo
 
 _STOPPED: dict[StopReason, int] = {
     "interrupted": EXIT_INTERRUPTED,
@@ -85,6 +88,18 @@ def told_uncalibrated(use: CalibrationInUse) -> int:
     if not use.path:
         streams.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
     return EXIT_INCONCLUSIVE
+
+
+def tell_kept(run: RunInfo, opened: OpenSuite) -> None:
+    """Say where a run that is gone on with keeps another calibration than the suite has now.
+
+    Args:
+        run: The run.
+        opened: Its suite, as it is now.
+    """
+    then, now = calibration_of(run), calibration_of_suite(opened)
+    if then.words != now.words:
+        streams.note(f"the run keeps what it was begun with: {view.printable(then.words)}")
 
 
 def stopped_at_once(run_id: str) -> int:

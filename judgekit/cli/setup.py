@@ -122,23 +122,26 @@ class GradeSetup:
             chosen = _drawn(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
-    def count(self) -> int:
+    def counts(self) -> tuple[int, int]:
         """How many there are; reads every file once, so that all of them are known to be sound.
 
         Returns:
-            The number of outputs that `answers` yields, at least 1.
+            The number of outputs that `answers` yields, at least 1; and those without an input.
 
         Raises:
             DatasetError: When a file is unsound.
             SettingsError: When the tags leave nothing to grade.
         """
-        n = sum(1 for _ in self.answers())
+        n = n_unasked = 0
+        for case, _ in self.answers():
+            n += 1
+            n_unasked += case.input is None
         if n == 0:
             raise SettingsError(
                 f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
                 hint="look at `tags` in the file of cases, or leave --filter-tag out",
             )
-        return n
+        return n, n_unasked
 
     def _filtered(self) -> Iterator[tuple[Case, Output]]:
         for case, output in self._all():
@@ -148,7 +151,9 @@ class GradeSetup:
     def _all(self) -> Iterator[tuple[Case, Output]]:
         seen: dict[tuple[str, str | None], Path] = {}
         for source in self.sources:
-            for case, output in iter_answers(source.path, self.cases, variant=source.variant):
+            for case, output in iter_answers(
+                source.path, self.cases, variant=source.variant, needs_input=False
+            ):
                 named = _with_variant(output, source.stem)
                 first = seen.setdefault((case.id, named.variant), source.path)
                 if first is not source.path:
@@ -156,7 +161,7 @@ class GradeSetup:
                         f"a second output of variant {named.variant!r}; the first is in {first}",
                         path=source.path,
                         case_id=case.id,
-                        hint="give each its own `variant`, or grade one file",
+                        hint="give each its own `variant`, or name one of the files",
                     )
                 yield case, named
 
@@ -305,7 +310,8 @@ def _sources(options: Options, suite: Suite | None) -> tuple[Source, ...]:
     if not found:
         raise SettingsError(
             "no outputs are named",
-            hint="give the files with the outputs: judgekit grade outputs.jsonl --rubric …",
+            hint="give the files with the outputs, for example outputs.jsonl, or a suite that "
+            "has variants with `outputs`",
         )
     return found
 
@@ -341,8 +347,8 @@ def _suite_judge(suite: Suite | None, named: str | None) -> dict[str, object]:
     panel = () if suite is None else suite.judge
     if named is None and len(panel) > 1:
         raise SettingsError(
-            "the suite names a panel of judges, and grade asks one judge",
-            hint=f"name the one to ask: --judge {panel[0].model}",
+            "the suite names a panel of judges, and here one judge is asked",
+            hint=f"name the one to ask: --judge {panel[0].model}; `judgekit run` asks a panel",
         )
     same = next((judge for judge in panel if judge.model == named), None)
     judge = same or (panel[0] if len(panel) == 1 else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from judgekit.cli.named_suites import suite_paths, with_given_variant
@@ -19,7 +20,6 @@ from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from judgekit.cli.setup import Options
     from judgekit.datasets.suite import Suite
@@ -119,10 +119,12 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
     given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
     if options.get("judge_seed") is not None:
         given["seed"] = options["judge_seed"]
+    if isinstance(template := given.get("template"), str):
+        given["template"] = _from_here(template, suite)
     judges = suite.judge
     if named is not None:
         same = [judge for judge in judges if judge.model == named]
-        judges = tuple(same) or (JudgeSettings(model=named),)
+        judges = tuple(same) or (JudgeSettings(model=_recorded_here(named, suite)),)
         suite = suite.model_copy(update={"panel": None})
     if named is None and not given:
         return suite
@@ -133,6 +135,18 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
+
+
+def _recorded_here(model: str, suite: Suite) -> str:
+    """Recorded replies that the command line names are looked for where it was typed."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{_from_here(path, suite)}" if kind == "recorded" and colon else model
+
+
+def _from_here(path: str, suite: Suite) -> str:
+    """A path that is found here; one that is not, or is the suite's own, stays as it is."""
+    here = Path(path).resolve()
+    return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
 
 
 def _with_given_calibration(suite: Suite, options: Mapping[str, object]) -> Suite:

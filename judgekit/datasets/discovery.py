@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgekit.datasets.opening import is_rows, whole_document
 from judgekit.datasets.recognition import (
@@ -23,6 +24,11 @@ from judgekit.datasets.rows import (
 )
 from judgekit.datasets.texts import as_path, is_archive
 from judgekit.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import JsonValue
 
 MAX_FILES = 10_000
 """How many files are looked at before the folder is taken to be the wrong one."""
@@ -48,10 +54,28 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     Raises:
         DatasetError: When it is no folder, or holds more than `MAX_FILES` files.
     """
-    folder = as_path(folder)
+    return _found(as_path(folder), holds_cases)
+
+
+def discover_suites(folder: Path | str) -> list[Path]:
+    """The suite files in a folder, and in the folders in it; looked for as datasets are.
+
+    Args:
+        folder: Where to look.
+
+    Returns:
+        Paths that begin with `folder`, sorted.
+
+    Raises:
+        DatasetError: When it is no folder, or holds more than `MAX_FILES` files.
+    """
+    return _found(as_path(folder), _is_suite)
+
+
+def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     if not folder.is_dir():
         raise DatasetError("there is no such folder", path=folder)
-    found = []
+    found: list[Path] = []
     n_files = 0
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not _is_skipped(name))
@@ -60,7 +84,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
             message = f"holds more than {MAX_FILES} files"
             raise DatasetError(message, path=folder, hint="name the folder with the datasets")
         paths = (Path(root, name) for name in names if not name.startswith("."))
-        found += [path for path in paths if suffix_of(path) in _SUFFIXES and holds_cases(path)]
+        found += [path for path in paths if suffix_of(path) in _SUFFIXES and is_wanted(path)]
     return sorted(found)
 
 
@@ -77,14 +101,26 @@ def holds_cases(path: Path) -> bool:
         if is_rows(path):
             rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, Row)]
             return bool(rows) and _is_case(rows[0])
-        if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
-            return False
-        document = whole_document(path)
+        value = _document(path)
     except (DatasetError, OSError):
         return False
-    value = None if document is None else document.value
     shape = foreign_shape(value)
     return shape.has_cases if shape is not None else document_kind(value) == "cases"
+
+
+def _is_suite(path: Path) -> bool:
+    try:
+        value = None if is_rows(path) else _document(path)
+    except (DatasetError, OSError):
+        return False
+    return foreign_shape(value) is None and document_kind(value) == "suite"
+
+
+def _document(path: Path) -> JsonValue:
+    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
+        return None
+    document = whole_document(path)
+    return None if document is None else document.value
 
 
 def _is_case(row: Row) -> bool:

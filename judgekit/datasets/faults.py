@@ -139,6 +139,19 @@ def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, str] | No
     return known_names(names)
 
 
+def is_near(name: str, known: Iterable[str]) -> bool:
+    """Whether a name may be a slip for one that is known.
+
+    Args:
+        name: The name that nothing answers to.
+        known: The names there are.
+
+    Returns:
+        True where one of them is close to it.
+    """
+    return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
+
+
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
     """The fields that may stand at a place in a record.
 

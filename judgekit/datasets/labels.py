@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ LABEL_ALIASES = {
 }  # fmt: skip
 """Names people give to the fields of a label, with the fields' own."""
 
-_YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
+YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
+"""Words for the two scores of a scale, in lower case: 1 for the higher."""
 _TWO = 2
 _MOST_POINTS = 12
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
@@ -223,8 +225,8 @@ def _of_word(word: str, scale: Scale) -> float | None:
     if folded in named:
         return named[folded]
     ends = scale.points
-    if ends is not None and len(ends) == _TWO and folded in _YES_NO:
-        return ends[_YES_NO[folded]]
+    if ends is not None and len(ends) == _TWO and folded in YES_NO:
+        return ends[YES_NO[folded]]
     return None
 
 
@@ -238,6 +240,9 @@ def _scores(scale: Scale) -> str:
 
 
 def _is_blank(value: JsonValue) -> bool:
+    """Whether nothing was said: null, an empty cell, or the nan that tables put for one."""
+    if isinstance(value, float):
+        return isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
 
 

@@ -94,7 +94,11 @@ def iter_outputs(path: Path | str, *, variant: str | None = None) -> Iterator[Ou
 
 
 def iter_answers(
-    path: Path | str, cases: Dataset | None = None, *, variant: str | None = None
+    path: Path | str,
+    cases: Dataset | None = None,
+    *,
+    variant: str | None = None,
+    needs_input: bool = True,
 ) -> Iterator[tuple[Case, Output]]:
     """The outputs of a file, each with the case it answers.
 
@@ -103,19 +107,21 @@ def iter_answers(
         cases: The cases, joined by id; None takes each case from the row's own `input`,
             `reference` and `context`.
         variant: As for `iter_outputs`.
+        needs_input: Whether a row without `input` is an error where no cases are given; else
+            its case has None in its place, and who asks has to say so.
 
     Yields:
         Case and output, in the file's order.
 
     Raises:
         DatasetError: As for `iter_outputs`; for an output whose case is not known; and where no
-            cases are given, for a row without `input`.
+            cases are given and an input is needed, for a row without one.
     """
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
         if by_id is None:
-            yield _own_case(answer, path), answer.output
+            yield _own_case(answer, path, needs_input=needs_input), answer.output
         else:
             yield known_case(answer, by_id, path), answer.output
 
@@ -252,8 +258,8 @@ def _iter_answers(path: Path) -> Iterator[Answer]:
         yield answer
 
 
-def _own_case(answer: Answer, path: Path) -> Case:
-    if answer.case_fields.get("input") is None:
+def _own_case(answer: Answer, path: Path, *, needs_input: bool) -> Case:
+    if needs_input and answer.case_fields.get("input") is None:
         raise DatasetError(
             "this row does not say what was asked",
             path=path,
@@ -261,7 +267,7 @@ def _own_case(answer: Answer, path: Path) -> Case:
             case_id=answer.output.case_id,
             hint="name the file with the cases (--cases), or add an `input` column",
         )
-    return Case.model_validate({"id": answer.output.case_id, **answer.case_fields})
+    return Case.model_validate({"id": answer.output.case_id, "input": None, **answer.case_fields})
 
 
 def _sorted_out(fields: Fields) -> tuple[Fields, Fields, Fault | None]:

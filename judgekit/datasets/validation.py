@@ -44,8 +44,8 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
 
     Returns:
         An error for a dataset without cases; warnings for ids given twice (a run refuses them),
-        ids that differ only in case or punctuation, blank inputs, missing references and vague
-        descriptions. Empty when all is well.
+        ids that differ only in case or punctuation, blank inputs, missing references of cases
+        that do not say how they are evaluated, and vague descriptions. Empty when all is well.
     """
     if not dataset.cases:
         remedy = "add a case; a result over no cases says nothing"
@@ -53,12 +53,18 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
     problems = list(_id_problems(dataset.cases))
     for case in dataset.cases:
         problems += _weaknesses(case)
-    n_missing = sum(case.reference is None for case in dataset.cases)
+    n_missing = sum(map(_lacks_reference, dataset.cases))
     if n_missing:
         message = f"{n_missing} of {len(dataset.cases)} cases have no reference"
         remedy = "add a good answer where one is known; a judge without one guesses"
         problems.append(Problem(severity="warning", message=message, remedy=remedy))
     return problems
+
+
+def _lacks_reference(case: Case) -> bool:
+    """A case that says itself how it is evaluated needs no reference beside that."""
+    says_how = bool(case.assertions) or case.rubric is not None or case.evaluation is not None
+    return case.reference is None and not says_how
 
 
 def validate_path(path: Path | str) -> list[Problem]:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.suite_opening import suite_from
+from judgekit.errors import SettingsError
 from judgekit.evaluation.preparing.asking import Asking
+from judgekit.evaluation.preparing.calibrated import calibration_of, is_met
 from judgekit.evaluation.preparing.opening import open_suite
 from judgekit.evaluation.run import Run
 from judgekit.evaluation.running.resuming import begun_run, chosen_before, next_run
@@ -69,8 +71,8 @@ async def evaluate(
         The run; read it, sum it up with `summarize`, close it after use.
 
     Raises:
-        InputError: When a file, a name or a setting is unsound, or the run to go on with is
-            of a suite that has changed since.
+        InputError: When a file, a name or a setting is unsound, the run to go on with is of a
+            suite that has changed since, or the gate requires a calibration and none holds.
         StoreError: When the store cannot be used, or the run is running in another process.
 
     Example:
@@ -168,4 +170,9 @@ async def _run(
     opened: OpenSuite, store: RunStore, begun: RunInfo | None, session: Session, notes: str | None
 ) -> RunInfo:
     run = next_run(opened, store, begun, now=session.now(), notes=notes)
+    if not is_met(opened.suite.gate, run):
+        raise SettingsError(
+            f"the suite requires a calibration: {calibration_of(run).words}",
+            hint="make one with `judgekit calibrate LABELS --write-map`, and name it in the suite",
+        )
     return await run_suite(opened, store, run, session, resumed=begun is not None)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.suite_settings import Gate
 from judgekit.evaluation.comparing.scores import Scored, compare_scored
-from judgekit.evaluation.preparing.calibrated import calibration_of, has_models, is_met
+from judgekit.evaluation.preparing.calibrated import (
+    by_one_measure,
+    calibration_of,
+    has_models,
+    is_met,
+)
 from judgekit.verdicts.gating import TIERS, hold_drop, hold_to_tier
 
 if TYPE_CHECKING:
@@ -183,7 +188,8 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
     before = _run_before(variant, run, store)
     if before is None:
         return DropHeld(variant=variant, max_drop=max_drop, baseline=None, change=None)
-    then, now = (Scored(_counting(one, variant, store), one) for one in (before, run))
+    both = by_one_measure(before, run)
+    then, now = (Scored(_counting(one, variant, store), one) for one in both)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
         return DropHeld(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
@@ -197,9 +203,9 @@ def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> Dro
             n_undecided=len(undecided),
             held="inconclusive",
         )
-    both = then.passed.keys() & now.passed.keys()
+    known = then.passed.keys() & now.passed.keys()
     lost = [-_mean(then.passed[case]) for case in undecided]
-    worst = (found.estimate.value * len(both) + fsum(lost)) / (len(both) + len(lost))
+    worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
     return DropHeld(
         variant=variant,
         max_drop=max_drop,

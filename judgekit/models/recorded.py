@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import ValidationError, field_validator
 
 from judgekit.errors import DatasetError, ModelError, SettingsError
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
@@ -24,6 +24,8 @@ PREFIX = "recorded:"
 
 _Key = tuple[str | None, str | None, str | None, str | None, int, int]
 _FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
+_SERVING_ALL = {"variant", "criterion"}
+"""The fields that a row may leave out to serve whatever is asked."""
 
 
 class RecordedReply(Record):
@@ -61,6 +63,12 @@ class RecordedReply(Record):
 
     logprobs: tuple[TokenLogprob, ...] | None = None
     """Its log-probabilities."""
+
+    @field_validator("repeat", "attempt", mode="before")
+    @classmethod
+    def _first_where_null(cls, given: object) -> object:
+        """Tables write null where a field is left out."""
+        return 0 if given is None else given
 
     @property
     def key(self) -> _Key:
@@ -161,7 +169,7 @@ class RecordedModel:
             differing = [
                 f"{field} is {_word(there)} instead of {_word(asked)}"
                 for field, there, asked in zip(_FIELDS, near, wanted, strict=True)
-                if there != asked
+                if _differs(field, there, asked)
             ]
             hint = f"the nearest row is line {self._lines[near]}, where {', '.join(differing)}"
         return ModelError(
@@ -175,7 +183,7 @@ class RecordedModel:
         """The row of the same case with the fewest differing fields."""
 
         def distance(key: _Key) -> int:
-            return sum(there != asked for there, asked in zip(key, wanted, strict=True))
+            return sum(map(_differs, _FIELDS, key, wanted))
 
         same_case = [key for key in self._lines if key[0] == wanted[0]]
         return min(same_case, key=distance, default=None)
@@ -255,6 +263,11 @@ class RecordingModel:
             with self.path.open("a", encoding="utf-8") as plain:
                 plain.write(line)
         self._keys.add(key)
+
+
+def _differs(field: str, there: str | int | None, asked: str | int | None) -> bool:
+    """Whether a field of a row keeps it from answering; without some of them it serves all."""
+    return there != asked and not (there is None and field in _SERVING_ALL)
 
 
 def _keys(subject: Subject) -> list[_Key]:

@@ -92,8 +92,8 @@ class Bench:
         rubric = source if isinstance(source, Rubric) else self._read_rubric(source)
         if threshold is None or threshold == rubric.pass_threshold:
             return rubric
-        # A copy would keep the fingerprint that was worked out with the other threshold.
-        return Rubric(**{**dict(rubric), "pass_threshold": threshold})
+        fields = {name: getattr(rubric, name) for name in Rubric.model_fields}
+        return Rubric(**{**fields, "pass_threshold": threshold})
 
     def case(self, file: str | Path, case_id: str) -> Case:
         """A case of a file of cases.

@@ -22,20 +22,20 @@ CalibrationState = Literal["calibrated", "partial", "stale", "uncalibrated"]
 class Measured(Record):
     """A number with its interval, as a file holds it."""
 
-    value: Finite | None
+    value: Finite | None = None
     """The number; None where the labels do not identify it."""
 
-    low: Finite | None
+    low: Finite | None = None
     """Lower end of the interval; None where there is none."""
 
-    high: Finite | None
+    high: Finite | None = None
     """Upper end of the interval; None where there is none."""
 
     level: Fraction
     """Confidence level of the interval."""
 
 
-class AskedJudge(Record):
+class JudgeAsked(Record):
     """One judge and how it is asked."""
 
     judge: Name
@@ -63,10 +63,10 @@ class AskedJudge(Record):
         return template if model else ""
 
 
-class Asked(Record):
+class Judging(Record):
     """Who judges, and how several judges come to one value."""
 
-    judges: Annotated[tuple[AskedJudge, ...], Field(min_length=1)]
+    judges: Annotated[tuple[JudgeAsked, ...], Field(min_length=1)]
     """The judges, in the order they are asked."""
 
     combine: Name = "mean"
@@ -108,11 +108,20 @@ class CalibrationMap(Record):
     improvement: Measured
     """Before less after, case by case; its interval is clustered by case."""
 
-    accuracy_before: Fraction | None = None
-    """Share of the outputs that the judge passes as people do; None where nothing passes."""
+    accuracy_before: Fraction
+    """Share of the outputs that the judge passes as people do."""
 
-    accuracy_after: Fraction | None = None
+    accuracy_after: Fraction
     """The same after the map, cross-validated."""
+
+    passed_before: Fraction
+    """Share of the outputs that the judge passes."""
+
+    passed_after: Fraction
+    """Share that passes after the map, cross-validated."""
+
+    passed_by_people: Fraction
+    """Share that people pass."""
 
     kappa: Measured
     """Agreement of judge and people beyond chance, with quadratic weights."""
@@ -163,7 +172,7 @@ class Calibration(Record):
     rubric: Rubric
     """The rubric as it was when people labelled."""
 
-    asked: Asked
+    asked: Judging
     """Who judged, and how they were asked."""
 
     maps: Annotated[tuple[CalibrationMap, ...], Field(min_length=1)]

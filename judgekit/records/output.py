@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -13,6 +14,24 @@ TargetErrorKind = Literal[
     "exception", "not_recorded", "model", "refused", "cancelled",
 ]  # fmt: skip
 """Why a system under test gave no output; a closed list, so that errors can be counted by kind."""
+
+
+_PROVIDER_NAMES = MappingProxyType(
+    {
+        "prompt_tokens": "input_tokens",
+        "completion_tokens": "output_tokens",
+        "total_tokens": "total_tokens",
+    }
+)
+"""What chat APIs call the fields of usage, and how they are called here."""
+
+_PROVIDER_DETAILS = MappingProxyType(
+    {
+        "prompt_tokens_details": ("cached_tokens", "cached_input_tokens"),
+        "completion_tokens_details": ("reasoning_tokens", "reasoning_tokens"),
+    }
+)
+"""Where chat APIs say some of it in detail: the name there, and the field here."""
 
 
 class Usage(Record):
@@ -32,6 +51,22 @@ class Usage(Record):
 
     cost_usd: Finite | None = None
     """What it cost in US dollars; None where it is not known, which is not zero."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_own_words(cls, given: object) -> object:
+        """Usage as chat APIs report it is taken too; its total is the sum of its parts."""
+        if not isinstance(given, dict) or given.keys().isdisjoint(_PROVIDER_NAMES):
+            return given
+        own = {_PROVIDER_NAMES.get(name, name): value for name, value in given.items()}
+        if len(own) < len(given):  # the same thing under two names
+            return given
+        for details, (name, ours) in _PROVIDER_DETAILS.items():
+            part = own.pop(details, None)
+            if isinstance(part, dict) and part.get(name) is not None:
+                own.setdefault(ours, part[name])
+        own.pop("total_tokens", None)
+        return own
 
 
 class TraceEvent(Record):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A finite number in [0, 1]."""
@@ -36,3 +39,18 @@ class Record(BaseModel):
             A dict of JSON types, without the optional fields that are None.
         """
         return self.model_dump(mode="json", exclude_none=True)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields; what was worked out from the old ones is not taken along.
+
+        Args:
+            update: Fields that differ, which are not checked.
+            deep: Whether values are copied too.
+
+        Returns:
+            The copy.
+        """
+        copy = super().model_copy(update=update, deep=deep)
+        for name in copy.__dict__.keys() - type(self).model_fields.keys():
+            del copy.__dict__[name]
+        return copy

@@ -44,10 +44,10 @@ class CriterionVerdict(Record):
 class Uncalibrated(Record):
     """What the judge's own values come to, where calibration maps decide."""
 
-    value: Fraction | None
+    value: Fraction | None = None
     """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
 
-    passed: bool | None
+    passed: bool | None = None
     """Whether the output would pass; None where missing judgments could decide it either way."""
 
     criteria: dict[Name, Fraction | None]

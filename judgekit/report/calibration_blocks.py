@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.deciding import Answer
     from judgekit.stats.estimate import Estimate
 
+CHOICES = {1.0: "a", 0.5: "tie", 0.0: "b"}
+"""What a choice between two outputs is called, by how far it prefers a."""
+
 ANSWERS: dict[Answer, str] = {"yes": "yes", "no": "no", "open": "cannot be said"}
 """What an answer is called."""
 

@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
-from judgekit.report.calibration_blocks import ALL, ANSWERS, WHOLE, Lines, percent
+from judgekit.report.calibration_blocks import ALL, ANSWERS, CHOICES, WHOLE, Lines, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ def trust_lines(part: CriterionCalibration) -> list[str]:
         lines.append(f"tells right from wrong: AUROC {view.number(before.auroc)} (0.5 is chance)")
         lines.append(_review(part))
     mapped = part.recalibration
-    if mapped is not None:
+    if mapped is not None and part.orders is None:  # a choice has no map
         lines.append(
             f"off by {mapped.mae_before:.2f} on average; {mapped.mae_after:.2f} after a map "
             f"({mapped.kind}, cross-fitted)"
@@ -178,7 +178,8 @@ def worst(parts: Sequence[CriterionCalibration], *, full: bool) -> Lines:
 def _told(each: Disagreement, part: CriterionCalibration, *, full: bool) -> list[tuple[str, str]]:
     where = view.printable(each.case_id, 40)
     where += f" {view.printable(each.variant, 40)}" if each.variant else ""
-    head = f"{part.name}: judge {each.judge:.3g}, people {each.human:.3g}"
+    judge, people = (_score(x, is_choice=part.orders is not None) for x in (each.judge, each.human))
+    head = f"{part.name}: judge {judge}, people {people}"
     rows = [(where, head)]
     limit = None if full else _WHY
     if each.rationale:
@@ -186,6 +187,11 @@ def _told(each: Disagreement, part: CriterionCalibration, *, full: bool) -> list
     for name, reason in list(each.reasons.items())[: None if full else 1]:
         rows.append(("", f"{view.printable(name, 30)}: {view.printable(reason, limit)}"))
     return rows
+
+
+def _score(score: float, *, is_choice: bool) -> str:
+    named = CHOICES.get(score) if is_choice else None
+    return named or f"{score:.3g}"
 
 
 def labels_next(report: CalibrationReport) -> Lines:

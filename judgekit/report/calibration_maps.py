@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from judgekit.datasets.texts import as_path
 from judgekit.errors import SettingsError, StoreError
 from judgekit.report import view
 from judgekit.report.replacing import replace_text
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _LONGEST = 60
 
 
-def save_calibration(path: Path, calibration: Calibration) -> None:
+def save_calibration(path: Path | str, calibration: Calibration) -> None:
     """Write maps to a file that `grade`, `run` and `load_calibration` read.
 
     Args:
@@ -30,13 +31,14 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
         SettingsError: When the ending is another.
         StoreError: When it cannot be written.
     """
-    check_map_place(path)
+    place = as_path(path)
+    check_map_place(place)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make the folder {path.parent}: {error.strerror}") from error
+        raise StoreError(f"cannot make the folder {place.parent}: {error.strerror}") from error
     text = json.dumps(calibration.to_json(), ensure_ascii=False, indent=2)
-    replace_text(path, text + "\n")
+    replace_text(place, text + "\n")
 
 
 def check_map_place(path: Path) -> None:
@@ -66,28 +68,35 @@ def map_name(calibration: Calibration) -> str:
 
 
 def map_lines(calibration: Calibration) -> list[str]:
-    """What the maps do, a line for each criterion.
+    """What the maps do, some lines for each criterion.
 
     Args:
         calibration: The maps.
 
     Returns:
-        For example `helpful: affine map, mean squared error 0.051 -> 0.032, better by 0.019`.
+        For example `helpful: affine map; 240 labels, kappa 0.73 [0.64, 0.81]`.
     """
-    lines = [_line(one) for one in calibration.maps]
+    lines = [line for one in calibration.maps for line in _lines(one)]
     return lines + [f"{view.printable(n)}: no map: {why}" for n, why in calibration.without.items()]
 
 
-def _line(one: CalibrationMap) -> str:
+def _lines(one: CalibrationMap) -> list[str]:
     name = f"{view.printable(one.criterion.name)}: "
     rests = f"{view.count(one.n_labels, 'label')}, kappa {measured_words(one.kappa)}"
     if one.method == "identity":
-        return f"{name}the judge's own value stands ({one.reason}); {rests}"
+        return [f"{name}the judge's own value stands ({one.reason}); {rests}"]
     before, after = one.error_before.value or 0.0, one.error_after.value or 0.0
     gain = one.improvement
     interval = f" [{gain.low:.3f}, {gain.high:.3f}]" if None not in (gain.low, gain.high) else ""
     better = f"better by {gain.value or 0.0:.3f}{interval}"
-    return f"{name}{one.method} map, squared error {before:.3f} -> {after:.3f}, {better}; {rests}"
+    lines = [f"{name}{one.method} map; {rests}"]
+    lines.append(f"  squared error {before:.3f} -> {after:.3f}, {better}")
+    lines.append(
+        f"  passes {one.passed_before:.0%} -> {one.passed_after:.0%}, "
+        f"people {one.passed_by_people:.0%}; "
+        f"as people do {one.accuracy_before:.0%} -> {one.accuracy_after:.0%}"
+    )
+    return lines
 
 
 def _plain(text: str) -> str:

@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
-from judgekit.report.calibration_blocks import Lines, Table, decimal, percent, signed
+from judgekit.report.calibration_blocks import CHOICES, Lines, Table, decimal, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -285,7 +285,7 @@ def confusions(report: CalibrationReport) -> list[Table | Lines]:
         A table for each criterion of twelve levels at most.
     """
     tables: list[Table | Lines] = []
-    names = {1.0: "a", 0.5: "tie", 0.0: "b"} if report.kind == "pairwise" else {}
+    names = CHOICES if report.kind == "pairwise" else {}
     for part in report.criteria.values() or [report.overall]:
         found = part.confusion
         if found is None or len(found.levels) > _MOST_LEVELS:

@@ -12,7 +12,7 @@ from math import fsum
 from typing import IO, TYPE_CHECKING
 
 from judgekit.datasets.formulas import neutralise
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import StoreError
 from judgekit.report.exports import check_suffix
 from judgekit.store.texts import record_text, words_text
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.record import Record
     from judgekit.records.run import CaseResult
-
-RUN_SUFFIXES = (".jsonl", ".csv", ".parquet")
-"""The file types a run can be written to."""
 
 RUN_COLUMNS: Mapping[str, str] = {
     "run_id": "string", "place": "int64", "case_id": "string", "variant": "string",
@@ -46,30 +43,15 @@ _GROUP = 5000  # rows of Parquet held at a time
 _LISTS = ("judgments", "failures", "checks", "scores")
 
 
-def check_run_suffix(path: Path) -> None:
-    """Refuse a file that a run cannot be written to, before anything is read.
-
-    Args:
-        path: Where results are to go.
-
-    Raises:
-        SettingsError: When the suffix is none of `RUN_SUFFIXES`, pyarrow is missing for Parquet,
-            or the folder does not exist.
-    """
-    if path.suffix.lower() == ".json":
-        raise SettingsError(f"cannot write {path.name}: a run goes to .jsonl, a result a line")
-    check_suffix(path)
-
-
 def write_results(path: Path, results: Iterable[CaseResult]) -> int:
     """Write results to a file, its format chosen by the suffix; replaced as a whole or not at all.
 
     Memory does not grow with the number of results, and the same results make the same bytes.
 
     Args:
-        path: Where to; `.jsonl` holds a whole result in each line, `.csv` and `.parquet` a row
-            for each judgment or failure, and one for an answer without any. Texts that a
-            spreadsheet would run are marked in CSV.
+        path: Where to; `.jsonl` holds a whole result in each line, `.json` a list of them,
+            `.csv` and `.parquet` a row for each judgment or failure, and one for an answer
+            without any. Texts that a spreadsheet would run are marked in CSV.
         results: What to write, read as it is written.
 
     Returns:
@@ -80,13 +62,15 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
             missing for Parquet.
         StoreError: When the file cannot be written.
     """
-    check_run_suffix(path)
+    check_suffix(path)
     suffix = path.suffix.lower()
     n = [0]
     counted = _counted(results, n)
     with _replaced(path) as file:
         if suffix == ".jsonl":
             file.writelines(result_line(result).encode() for result in counted)
+        elif suffix == ".json":
+            file.writelines(line.encode() for line in _list_lines(counted))
         elif suffix == ".csv":
             _write_csv(file, counted)
         else:
@@ -130,6 +114,15 @@ def result_rows(result: CaseResult) -> list[dict[str, object]]:
     rows += [_failure_row(failure) for failure in result.failures]
     whole = _answer_row(result)
     return [{**dict.fromkeys(RUN_COLUMNS), **row, **whole} for row in rows or [{}]]
+
+
+def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
+    """The lines of one JSON list, a result in each, so that none but the last is held."""
+    before = "["
+    for result in results:
+        yield f"{before}\n{result_line(result).rstrip()}"
+        before = ","
+    yield "[]\n" if before == "[" else "\n]\n"
 
 
 def _list_text(records: Sequence[Record]) -> str:

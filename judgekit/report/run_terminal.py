@@ -105,6 +105,7 @@ def answer_lines(answer: Concluded) -> RenderableType:
     text = terminal.headline(
         answer.passed, result.case.id, f"{result.variant}{repeat}", answer.value
     )
+    terminal.append_own(text, answer.verdict)
     if result.output.error is not None:
         text.append(f"\n  no output: {view.printable(result.output.error, _MESSAGE_LENGTH)}")
     for check in result.checks:

@@ -238,6 +238,8 @@ def _verdict(verdict: Verdict) -> Text:
     text = Text()
     for criterion in verdict.criteria:
         text.append(_criterion(criterion))
+        if verdict.uncalibrated is not None:
+            text.append(f"  {_own(verdict.uncalibrated.criteria[criterion.name])}", style="dim")
         text.append("\n")
     value = view.DASH if verdict.value is None else f"{verdict.value:.2f}"
     text.append(f"{view.printable(verdict.rubric)}  {value}  ")
@@ -245,7 +247,15 @@ def _verdict(verdict: Verdict) -> Text:
     if verdict.value_low != verdict.value_high:
         low, high = verdict.value_low, verdict.value_high
         text.append(f"  {low:.2f} to {high:.2f} by what is missing", style="dim")
+    if verdict.uncalibrated is not None:
+        own = verdict.uncalibrated
+        text.append(f"  {_own(own.value)} {_PASS_WORDS[own.passed]}\n", style="dim")
+        text.append("calibrated values decide", style="dim")
     return text
+
+
+def _own(value: float | None) -> str:
+    return f"judge's own {view.DASH if value is None else f'{value:.2f}'}"
 
 
 def _criterion(criterion: CriterionVerdict) -> Text:

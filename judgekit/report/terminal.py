@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgekit.evaluation.planning.plan import GradePlan
 from judgekit.report import run_view, view
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.evaluation.grading import Graded
-    from judgekit.evaluation.planning.plan import GradePlan
+    from judgekit.evaluation.planning.plan import AskingPlan, ComparisonPlan
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.verdict import Verdict
     from judgekit.report.view import VariantRow
@@ -98,8 +99,8 @@ def print_verdicts(console: Console, graded: Iterable[Graded]) -> None:
         console.print(_verdict_lines(item.verdict))
 
 
-def print_plan(console: Console, plan: GradePlan) -> None:
-    """Print what a grading would ask and cost.
+def print_plan(console: Console, plan: GradePlan | ComparisonPlan) -> None:
+    """Print what a grading or a comparison would ask and cost.
 
     Args:
         console: Where to print.
@@ -115,16 +116,15 @@ def print_plan(console: Console, plan: GradePlan) -> None:
     console.print(table, highlight=False)
 
 
-def _plan_rows(plan: GradePlan) -> list[tuple[str, str]]:
+def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
     likely, most = plan.output_tokens
-    skipped = f", {plan.n_skipped} without an output" if plan.n_skipped else ""
     price = (
         "unknown (litellm's table has no price for this model)"
         if plan.price_usd is None
         else f"{view.usd(plan.price_usd[0])} likely, {view.usd(plan.price_usd[1])} at most"
     )
     return [
-        ("outputs", f"{plan.n_outputs:,}{skipped}"),
+        _planned(plan),
         ("questions", f"{plan.n_questions:,}"),
         ("owned already", f"{plan.n_owned:,}{_saved(plan)}"),
         ("calls to make", f"{plan.n_calls:,}, if every reply is readable at first"),
@@ -136,7 +136,16 @@ def _plan_rows(plan: GradePlan) -> list[tuple[str, str]]:
     ]
 
 
-def _saved(plan: GradePlan) -> str:
+def _planned(plan: GradePlan | ComparisonPlan) -> tuple[str, str]:
+    """What is graded or compared, and how much of it needs no judge."""
+    skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
+    if isinstance(plan, GradePlan):
+        return "outputs", f"{plan.n_outputs:,}{skipped}"
+    same = f", {plan.n_identical:,} alike" if plan.n_identical else ""
+    return "pairs", f"{plan.n_pairs:,} in both orders{skipped}{same}"
+
+
+def _saved(plan: AskingPlan) -> str:
     return f" ({view.usd(plan.saved_usd)} when bought)" if plan.saved_usd else ""
 
 
@@ -282,6 +291,19 @@ def headline(passed: bool | None, case_id: str, variant: str | None, value: floa
     return text
 
 
+def append_own(text: Text, verdict: Verdict | None) -> None:
+    """Append the judge's own value, where calibrated values decide.
+
+    Args:
+        text: What to append to.
+        verdict: The verdict, where there is one.
+    """
+    if verdict is not None and verdict.uncalibrated is not None:
+        own = verdict.uncalibrated.value
+        said = view.DASH if own is None else f"{own:.2f}"
+        text.append(f" calibrated, judge's own {said}", style="dim")
+
+
 def append_said(
     text: Text, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]
 ) -> None:
@@ -304,6 +326,7 @@ def _verdict_lines(verdict: Verdict) -> RenderableType:
     from rich.padding import Padding  # noqa: PLC0415
 
     text = headline(verdict.passed, verdict.case_id or "?", verdict.variant, verdict.value)
+    append_own(text, verdict)
     if verdict.error is not None:
         text.append(f"\n  no output: {view.printable(verdict.error, _RATIONALE_LENGTH)}")
     append_said(text, verdict.judgments, verdict.failures)

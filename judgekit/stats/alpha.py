@@ -14,7 +14,7 @@ from judgekit.stats.quantiles import check_level
 from judgekit.stats.rating_table import RatingCounts, count_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -118,17 +118,15 @@ def _alphas(table: RatingCounts, level: AlphaLevel) -> tuple[float, np.ndarray]:
     units = _Units.of(table)
     counts = (units.times[:, None] * units.rows).sum(axis=0)
     rest = counts - units.per_group(units.rows)
-    if level in ("nominal", "ratio"):
-        distance = _distances(table.labels, level)
-        within = ((units.rows @ distance) * units.rows).sum(axis=1) / (_sizes(units) - 1)
+    if level != "ordinal":
+        apart = _apart(table.labels, level)
+        within = apart(units.rows) / (_sizes(units) - 1)
         total = float((units.times * within).sum())
-        whole = _alpha(total, ((counts @ distance) * counts).sum(), counts.sum())
-        apart = ((rest @ distance) * rest).sum(axis=1)
-        left = _alpha(total - units.per_group(within), apart, rest.sum(axis=1))
+        whole = _alpha(total, apart(counts[None])[0], counts.sum())
+        left = _alpha(total - units.per_group(within), apart(rest), rest.sum(axis=1))
         return float(whole), left[units.place]
-    ranks = level == "ordinal"
-    whole_at = _positions(table.labels, counts[None], ranks=ranks)
-    rest_at = _positions(table.labels, rest, ranks=ranks)
+    whole_at = _ranks(table.labels, counts[None])
+    rest_at = _ranks(table.labels, rest)
     laplacian = _laplacian(units)
     total = float(((whole_at @ laplacian) * whole_at).sum())
     whole = _alpha(total, _spread(counts[None], whole_at)[0], counts.sum())
@@ -149,11 +147,20 @@ def _sizes(units: _Units) -> np.ndarray:
     return np.asarray(units.rows.sum(axis=1))
 
 
-def _distances(labels: Sequence[Hashable], level: AlphaLevel) -> np.ndarray:
-    """Squared differences of the labels."""
+def _apart(labels: Sequence[Hashable], level: AlphaLevel) -> Callable[[np.ndarray], np.ndarray]:
+    """What gives `sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
     if level == "nominal":
-        return 1 - np.eye(len(labels))
+        return lambda counts: np.asarray(counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1))
     points = _numbers(labels)
+    if level == "interval":
+        centred = points - points.mean()
+        return lambda counts: _spread(counts, centred)
+    distance = _ratios(points)
+    return lambda counts: np.asarray(((counts @ distance) * counts).sum(axis=1))
+
+
+def _ratios(points: np.ndarray) -> np.ndarray:
+    """Squared differences at the ratio level."""
     if (points < 0).any():
         raise ValueError("a rating is negative; the ratio level has a zero")
     sums = points[:, None] + points
@@ -161,13 +168,10 @@ def _distances(labels: Sequence[Hashable], level: AlphaLevel) -> np.ndarray:
     return np.asarray((difference / np.where(sums > 0, sums, 1)) ** 2)
 
 
-def _positions(labels: Sequence[Hashable], counts: np.ndarray, *, ranks: bool) -> np.ndarray:
-    """Where each label stands: its number, or its middle rank in each row of counts."""
-    if ranks:
-        _numbers(labels)
-        found = np.cumsum(counts, axis=1) - counts / 2
-    else:
-        found = np.broadcast_to(_numbers(labels), counts.shape)
+def _ranks(labels: Sequence[Hashable], counts: np.ndarray) -> np.ndarray:
+    """Where each label stands: its middle rank in each row of counts, about their mean."""
+    _numbers(labels)
+    found = np.cumsum(counts, axis=1) - counts / 2
     return np.asarray(found - found.mean(axis=1, keepdims=True))
 
 

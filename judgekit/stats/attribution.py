@@ -231,6 +231,8 @@ def _table(
     groups: Sequence[Sequence[int]],
     clusters: Sequence[Hashable] | None,
 ) -> _Table:
+    if not len(predictors) and not len(y):
+        raise NotEnoughDataError("no rows of predictors")
     x = np.array(predictors, dtype=float).reshape(len(predictors), -1)
     if len(x) != len(y) or (clusters is not None and len(clusters) != len(y)):
         raise ValueError(f"{len(x)} rows of predictors, {len(y)} scores; each row needs its case")

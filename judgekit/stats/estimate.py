@@ -11,6 +11,9 @@ from judgekit.stats.quantiles import t_quantile
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+_ROUNDING = 1e-12
+"""A standard error that floats make where nothing varies."""
+
 Decision = Literal["better", "worse", "equivalent", "inconclusive"]
 
 
@@ -159,7 +162,7 @@ def jackknife_interval(
         return nan, nan
     centre = fsum(leave_one_out) / n
     se = sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
-    if se == 0:
+    if se <= _ROUNDING:
         return nan, nan
     half = quantile * se / (1 - value * value)
     return tanh(atanh(value) - half), tanh(atanh(value) + half)

@@ -70,6 +70,8 @@ def icc(
         raise ValueError(f"no ICC is called {kind!r}; known: {', '.join(_KINDS)}")
     if len({len(row) for row in ratings}) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
+    if not len(ratings):
+        raise NotEnoughDataError("no items; an ICC needs two, of two raters")
     table = np.array(ratings, dtype=float).reshape(len(ratings), -1)
     kept = table[~np.isnan(table).any(axis=1)]
     n, k = kept.shape

@@ -27,7 +27,7 @@ def is_missing(value: object) -> bool:
     Returns:
         True where it is.
     """
-    return value is None or (isinstance(value, float) and isnan(value))
+    return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
 
 def known_pairs(

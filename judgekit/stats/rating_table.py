@@ -64,7 +64,7 @@ def count_ratings(
     """
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    known = [[r for r in row if not is_missing(r)] for row in ratings]
+    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
     seen = {r for row in known for r in row}
     scale = _ordered(seen) if labels is None else list(labels)
     place = {label: i for i, label in enumerate(scale)}
@@ -85,6 +85,11 @@ def count_ratings(
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(kept),
     )
+
+
+def _plain(rating: Hashable) -> Hashable:
+    """A rating out of an array as Python's own number or text, which order and compare alike."""
+    return rating.item() if isinstance(rating, np.generic) else rating
 
 
 def _ordered(seen: set[Hashable]) -> list[Hashable]:

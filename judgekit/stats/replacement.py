@@ -117,6 +117,7 @@ def alt_test(
     check_level(level)
     _check(score, epsilon, q)
     items = _shared_items(humans, judge)
+    _check_numbers(items, judge, score)
     duels = [_duels(name, items, judge, score) for name in humans]
     tested = [duel for duel in duels if len(duel.judge_holds) >= min_items]
     if len(tested) < 2:  # noqa: PLR2004 - a share of one rater says nothing
@@ -214,6 +215,16 @@ def _check(score: str, epsilon: float, q: float) -> None:
         raise ValueError(f"no score is called {score!r}; known: accuracy, neg_rmse")
     if not (0 <= epsilon < 1 and 0 < q < 1):
         raise ValueError(f"epsilon {epsilon} lies in [0, 1), q {q} between 0 and 1")
+
+
+def _check_numbers(
+    items: Mapping[Hashable, Mapping[Hashable, float]],
+    judge: Mapping[Hashable, float | None],
+    score: str,
+) -> None:
+    said = [label for item, labels in items.items() for label in (*labels.values(), judge[item])]
+    if score == "neg_rmse" and any(isinstance(label, str) for label in said):
+        raise ValueError("labels are no numbers; use the score `accuracy`")
 
 
 def _shared_items(

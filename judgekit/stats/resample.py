@@ -213,7 +213,7 @@ def _sample(
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
     if np.isinf(rows).any():
         raise ValueError("an observation is infinite; give nan where it is missing")
-    known = ~np.isnan(rows.reshape(len(rows), -1)).any(axis=1)
+    known = ~np.isnan(rows.reshape(len(rows), rows[:1].size)).any(axis=1)
     kept = rows[known]
     if len(kept) == 0:
         raise NotEnoughDataError("no observations to resample")

@@ -10,6 +10,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, observed
 from judgekit.stats.intervals import mean
 from judgekit.stats.kendall import consistent_s, kendall_p_value, kendall_s, theil_sen
+from judgekit.stats.known import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, t_p_value
 
 if TYPE_CHECKING:
@@ -249,14 +250,14 @@ def mann_kendall(scores: Sequence[float | None]) -> MannKendall:
     )
 
 
-def cochran_armitage(passes: Sequence[int], totals: Sequence[int]) -> RateTrend:
+def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None]) -> RateTrend:
     """Test for a linear trend of a pass rate over runs (Armitage 1955).
 
     `T = sum t (k - n p)`, `V = p q (sum n t^2 - (sum n t)^2 / N)`, `z = T / sqrt(V)`.
 
     Args:
-        passes: Cases that passed, a run each, oldest first.
-        totals: Cases of each run; 0 where a run has none.
+        passes: Cases that passed, a run each, oldest first; None or nan where that is not known.
+        totals: Cases of each run; 0 where a run has none, as one whose count is missing has.
 
     Returns:
         The test; nan with a reason where all or none pass, or only one run has cases.
@@ -264,20 +265,21 @@ def cochran_armitage(passes: Sequence[int], totals: Sequence[int]) -> RateTrend:
     Raises:
         ValueError: When lengths differ or a count is out of its range.
     """
-    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in zip(passes, totals)):  # noqa: B905 - lengths are compared
+    runs = [_counts(k, n) for k, n in zip(passes, totals)]  # noqa: B905 - lengths are compared
+    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in runs):
         raise ValueError("each run needs its passes, 0 to its total")
-    runs = sum(n > 0 for n in totals)
-    cases, passed = sum(totals), sum(passes)
+    n_runs = sum(n > 0 for _, n in runs)
+    cases, passed = sum(n for _, n in runs), sum(k for k, _ in runs)
     rate = passed / cases if cases else nan
-    spread = sum(n * t * t for t, n in enumerate(totals))
-    shift = sum(n * t for t, n in enumerate(totals))
+    spread = sum(n * t * t for t, (_, n) in enumerate(runs))
+    shift = sum(n * t for t, (_, n) in enumerate(runs))
     variance = rate * (1 - rate) * (spread - shift**2 / cases) if cases else nan
-    if runs < 2 or not 0 < rate < 1:  # noqa: PLR2004 - a trend needs two
-        reason = "fewer than two runs" if runs < 2 else "all or none passed"  # noqa: PLR2004 - as above
-        return RateTrend(z=nan, p_value=nan, n=runs, reason=reason)
-    total = fsum(t * (k - n * rate) for t, (k, n) in enumerate(zip(passes, totals, strict=True)))
+    if n_runs < 2 or not 0 < rate < 1:  # noqa: PLR2004 - a trend needs two
+        reason = "fewer than two runs" if n_runs < 2 else "all or none passed"  # noqa: PLR2004 - as above
+        return RateTrend(z=nan, p_value=nan, n=n_runs, reason=reason)
+    total = fsum(t * (k - n * rate) for t, (k, n) in enumerate(runs))
     z = total / sqrt(variance)
-    return RateTrend(z=z, p_value=normal_p_value(z), n=runs)
+    return RateTrend(z=z, p_value=normal_p_value(z), n=n_runs)
 
 
 def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95) -> SlopeEstimate:
@@ -387,3 +389,10 @@ def _slope(row: Sequence[float | None]) -> float:
     slope = fsum((t - middle) * v for t, v in points) / fsum((t - middle) ** 2 for t, _ in points)
     rounding = 1e-12 * max(abs(v) for _, v in points)
     return 0.0 if abs(slope) <= rounding else slope
+
+
+def _counts(passes: int | None, total: int | None) -> tuple[int, int]:
+    """Passes and cases of a run; none of none where a count is missing."""
+    if passes is None or total is None or is_missing(passes) or is_missing(total):
+        return 0, 0
+    return passes, total

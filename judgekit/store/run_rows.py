@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 LATEST = "latest"
 """The name of the run that was begun last; `latest:SUITE` is the last one of a suite."""
 
+TO_COMPARE = ": outputs to compare"
+"""Ends the suite's name of a run that only made outputs for a comparison; such a run is `latest`
+only where there is no other."""
+
 _MOST_NAMED = 10
 
 
@@ -243,7 +247,10 @@ def holder(connection: Connection, run_no: int) -> str:
 
 def _last_run(connection: Connection, suite: str) -> int | None:
     query = select(runs.c.no).order_by(*newest_first()).limit(1)
-    return connection.scalar(query.where(runs.c.suite == lookup_text(suite)) if suite else query)
+    if suite:
+        return connection.scalar(query.where(runs.c.suite == lookup_text(suite)))
+    own = connection.scalar(query.where(runs.c.suite.not_like(f"%{TO_COMPARE}")))
+    return connection.scalar(query) if own is None else own
 
 
 def _run_beginning(connection: Connection, start: str) -> int | None:

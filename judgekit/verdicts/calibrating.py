@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.records.calibration_map import (
-        Asked,
-        AskedJudge,
         Calibration,
         CalibrationState,
+        JudgeAsked,
+        Judging,
         Measured,
     )
     from judgekit.records.rubric import Criterion, Rubric
@@ -32,7 +32,7 @@ _ASKED = {
 
 
 def hold(
-    calibration: Calibration, rubric: Rubric, asked: Asked, *, path: str | None = None
+    calibration: Calibration, rubric: Rubric, asked: Judging, *, path: str | None = None
 ) -> CalibrationInUse:
     """Whether a calibration holds for a rubric and a judge as they are now.
 
@@ -70,7 +70,7 @@ def hold(
     )
 
 
-def calibrated(
+def apply_calibration(
     verdict: Verdict, rubric: Rubric, use: CalibrationInUse, *, panel: Panel = _MEAN
 ) -> Verdict:
     """What a verdict comes to by the maps that hold.
@@ -113,7 +113,7 @@ def calibrated(
     )
 
 
-def _of_judges(then: Asked, now: Asked) -> Iterator[str]:
+def _of_judges(then: Judging, now: Judging) -> Iterator[str]:
     """What is different about the judges, in words."""
     if len(then.judges) != len(now.judges):
         yield f"the judges were {_names(then)}, are {_names(now)}"
@@ -129,11 +129,11 @@ def _of_judges(then: Asked, now: Asked) -> Iterator[str]:
             yield f"escalate_below was {then.escalate_below}, is {now.escalate_below}"
 
 
-def _names(asked: Asked) -> str:
+def _names(asked: Judging) -> str:
     return " and ".join(judge.judge for judge in asked.judges)
 
 
-def _of_judge(then: AskedJudge, now: AskedJudge) -> Iterator[str]:
+def _of_judge(then: JudgeAsked, now: JudgeAsked) -> Iterator[str]:
     if then.model != now.model:
         yield f"the model was {then.model}, is {now.model}"
     if then.template != now.template:

@@ -72,9 +72,12 @@ def conclude(
     Returns:
         The verdict.
     """
-    counted = count(rubric, judgments, failures, panel)
-    is_whole = not failures and not is_panel(judgments, failures, panel)
-    drawn = draw(counted, rubric, is_whole=is_whole)
+    of_panel = is_panel(judgments, failures, panel)
+    if of_panel:
+        counted = _of_panel(rubric, judgments, failures, panel)
+    else:
+        counted = [Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
+    drawn = draw(counted, rubric, is_whole=not failures and not of_panel)
     return Verdict(
         case_id=case_id,
         variant=variant,
@@ -109,8 +112,17 @@ def count(
     Returns:
         In the rubric's order.
     """
-    if not is_panel(judgments, failures, panel):
-        return [Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
+    if is_panel(judgments, failures, panel):
+        return _of_panel(rubric, judgments, failures, panel)
+    return [Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
+
+
+def _of_panel(
+    rubric: Rubric,
+    judgments: Sequence[Judgment],
+    failures: Sequence[JudgeFailure],
+    panel: Panel,
+) -> list[Counted]:
     seats = seats_of(judgments, failures, panel)
     return [Counted.of_panel(c, rubric, seats, panel) for c in rubric.criteria]
 

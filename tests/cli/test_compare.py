@@ -185,6 +185,16 @@ def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
     assert "10 of 10 decided pairs" in again.out
 
 
+def test_files_that_do_not_say_what_was_asked_are_compared_and_that_is_said(bench: Bench) -> None:
+    for name, word in zip(FILES, ("better", "worse"), strict=True):
+        bench.write(name, *({"case_id": c, "text": f"{word} {c}"} for c in TEN[:2]))
+    with OpenAILikeServer(better_wins) as server:
+        ran = compare(bench, server)
+    assert ran.code == 4, ran.err
+    assert "new.jsonl does not say what was asked: the judge sees the outputs alone" in ran.err
+    assert "old.jsonl does not say" in ran.err
+
+
 def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
     sides.write("old.jsonl", *(output(c, text=f"worse {c}") for c in [*TEN[:9], "x"]))
     with OpenAILikeServer(better_wins) as server:
@@ -206,6 +216,7 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         ([*FILES, "-o", "out.csv"], ".jsonl"),
         ([*FILES, "--filter-tag", "none"], "no case is answered by both sides"),
         ([*FILES, "--template", "pointwise/criterium"], "pointwise/criterion"),
+        ([*FILES, "--template", "pointwise/criterion"], "is for one output, and two are compared"),
     ],
 )
 def test_what_cannot_work_is_an_error_before_anything_is_asked(

@@ -101,6 +101,28 @@ def test_recorded_replies_judge_without_a_key_or_a_cache(bench: Bench) -> None:
     assert not (bench.folder / ".judgekit").exists()
 
 
+def test_outputs_without_what_was_asked_are_graded_alone_and_that_is_said(bench: Bench) -> None:
+    bench.write("outputs.jsonl", {"case_id": "a", "text": "x"}, output("b"))
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.grade(server)
+        prompts = [json.dumps(request.body) for request in server.requests]
+    assert ran.code == 0, ran.err
+    assert "1 of 2 outputs without what was asked: the judge sees the output alone" in ran.err
+    assert "2/2" in ran.out
+    assert not any("null\\n</input" in prompt for prompt in prompts)
+
+
+def test_no_more_is_spent_than_allowed_and_the_cap_has_an_exit_code(bench: Bench) -> None:
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.run(
+            *("grade", "outputs.jsonl", *RUBRIC, "--judge", "openai/gpt-4.1-mini"),
+            *("--api-base", server.url, "--max-cost", "0.000001"),
+        )
+        assert server.n_requests == 0
+    assert ran.code == 5, ran.err
+    assert "--max-cost is reached; run the same command again to go on" in ran.err
+
+
 def test_a_recording_with_a_gap_leaves_the_result_incomplete(bench: Bench) -> None:
     bench.write("replies.jsonl", *({"case_id": case, "text": reply(4)} for case in "abc"))
     ran = bench.run("grade", "outputs.jsonl", *RUBRIC, "--judge", "recorded:replies.jsonl")

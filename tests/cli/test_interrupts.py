@@ -10,9 +10,11 @@ import pytest
 
 from judgekit.cli.interrupts import Interrupts
 from judgekit.store.runs import RunStore
+from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import lay_suite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.running import Run
@@ -74,37 +76,48 @@ async def test_where_signals_cannot_be_heard_the_work_goes_on_all_the_same() -> 
 
 
 AGENT = """\
-import asyncio, signal
+import asyncio
+
+import pressing
 
 async def answer(case):
-    if case.id in {ids!r}:
-        signal.raise_signal(signal.SIGINT)
+    if case.id == {case!r}:
+        await asyncio.to_thread(pressing.{press})
         await asyncio.sleep({seconds})
     return "right"
 """
 
 
-def lay_out(folder: Path, name: str, *ids: str, seconds: float) -> None:
-    """A suite whose agent interrupts us as it answers these cases."""
-    variants = [{"id": "v2", "python": f"{name}:answer"}]
-    lay_suite(folder, n=20, variants=variants)
-    (folder / f"{name}.py").write_text(AGENT.format(ids=ids, seconds=seconds), encoding="utf-8")
+@pytest.fixture
+def lay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Writes a suite whose agent interrupts us as it answers a case."""
+
+    def lay_out(name: str, case: str, *, press: str, seconds: float) -> None:
+        # Not before the test has begun: pytest takes stderr anew for it.
+        monkeypatch.setitem(sys.modules, "pressing", CtrlC(monkeypatch))
+        variants = [{"id": "v2", "python": f"{name}:answer"}]
+        lay_suite(tmp_path, n=20, variants=variants)
+        text = AGENT.format(case=case, press=press, seconds=seconds)
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+
+    return lay_out
 
 
 def test_an_interrupt_here_shows_what_there_is_and_the_run_goes_on_later(
-    run: Run, tmp_path: Path
+    run: Run, lay_out: Callable[..., None]
 ) -> None:
-    lay_out(tmp_path, "interrupting_once", "c3", seconds=0)
+    lay_out("interrupting_once", "c3", press="press()", seconds=0)
     ran = run("run", "-j", "1")
     assert ran.code == 130
     assert "partial v2: 4 of 20 cases answered" in ran.out
     assert "interrupted; everything is kept. Go on with: judgekit run" in ran.err
-    (tmp_path / "interrupting_once.py").write_text(AGENT.format(ids=(), seconds=0), "utf-8")
     assert "--resume" in ran.err
 
 
-def test_two_interrupts_here_stop_at_once(run: Run, tmp_path: Path) -> None:
-    lay_out(tmp_path, "interrupting_twice", "c3", "c4", seconds=60)
+def test_two_interrupts_here_stop_at_once(
+    run: Run, tmp_path: Path, lay_out: Callable[..., None]
+) -> None:
+    lay_out("interrupting_twice", "c3", press="press_twice()", seconds=60)
     ran = run("run", "-j", "8")
     assert (ran.code, ran.out) == (130, "")
     assert "stopped at once; everything is kept" in ran.err

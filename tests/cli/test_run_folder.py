@@ -95,11 +95,40 @@ def test_a_folder_may_hold_one_dataset_or_a_suite(run: Run, tmp_path: Path) -> N
     assert run("run", data, "--json").json["run"]["suite"] == "small"
 
 
+def test_suites_of_a_folder_are_run_and_the_datasets_they_are_not_about(
+    run: Run, tmp_path: Path
+) -> None:
+    data = lay_datasets(tmp_path, other=REFUND)
+    lay_suite(data, n=1).rename(data / "greet.yaml")
+    (data / "unsound.yaml").write_text("dataset: gone.jsonl\nvariants: 3\n", encoding="utf-8")
+    ran = run("run", data)
+    assert ran.code == 2
+    assert f"dataset 1 of 3: {data / 'greet.yaml'}" in ran.err
+    assert f"dataset 2 of 3: {data / 'unsound.yaml'}" in ran.err
+    assert f"dataset 3 of 3: {data / 'other.jsonl'}" in ran.err
+    assert "--target-command" in ran.err, "a dataset alone says what it may be run with"
+    assert run("show", "latest", "--json").json["run"]["suite"] == "small"
+
+
+def test_files_that_the_command_line_names_are_found_where_it_was_typed(
+    run: Run, tmp_path: Path
+) -> None:
+    suite = lay_suite(tmp_path / "there", n=1, judge=None, rubric="rubric.yaml")
+    replies = rows({"case_id": "c0", "text": '{"rationale": "r", "score": 5}'})
+    (tmp_path / "replies.jsonl").write_text(replies, encoding="utf-8")
+    ran = run("run", suite, "--judge", "recorded:replies.jsonl")
+    assert ran.code == 0, ran.err
+    (tmp_path / "replies.jsonl").rename(suite.parent / "replies.jsonl")
+    ran = run("run", suite, "--judge", "recorded:replies.jsonl")
+    assert ran.code == 0, "what is not here is looked for beside the suite"
+    assert run("run", suite, "--judge", "recorded:no.jsonl", "--template", "no.j2").code == 2
+
+
 def test_a_folder_with_nothing_to_run_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = run("run", "empty")
     assert ran.code == 2
-    assert "empty holds neither a judgekit.yaml nor a dataset" in ran.err
+    assert "empty holds neither a suite nor a dataset" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -152,7 +181,7 @@ def test_a_suite_maps_the_columns_of_its_dataset(run: Run, tmp_path: Path) -> No
     assert ran.code == 2
     assert "case 'b': the strategy regex_match needs an assertion `regex`" in ran.err
     ran = run("validate", "judgekit.yaml")
-    assert (ran.code, "no reference" in ran.out) == (0, True), ran.out
+    assert (ran.code, "nothing to mend" in ran.out) == (0, True), ran.out
     (tmp_path / "sheet.csv").write_text("key,wanted\na,What?\n", encoding="utf-8")
     ran = run("validate", "judgekit.yaml")
     assert ran.code == 2

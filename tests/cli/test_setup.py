@@ -91,6 +91,19 @@ def test_the_environment_comes_before_the_suite_file_and_after_options(
     assert [(body["model"], body["temperature"]) for body in bodies] == [("theirs", 0.5)] * 2
 
 
+def test_rubric_cases_and_a_cache_unused_may_be_named_by_the_environment(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write("asked.jsonl", {"id": "a", "input": "One of the environment?"})
+    bench.write("outputs.jsonl", {"case_id": "a", "text": "x"})
+    for name, value in (("RUBRIC", "rubric.yaml"), ("CASES", "asked.jsonl"), ("NO_CACHE", "1")):
+        monkeypatch.setenv(f"JUDGEKIT_{name}", value)
+    with OpenAILikeServer(GOOD) as server:
+        assert bench.ask(server, "grade", "outputs.jsonl").code == 0
+        assert "One of the environment?" in asked(server.requests[0])
+    assert not (bench.folder / ".judgekit").exists()
+
+
 def test_a_judge_may_be_named_by_the_environment(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +200,7 @@ def test_answers_may_be_read_more_than_once(bench: Bench) -> None:
     setup = grade_setup(options)
     first = [case.id for case, _ in setup.answers()]
     assert first == [case.id for case, _ in setup.answers()]
-    assert setup.count() == len(first) == 2
+    assert setup.counts() == (len(first), 0) == (2, 0)
 
 
 def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> None:
@@ -200,7 +213,7 @@ def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> N
         "filter_tag": ("x", "y"),
     }
     with pytest.raises(SettingsError, match="no case has the tag x or y"):
-        grade_setup(options).count()
+        grade_setup(options).counts()
 
 
 def test_a_template_of_the_suite_is_looked_for_beside_it(bench: Bench) -> None:

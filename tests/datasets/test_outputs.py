@@ -155,9 +155,12 @@ def test_without_cases_a_row_brings_its_own(tmp_path: Path) -> None:
     [(case, output)] = iter_answers(path)
     assert case == Case(id="a", input="Q", reference="R", context=1)
     assert (output.text, output.metadata) == ("t", {})
+    unasked = put(tmp_path, {"id": "a", "text": "t"})
     with pytest.raises(DatasetError, match="does not say what was asked") as caught:
-        list(iter_answers(put(tmp_path, {"id": "a", "text": "t"})))
+        list(iter_answers(unasked))
     assert "--cases" in str(caught.value.hint)
+    [(case, output)] = iter_answers(unasked, needs_input=False)
+    assert (case, output.text) == (Case(id="a", input=None), "t")
 
 
 OUTPUTS = st.builds(

@@ -74,6 +74,11 @@ def test_missing_references_are_one_warning() -> None:
     assert problem.message == "1 of 2 cases have no reference"
 
 
+def test_a_case_that_says_how_it_is_evaluated_needs_no_reference() -> None:
+    checked = Case(id="a", input="Q", assertions=({"type": "behavior.no_errors"},))
+    assert validate_dataset(make_dataset(checked)) == []
+
+
 def test_every_problem_of_a_file_of_cases_is_found_at_once(tmp_path: Path) -> None:
     text = (
         GOOD_CASES + '{"id": "c"}\nnope\n{"id": "a", "input": 3}\n[]\n'

@@ -159,3 +159,22 @@ def test_of_several_tries_the_last_counts(store: RunStore) -> None:
     assert gate is not None
     assert gate.drops[0].change is not None
     assert gate.drops[0].change.value == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"), [("calibrated", "passed"), ("stale", "inconclusive")]
+)
+def test_a_judge_that_nobody_checked_decides_nothing(
+    store: RunStore, state: str, outcome: str
+) -> None:
+    use = {"state": state, "words": "so it stands"}
+    given: dict[str, Any] = {"panel": Panel(judges=("m t@1",)), "config": {"calibrated": use}}
+    found = ran(store, [True, True], {"require_calibration": True}, **given)
+    assert found is not None
+    assert found.held == outcome
+    assert found.calibration is not None
+    assert (found.calibration.state, found.calibration.words) == (state, "so it stands")
+
+
+def test_where_no_model_judges_no_calibration_is_asked_for(store: RunStore) -> None:
+    assert ran(store, [True], {"require_calibration": True}) is None

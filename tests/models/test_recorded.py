@@ -71,6 +71,14 @@ async def test_each_order_of_a_comparison_has_its_own_reply(tmp_path: Path) -> N
         await model.complete(ask(case_id="c"))
 
 
+async def test_what_a_row_leaves_out_to_serve_all_is_not_told_as_a_difference(
+    tmp_path: Path,
+) -> None:
+    model = RecordedModel(replies(tmp_path, {"case_id": "c", "criterion": "tone", "text": "x"}))
+    with pytest.raises(ModelError, match=r"line 1, where criterion is 'tone' instead of none$"):
+        await model.complete(ask(case_id="c", variant="v1"))
+
+
 async def test_a_row_without_a_repeat_answers_the_first_asking_only(tmp_path: Path) -> None:
     model = RecordedModel(replies(tmp_path, {"case_id": "c", "text": "x"}))
     assert (await model.complete(ask(case_id="c", repeat=0))).text == "x"
@@ -212,3 +220,13 @@ async def test_errors_are_passed_on_and_not_recorded(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="busy"):
         await recorder.complete(ask(case_id="c"))
     assert not path.exists()
+
+
+async def test_null_is_a_field_left_out_and_usage_may_be_in_the_words_of_chat_apis(
+    tmp_path: Path,
+) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+    empty = dict.fromkeys(("variant", "criterion", "order", "repeat", "model", "logprobs"))
+    path = replies(tmp_path, {"case_id": "c", "text": "t", **empty, "usage": usage})
+    reply = await RecordedModel(path).complete(ask(case_id="c", criterion="k"))
+    assert (reply.text, reply.usage) == ("t", Usage(input_tokens=3, output_tokens=1))

@@ -144,8 +144,15 @@ def test_it(judge, rubric):
     assert (rubric.name, rubric.pass_threshold) == ("support", 0.9)
     assert judge.rubric == rubric
     assert judge.grade("Can I?", "Yes.", case_id="good").rubric_fingerprint == rubric.fingerprint
+
+def test_another_threshold_after_the_rubric_was_used(judge):
+    assert judge.grade("Can I?", "Yes.", case_id="good").passed
+
+@pytest.mark.judge(threshold=0.8)
+def test_and_one_more(rubric):
+    assert rubric.pass_threshold == 0.8
 """
-    assert project.test(body, *JUDGE).outcomes == {"passed": 1}
+    assert project.test(body, *JUDGE).outcomes == {"passed": 3}
 
 
 def test_it_is_asked_by_the_name_of_a_judge_too(project: Project) -> None:

@@ -31,3 +31,20 @@ def test_an_unknown_cost_is_not_zero() -> None:
 def test_an_event_needs_a_type() -> None:
     with pytest.raises(ValidationError, match="type"):
         TraceEvent(type=" ")
+
+
+def test_usage_as_chat_apis_report_it_is_taken_too() -> None:
+    reported = {
+        "prompt_tokens": 9,
+        "completion_tokens": 4,
+        "total_tokens": 13,
+        "prompt_tokens_details": {"cached_tokens": 2},
+        "completion_tokens_details": {"reasoning_tokens": None},
+    }
+    assert Usage.model_validate(reported) == Usage(
+        input_tokens=9, output_tokens=4, cached_input_tokens=2
+    )
+    ours = {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}
+    assert Usage.model_validate(ours) == Usage(input_tokens=9, output_tokens=4)
+    with pytest.raises(ValidationError):
+        Usage.model_validate({"prompt_tokens": 9, "input_tokens": 8})

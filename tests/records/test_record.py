@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from judgekit.records.calibration_map import CalibrationInUse
 from judgekit.records.case import Case, CaseEvaluation, Dataset
 from judgekit.records.check import Asked, AssertionResult, Score, ScoreBreakdown
 from judgekit.records.compared import (
@@ -35,9 +36,10 @@ from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
 from judgekit.records.label import HumanItem, Label
 from judgekit.records.output import Output, TraceEvent, Usage, Variant
 from judgekit.records.record import Record
-from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+from judgekit.records.rubric import Criterion, Example, Level, Rubric, Scale
 from judgekit.records.run import CaseResult, ItemKey, Panel, RunInfo
-from judgekit.records.verdict import CriterionVerdict, Verdict
+from judgekit.records.verdict import CriterionVerdict, Uncalibrated, Verdict
+from tests.calibrations import make_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,7 @@ EVENT = TraceEvent.model_validate(
 )
 LEVEL = Level(value=0.7, name="good", description="Mostly right.")
 SCALE = Scale(min=0, max=1, levels=(LEVEL,), between_levels=True)
+EXAMPLE = Example(output="o", raw=0.7, input="i", reference="r", rationale="so", case_id="c")
 CRITERION = Criterion(
     name="accuracy", question="Is it right?", scale=SCALE, scoring_guide="Check.", weight=2,
     required=True, pass_value=0.5, description="for people",
@@ -89,7 +92,11 @@ MARK = VersionMark(fingerprint="f", prompt_fingerprint="p", prompt="a.j2", model
 SIDE = ComparedSide(label="a.j2", variant="a", run_id="r", version=MARK)
 POINT = Point(text="It names the period.", quote="30 days", found=True)
 SUGGESTION = Suggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
+CALIBRATION = make_calibration(RUBRIC)
 RECORDS: list[Record] = [
+    CALIBRATION, CALIBRATION.maps[0], CALIBRATION.asked, CALIBRATION.asked.judges[0],
+    CALIBRATION.kappa, Uncalibrated(value=0.5, passed=None, criteria={"accuracy": 0.5}),
+    CalibrationInUse(state="calibrated", words="w", path="m.json", calibration=CALIBRATION),
     MARK, SIDE, POINT, SUGGESTION,
     ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
                    rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3}),
@@ -123,6 +130,8 @@ RECORDS: list[Record] = [
     Output(text="t", data={"n": 1.5}, trace=(EVENT,), usage=USAGE, metadata={"k": [True]}),
     Variant(id="v1", model_by_node={"n": "m"}, provider_by_node={"n": "p"}, tags=("t",)),
     Rubric(name="r", criteria=(CRITERION,), version="2a", metadata={"source": "x"}),
+    EXAMPLE,
+    Criterion(name="shown", question="Is it?", scale=SCALE, examples=(EXAMPLE,)),
     Verdict(case_id="c", variant=None, rubric="r", rubric_fingerprint="f", passed=None, value=None,
             value_low=0.1, value_high=0.9, required_value=None, criteria=(CRITERION_VERDICT,),
             judgments=(JUDGMENT,), failures=(FAILURE,)),
@@ -191,3 +200,10 @@ def test_any_json_value_survives_in_a_case(value: Any) -> None:
 def test_a_blank_name_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="id"):
         Case(id=name, input="q")
+
+
+def test_a_copy_with_another_field_has_a_fingerprint_of_its_own() -> None:
+    made = Criterion(name="accuracy", question="Is it right?", scale=SCALE)
+    before = made.fingerprint
+    copy = made.model_copy(update={"question": "Is it wrong?"})
+    assert copy.fingerprint == Criterion.model_validate(copy.to_json()).fingerprint != before

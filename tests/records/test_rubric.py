@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judgekit.errors import UnknownNameError
-from judgekit.records.rubric import Level, Scale
+from judgekit.records.rubric import Example, Level, Scale
 from tests.factories import make_criterion, make_rubric
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)
@@ -176,3 +176,28 @@ def test_a_weight_is_a_number_from_0(weight: float) -> None:
 def test_a_threshold_lies_on_0_to_1(threshold: float) -> None:
     with pytest.raises(ValidationError, match="pass_threshold"):
         make_rubric(pass_threshold=threshold)
+
+
+def test_an_example_has_a_score_of_the_scale() -> None:
+    with pytest.raises(ValidationError, match=r"example 2 has 7, no score of the scale 1\.\.5"):
+        make_criterion(examples=[Example(output="a", raw=1), Example(output="b", raw=7)])
+
+
+def test_examples_are_part_of_what_a_judge_is_asked_but_not_where_they_come_from() -> None:
+    plain, shown = make_criterion(), make_criterion(examples=[Example(output="a", raw=1)])
+    named = make_criterion(examples=[Example(output="a", raw=1, case_id="c1")])
+    other = make_criterion(examples=[Example(output="a", raw=2)])
+    prints = [each.fingerprint for each in (plain, shown, other)]
+    assert len(set(prints)) == 3
+    assert named.fingerprint == shown.fingerprint
+    assert make_rubric(named).fingerprint == make_rubric(shown).fingerprint
+    assert make_rubric(other).fingerprint != make_rubric(shown).fingerprint
+
+
+def test_rubrics_without_examples_are_named_and_written_as_before_there_were_any() -> None:
+    plain = make_criterion()
+    assert "examples" not in plain.to_json()
+    assert plain.fingerprint == ("45d5d399be832950b08051da4660804440f431de2235b447fe996b2440db37a4")
+    assert make_rubric(plain).fingerprint == (
+        "530de8a1d9845272b17eaf0232ae140b01f48e9fc059d8401e7d6cbf4f5bd92f"
+    )

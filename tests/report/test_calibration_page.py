@@ -127,6 +127,8 @@ def test_comparisons_show_both_orders() -> None:
     assert "Two orders" in text
     assert "How often A wins" in text
     assert "people tie" in text
+    assert "whole: judge b, people a" in text
+    assert "after a map" not in text
     assert "right: it names the winner that people name" in text or "By segment" not in text
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.gating import DropHeld, GateHeld, TierHeld
+from judgekit.evaluation.gating import CalibrationHeld, DropHeld, GateHeld, TierHeld
 from judgekit.report.gate_view import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
@@ -84,3 +84,12 @@ def test_the_whole_stands_in_json() -> None:
     assert found is not None
     assert found["held"] == "inconclusive"
     assert found["is_partial"] is True
+
+
+def test_a_required_calibration_is_told_with_its_state() -> None:
+    words = "stale: criterion 1 (tone) edited: its scale"
+    unmet = CalibrationHeld(state="stale", words=words, held="inconclusive")
+    assert gate_lines(GateHeld(calibration=unmet)) == [
+        f"gate    a calibration is required, not met: {words}"
+    ]
+    assert GateHeld(calibration=unmet).held == "inconclusive"

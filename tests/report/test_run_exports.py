@@ -14,10 +14,9 @@ from judgekit.records.check import AssertionResult, Score
 from judgekit.records.judgment import Evidence
 from judgekit.records.output import Usage
 from judgekit.records.run import CaseResult
+from judgekit.report.exports import SUFFIXES, check_suffix
 from judgekit.report.run_exports import (
     RUN_COLUMNS,
-    RUN_SUFFIXES,
-    check_run_suffix,
     result_line,
     result_rows,
     write_results,
@@ -89,9 +88,13 @@ def test_jsonl_has_a_line_for_each_result_and_counts_them(tmp_path: Path) -> Non
     assert write_results(path, iter(results)) == 2
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [CaseResult.model_validate_json(line) for line in lines] == results
+    whole = tmp_path / "run.json"
+    assert write_results(whole, results) == len(results)
+    listed = json.loads(whole.read_text(encoding="utf-8"))
+    assert listed == [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("suffix", RUN_SUFFIXES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_same_results_make_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     paths = [tmp_path / f"{name}{suffix}" for name in "ab"]
     for path in paths:
@@ -157,14 +160,14 @@ def test_parquet_has_typed_columns_and_is_written_in_groups(tmp_path: Path) -> N
     assert (types["value"], types["cached"], types["place"]) == ("double", "bool", "int64")
 
 
-@pytest.mark.parametrize("suffix", RUN_SUFFIXES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_run_without_results_is_still_a_sound_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     assert write_results(path, []) == 0
     if suffix == ".parquet":
         assert pq.read_table(path).num_rows == 0
     else:
-        assert path.read_text(encoding="utf-8").count("\n") == (suffix == ".csv")
+        assert path.read_text(encoding="utf-8").count("\n") == (suffix in {".csv", ".json"})
 
 
 def test_an_older_file_stays_when_reading_fails(tmp_path: Path) -> None:
@@ -191,8 +194,6 @@ def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path: Path) -> No
 def test_what_a_run_cannot_be_written_to_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SettingsError, match=r"\.json: a run goes to \.jsonl"):
-        check_run_suffix(tmp_path / "run.json")
     with pytest.raises(SettingsError, match=r"its suffix is \.xlsx"):
         write_results(tmp_path / "run.xlsx", [])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -200,6 +201,6 @@ def test_what_a_run_cannot_be_written_to_is_refused(
         write_results(tmp_path / "run.parquet", [])
 
 
-@pytest.mark.parametrize("suffix", RUN_SUFFIXES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_that_can_be_written_is_accepted(tmp_path: Path, suffix: str) -> None:
-    check_run_suffix(tmp_path / f"run{suffix}")
+    check_suffix(tmp_path / f"run{suffix}")

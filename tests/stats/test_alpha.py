@@ -96,6 +96,14 @@ def test_words_can_be_nominal_only() -> None:
             krippendorff_alpha([["x", "y"]], level)
 
 
+def test_whole_numbers_of_an_array_are_numbers() -> None:
+    rows = np.array([[10, 9], [2, 2], [3, 10], [9, 9]])
+    for level in ("nominal", "ordinal", "interval"):
+        assert krippendorff_alpha(rows, level) == krippendorff_alpha(rows.tolist(), level)  # type: ignore[arg-type] # arrays are what people have
+    holes = np.array([[1, np.nan], [2, 2], [1, 2]], dtype=np.float32)
+    assert krippendorff_alpha(holes).n_missing == 1  # type: ignore[arg-type] # as above
+
+
 def test_unsound_requests_are_refused() -> None:
     with pytest.raises(ValueError, match="no level is called"):
         krippendorff_alpha([[1, 2]], "rank")  # type: ignore[arg-type] # the error is tested

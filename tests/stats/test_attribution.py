@@ -136,3 +136,9 @@ def test_unsound_designs_are_refused() -> None:
     with pytest.raises(NotEnoughDataError, match="leave none for the error"):
         type2_anova(x[:4].tolist(), y[:4].tolist(), [[0], [1], [2]])
     assert math.isnan(shapley_r2(x[:4].tolist(), y[:4].tolist(), [[0], [1], [2]]).adjusted_r2)
+
+
+def test_without_rows_nothing_is_shared_out() -> None:
+    for share in (shapley_r2, type2_anova):
+        with pytest.raises(NotEnoughDataError, match="no rows"):
+            share([], [], [[0]])

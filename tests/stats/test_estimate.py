@@ -105,3 +105,8 @@ def test_the_jackknife_interval_of_a_correlation_covers_at_its_level() -> None:
         low, high = jackknife_interval(float(np.corrcoef(x, y)[0, 1]), left)
         estimates.append(an_estimate(low, high))
     assert covers_at_least(estimates, truth)
+
+
+def test_what_only_floats_make_vary_leaves_no_interval() -> None:
+    left_out = [0.8052293153047, 0.8052293153047 + 2e-16, 0.8052293153047 - 2e-16]
+    assert all(math.isnan(end) for end in jackknife_interval(0.8052293153047, left_out))

@@ -101,3 +101,10 @@ def test_absolute_agreement_covers_at_its_level(kind: ICCKind, truth: float) -> 
         table = rng.normal(size=(25, 1)) + leniency + rng.normal(size=(25, 8))
         found.append(icc(table.tolist(), kind))
     assert covers_at_its_level(found, truth)
+
+
+def test_without_items_there_is_no_icc() -> None:
+    nothing: tuple[list[list[float | None]], ...] = ([], [[], []])
+    for rows in nothing:
+        with pytest.raises(NotEnoughDataError):
+            icc(rows)

@@ -161,3 +161,10 @@ def test_the_gap_covers_at_its_level() -> None:
         table = rated(rng, 40, 3)
         found.append(ceiling_gap(table.tolist(), (rng.choice(4, 40, p=SHARES) + 1).tolist()))
     assert covers_at_its_level(found, -(ACCURACY**2) * (1 - chance))
+
+
+def test_words_have_no_distance() -> None:
+    people = {name: {str(i): "good" for i in range(30)} for name in "abc"}
+    with pytest.raises(ValueError, match="use the score `accuracy`"):
+        alt_test(people, people["a"], score="neg_rmse")  # type: ignore[arg-type] # the error is tested
+    assert alt_test(people, people["a"]).winning_rate == 1  # type: ignore[arg-type] # words are fine here

@@ -169,3 +169,9 @@ def test_a_large_bootstrap_is_quick_and_small() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * 2**20
+
+
+@pytest.mark.parametrize("x", [[], [None], np.zeros((0, 2)), [[math.nan, 1.0]]])
+def test_nothing_cannot_be_resampled(x: list[float | None]) -> None:
+    with pytest.raises(NotEnoughDataError, match="no observations to resample"):
+        bootstrap(x, "mean", seed=1)

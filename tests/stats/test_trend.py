@@ -188,3 +188,9 @@ def test_the_cusum_forgets_when_scores_recover() -> None:
     assert cusum([0, 9, 0], target=1, sd=1).path == (0.5, 0.0, 0.5)
     with pytest.raises(ValueError, match="alarm at anything"):
         cusum([1], target=1, sd=0)
+
+
+def test_a_run_whose_counts_are_missing_is_one_without_cases() -> None:
+    found = cochran_armitage([45, None, 38, math.nan], [50, 50, 50, 50])  # type: ignore[list-item] # as tables give it
+    assert found == cochran_armitage([45, 0, 38, 0], [50, 0, 50, 0])
+    assert found.n == 2

@@ -226,6 +226,16 @@ def test_the_latest_run_is_the_one_begun_last(store: RunStore) -> None:
         store.run("latest:other")
 
 
+def test_a_run_that_only_made_outputs_to_compare_is_the_latest_where_there_is_no_other(
+    store: RunStore,
+) -> None:
+    made = "support: outputs to compare"
+    store.begin(make_run("b", started_at=START + timedelta(hours=1), suite=made))
+    assert store.run().id == "b"
+    store.begin(make_run("a", started_at=START))
+    assert (store.run().id, store.run(f"latest:{made}").id) == ("a", "b")
+
+
 def test_runs_are_listed_newest_first(store: RunStore) -> None:
     for n, name in enumerate(("a", "b", "c")):
         store.begin(make_run(name, started_at=START + timedelta(hours=n), suite=f"s{n % 2}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.judge.asking import ask
 from judgekit.judge.gathering import gathered
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgekit.records.rubric import Rubric
     from judgekit.records.verdict import Verdict
 
-    PairSaid = tuple[Preference | PreferenceFailure, ...]
+    PairSaid: TypeAlias = tuple[Preference | PreferenceFailure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

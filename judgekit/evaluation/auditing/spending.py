@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.evaluation.comparing.summary import one_per_reply
 from judgekit.evaluation.figures.summary import Spent, spent_on
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judgekit.records.judgment import JudgeFailure, Judgment
 
     Failure = JudgeFailure | PreferenceFailure
-    Said = Verdict | PairSaid
+    Said: TypeAlias = Verdict | PairSaid
 
 
 def failures_in(answer: Said) -> Sequence[Failure]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.evaluation.calibrating.clustering import clustered, estimated, rate
+from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.agreement import cohen_kappa, scott_pi
 from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.closeness import lin_ccc
@@ -161,7 +161,7 @@ def agreement(aligned: Aligned, *, level: float) -> Agreement:
     """
     a, b = aligned.human_level.tolist(), aligned.judge_level.tolist()
     clusters = aligned.clusters
-    step = _step(aligned.levels)
+    step = step_of(aligned.levels)
     return Agreement(
         exact=rate(_near(a, b, 0.0), clusters, level=level),
         within_one=rate(_near(a, b, step), clusters, level=level),
@@ -373,10 +373,3 @@ def _of_all(aligned: Aligned, level: float) -> Rate:
 
 def _near(a: Sequence[float], b: Sequence[float], within: float) -> list[float]:
     return [float(abs(x - y) <= within + _SLACK) for x, y in zip(a, b, strict=True)]
-
-
-def _step(levels: Sequence[float] | None) -> float:
-    """The widest gap between neighbouring levels, which is one level apart."""
-    if levels is None or len(levels) < 2:  # noqa: PLR2004 - a gap has two ends
-        return 1.0
-    return max(high - low for low, high in pairwise(levels))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum, nan
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.evaluation.calibrating.scales import level_of, levels_of
-from judgekit.stats.votes import median
+from judgekit.stats.votes import median, mode
 from judgekit.verdicts import reaches
 
 if TYPE_CHECKING:
@@ -153,14 +152,14 @@ class Aligned:
             item: A labelled item.
 
         Returns:
-            Their median, mean, or most frequent score (of several the one given first).
+            Their median, mean, or most frequent score (of several the median of these). On two
+            levels a half goes up, so that kappa and what passes are of the same labels.
         """
         ratings = list(item.ratings.values())
         if self.consensus == "mean":
             return mean_rating(item)
-        if self.consensus == "majority":
-            return Counter(ratings).most_common(1)[0][0]
-        return median(ratings)
+        found = mode(ratings) if self.consensus == "majority" else median(ratings)
+        return level_of(found, self.levels) if self.is_binary else found
 
     def judge_passes(self, item: Item) -> float:
         """Whether the judge's score of an item passes.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from judgekit.datasets.labels import place_labels, read_labels
+from judgekit.datasets.loading import load_dataset, load_rubric
 from judgekit.datasets.rows import Row
 from judgekit.errors import InputError
 from judgekit.evaluation.calibrating.choosing import suggestions
@@ -20,12 +21,13 @@ from judgekit.evaluation.calibrating.material import Grades, Pairs
 from judgekit.evaluation.calibrating.options import CalibrationOptions
 from judgekit.evaluation.calibrating.pair_joining import join_pairs
 from judgekit.evaluation.calibrating.report import CalibrationReport
-from judgekit.evaluation.calibrating.sources import from_run, from_said
+from judgekit.evaluation.calibrating.sources import Said, from_run, from_said
 from judgekit.evaluation.preparing.asked import asked_by_name
 from judgekit.evaluation.run import Run
+from judgekit.records.label import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from types import UnionType
 
     from pydantic import JsonValue
 
@@ -35,21 +37,21 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.joining import Material
     from judgekit.evaluation.calibrating.material import Pair, Place
     from judgekit.evaluation.calibrating.report import CriterionCalibration
-    from judgekit.evaluation.calibrating.sources import Said
     from judgekit.records.case import Dataset
-    from judgekit.records.label import Label
     from judgekit.records.rubric import Rubric
 
-    Judged = Run | Path | str | Iterable[Said | Mapping[str, JsonValue]] | Grades | Pairs
-    Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
+    Told = Said | Mapping[str, JsonValue]
+    Judged = Run | Path | str | Told | Iterable[Told] | Grades | Pairs
+    Labelled = Label | Mapping[str, JsonValue]
+    Labels = Path | str | Labelled | Iterable[Labelled]
 
 
 def calibrate(
     judgments: Judged,
     labels: Labels,
     *,
-    rubric: Rubric | None = None,
-    cases: Dataset | None = None,
+    rubric: Rubric | Path | str | None = None,
+    cases: Dataset | Path | str | None = None,
     options: CalibrationOptions | None = None,
 ) -> CalibrationReport:
     """Hold a judge against people.
@@ -59,9 +61,9 @@ def calibrate(
             `case_id` and `raw` or `winner`; or the path of a file of any of these.
         labels: A file of labels, or labels themselves: `case_id`, `annotator`, `raw` or `winner`,
             and where needed `variant` and `criterion`.
-        rubric: The rubric that was asked, for its scales and thresholds; a run knows its own.
-            Without it they are inferred, which the report's notes say.
-        cases: The cases, for strata, tags and metadata; a run knows its own.
+        rubric: The rubric that was asked, or its file, for its scales and thresholds; a run knows
+            its own. Without it they are inferred, which the report's notes say.
+        cases: The cases, or their file, for strata, tags and metadata; a run knows its own.
         options: Levels, limits and policies; None takes the defaults.
 
     Returns:
@@ -69,7 +71,8 @@ def calibrate(
 
     Raises:
         DatasetError: When a file or a label is unsound.
-        InputError: When several labels are, or no label is of anything that was judged.
+        InputError: When several labels are, when no label is of anything that was judged, or when
+            an argument is of no kind that is known.
         StoreError: When the run cannot be read.
 
     Example:
@@ -87,18 +90,20 @@ def calibrate(
     """
     wanted = options or CalibrationOptions()
     placed = _placed(labels)
-    found = _found(judgments, rubric, cases)
+    asked = load_rubric(rubric) if isinstance(rubric, str | Path) else rubric
+    known = load_dataset(cases) if isinstance(cases, str | Path) else cases
+    found = _found(judgments, asked, known)
     if isinstance(found, Pairs):
         return _of_pairs(found, placed, wanted)
-    if rubric is not None:
-        found.rubric = rubric
+    if asked is not None:
+        found.rubric = asked
     return _of_scores(found, placed, wanted)
 
 
 def _placed(labels: Labels) -> list[PlacedLabel]:
     if isinstance(labels, str | Path):
         return read_labels(labels)
-    placed = place_labels(labels)
+    placed = place_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
     if not placed:
         raise InputError("there are no labels to hold the judge against")
     return placed
@@ -114,7 +119,8 @@ def _found(judgments: Judged, rubric: Rubric | None, cases: Dataset | None) -> G
         found = from_file(Path(judgments), rubric=rubric, cases=by_id)
         found.origin["file"] = str(judgments)
         return found
-    given = list(judgments)
+    kinds = "a run, a file, or a list of verdicts, judgments or comparisons"
+    given = _listed(judgments, Said, "judgments", kinds)
     rows = [Row(n, dict(one)) for n, one in enumerate(given, start=1) if isinstance(one, Mapping)]
     if rows and len(rows) == len(given):
         return from_rows(rows, rubric=rubric, cases=by_id)
@@ -122,6 +128,20 @@ def _found(judgments: Judged, rubric: Rubric | None, cases: Dataset | None) -> G
     if rows:
         raise InputError("records and mappings are not mixed", hint="give one kind of judgments")
     return from_said(said, rubric=rubric, cases=by_id)
+
+
+def _listed(given: object, kind: type | UnionType, what: str, wanted: str) -> list[Any]:
+    """What was given as a list, one by itself too; mappings stand for records."""
+    one_is_fine = (Mapping, *(get_args(kind) or (kind,)))
+    listed = [given] if isinstance(given, one_is_fine) else given
+    if isinstance(listed, Iterable):
+        listed = list(listed)
+        strange = [one for one in listed if not isinstance(one, one_is_fine)]
+        if not strange:
+            return listed
+        given = strange[0]
+    kind_given = type(given).__name__
+    raise InputError(f"{what}: {kind_given} is nothing of the kind", hint=f"give {wanted}")
 
 
 def _of_scores(

@@ -50,7 +50,7 @@ def clustered(
     """An estimate with the interval of a jackknife over clusters.
 
     Above sixty clusters, groups of them are left out together (delete-a-group jackknife,
-    Kott 2001), drawn by their order of appearance.
+    Kott 2001), dealt in the order of their names, so that the order of rows changes nothing.
 
     Args:
         found: The estimate with an interval for independent items.
@@ -63,7 +63,7 @@ def clustered(
     """
     if clusters is None or isnan(found.value):
         return found
-    codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    codes = {name: code for code, name in enumerate(sorted(set(clusters), key=str))}
     if len(codes) == 1:
         reason = "all items are of one case"
         return replace(found, low=nan, high=nan, reason=reason, n_clusters=1)

@@ -31,6 +31,9 @@ _NOT_RANDOM = (
     "the judge scores labelled items otherwise than the rest, so that they do not look like a "
     "random subset; say how they were chosen: --labels-are random or other"
 )
+_NOT_CLUSTERED = (
+    "cases hold several outputs, and this interval takes outputs as independent: it may be narrow"
+)
 _ALL_LABELLED = "every judged item is labelled: people's own figure needs no correction"
 
 
@@ -139,8 +142,13 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
     looks = None if found.check is None else found.check.looks_random
     estimate = found.corrected
     warnings = [*found.warnings]
-    if labels_are == "random" and sides.is_clustered and not isnan(estimate.value):
-        estimate = _clustered(sides, estimate, level)
+    estimator = found.estimator
+    if sides.is_clustered and not isnan(estimate.value):
+        if labels_are == "random":
+            estimate = _clustered(sides, estimate, level)
+            estimator = "ppi++" if estimate.method.startswith("ppi++") else estimator
+        else:
+            warnings.append(_NOT_CLUSTERED)
     if options.labels_are is None:
         if looks is False:
             estimate = undefined(_NOT_RANDOM, n=found.n_labels, method=found.estimator, level=level)
@@ -151,7 +159,7 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
         raw=_raw(sides, found, labels_are, level),
         corrected=estimate,
         labels_only=_plain(sides.labels, sides.clusters[0], level),
-        estimator=found.estimator,
+        estimator=estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
         n_labels=found.n_labels,
         n_unlabelled=len(sides.others),

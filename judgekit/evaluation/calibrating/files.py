@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
@@ -183,7 +184,7 @@ def from_rows(
     if "preferences" in first:
         return from_said(_records(rows, Comparison, path), rubric=rubric, cases=cases)
     if "winner" in first:
-        return _winners(_records(rows, WinnerRow, path), cases or {})
+        return _winners(_records(rows, WinnerRow, path), path, cases or {})
     if "raw" in first or "score" in first or "failure_kind" in first:
         return _scores(_records(rows, ScoreRow, path), rubric, cases or {})
     names = ", ".join(list(first)[:8])
@@ -234,7 +235,12 @@ def _plain(row: Row) -> dict[str, JsonValue]:
     winner = kept.get("winner")
     if isinstance(winner, str):
         kept["winner"] = winner.strip().lower() or None
-    return as_texts({name: value for name, value in kept.items() if value is not None}, _TEXTS)
+    return as_texts({name: v for name, v in kept.items() if not _is_missing(v)}, _TEXTS)
+
+
+def _is_missing(value: JsonValue) -> bool:
+    """Whether nothing was said: null, or the nan that tables put for it."""
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _scores(rows: Iterable[ScoreRow], rubric: Rubric | None, cases: Mapping[str, Case]) -> Grades:
@@ -260,7 +266,7 @@ def _scores(rows: Iterable[ScoreRow], rubric: Rubric | None, cases: Mapping[str,
     return grades
 
 
-def _winners(rows: Iterable[WinnerRow], cases: Mapping[str, Case]) -> Pairs:
+def _winners(rows: Iterable[WinnerRow], path: Path | None, cases: Mapping[str, Case]) -> Pairs:
     pairs = Pairs()
     by_pair: dict[tuple[Place, str | None], list[WinnerRow]] = {}
     for row in rows:
@@ -268,6 +274,17 @@ def _winners(rows: Iterable[WinnerRow], cases: Mapping[str, Case]) -> Pairs:
         place = Place(row.case_id, "::".join(v or "" for v in both) if any(both) else None)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)
+    problems = [
+        DatasetError(
+            f"{n} rows name its winner and none its `order`",
+            path=path,
+            case_id=place.case_id,
+            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge by itself',
+        )
+        for (place, _), said in by_pair.items()
+        if (n := sum(row.order is None for row in said)) > 1
+    ]
+    raise_all(problems, "pairs")
     for (place, criterion), said in by_pair.items():
         pairs.pairs.append(_pair(place, criterion, said))
     return pairs

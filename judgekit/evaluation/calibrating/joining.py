@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.labels import PlacedLabel, score_on
+from judgekit.datasets.labels import YES_NO, PlacedLabel, score_on
 from judgekit.errors import DatasetError
 from judgekit.evaluation.calibrating.aligned import Aligned, Item
 from judgekit.evaluation.calibrating.labelling import WHOLE, Matching
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.labelling import Joined, Told
     from judgekit.evaluation.calibrating.material import Grades, Groups, Place, Sample
     from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.records.rubric import Rubric
 
 _THRESHOLD = 0.7
 _SCORE = "score"
@@ -74,8 +75,9 @@ def join(grades: Grades, labels: Sequence[PlacedLabel], options: CalibrationOpti
     told: defaultdict[str, list[Told]] = defaultdict(list)
     for each in matching.told:
         told[each.criterion].append(each)
-    notes: list[str] = []
-    criteria = [_known(name, grades, told[name], notes) for name in names]
+    criteria = [_known(name, grades, told[name]) for name in names]
+    notes = [*_assumed(criteria, grades.rubric), *matching.notes()]
+    notes += [note for each in criteria for note in _outside(each, table)]
     matching.check(_unscored(told, criteria))
     add_metadata(grades.groups, matching.told)
     builder = _Builder(grades, table, options)
@@ -147,17 +149,42 @@ def _criteria(grades: Grades, table: Mapping[Place, Mapping[str, object]]) -> li
     return [name for name in own if name in seen] + [name for name in seen if name not in own]
 
 
-def _known(name: str, grades: Grades, told: Sequence[Told], notes: list[str]) -> Criterion:
+def _known(name: str, grades: Grades, told: Sequence[Told]) -> Criterion:
     if grades.rubric is not None and name in [c.name for c in grades.rubric.criteria]:
         return grades.rubric.criterion(name)
-    raws = [t.placed.label.raw for t in told if isinstance(t.placed.label.raw, float | int)]
+    given = [t.placed.label.raw for t in told]
+    raws = [raw for raw in given if isinstance(raw, float | int)]
+    if any(isinstance(raw, str) and raw.casefold() in YES_NO for raw in given):
+        raws += [0.0, 1.0]
     own = [s for s in grades.samples if s.criterion in (name, None)]
-    found = inferred(name, own, raws)
-    notes.append(
-        f"no rubric is known: {name} is taken to go from {found.scale.min:g} to "
-        f"{found.scale.max:g} and to pass from {_THRESHOLD:g} of that range"
-    )
-    return found
+    return inferred(name, own, raws)
+
+
+def _assumed(criteria: Sequence[Criterion], rubric: Rubric | None) -> list[str]:
+    """What is said of scales that no rubric tells, a line for each scale."""
+    own = [] if rubric is None else [c.name for c in rubric.criteria]
+    by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
+    for each in criteria:
+        if each.name not in own:
+            by_ends[each.scale.min, each.scale.max].append(each.name)
+    return [
+        f"no rubric is known: {', '.join(names)} {'is' if len(names) == 1 else 'are'} taken to go "
+        f"from {low:g} to {high:g} and to pass from {_THRESHOLD:g} of that range"
+        for (low, high), names in by_ends.items()
+    ]
+
+
+def _outside(
+    criterion: Criterion, table: Mapping[Place, Mapping[str, Sequence[Sample]]]
+) -> list[str]:
+    """What is said of scores of the judge that its scale does not reach to."""
+    scale = criterion.scale
+    raws = [s.raw for said in table.values() for s in said.get(criterion.name, ())]
+    n = sum(raw is not None and not scale.min <= raw <= scale.max for raw in raws)
+    if not n:
+        return []
+    which = f"{n:,} of the judge's scores of {criterion.name}"
+    return [f"{which} lie outside {scale.min:g} to {scale.max:g}; they are taken as they are"]
 
 
 def _unscored(

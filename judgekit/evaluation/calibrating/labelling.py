@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.faults import suggestion
+from judgekit.datasets.faults import is_near, suggestion
 from judgekit.datasets.labels import raise_all
 from judgekit.errors import InputError
 
@@ -107,6 +107,8 @@ class Matching:
     n_missing: int = 0
     n_left_out: int = 0
     not_judged: list[Place | str] = field(default_factory=list)
+    other_criteria: Counter[str] = field(default_factory=Counter)
+    """Labels of criteria that were not judged, by criterion."""
     problems: list[DatasetError] = field(default_factory=list)
     """What is wrong with labels; raised by `check`."""
 
@@ -152,13 +154,13 @@ class Matching:
             self.n_missing += 1
             return
         criterion = self._criterion(placed)
+        if criterion is None:
+            return
         found = [
             place
             for place in by_case.get(label.case_id, ())
             if label.variant in (None, place.variant) and label.repeat in (None, place.repeat)
         ]
-        if criterion is None:
-            return
         if not found:
             self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
         elif len(found) > 1:
@@ -174,16 +176,31 @@ class Matching:
                 self.problems.append(placed.fault(problem, hint))
 
     def _criterion(self, placed: PlacedLabel) -> str | None:
-        """The criterion a label is of; None where there is none such."""
+        """The criterion a label is of; None where there is none such, a slip or a further one."""
         name = placed.label.criterion
         if name is None:
             return self.criteria[0] if len(self.criteria) == 1 else WHOLE
         if name in self.criteria:
             return name
         known = [each for each in self.criteria if each]
+        if known and not is_near(name, known):
+            self.other_criteria[name] += 1
+            self.not_judged.append(f"{placed.label.case_id} on {name}")
+            return None
         hint = suggestion(name, known) if known else "the whole was judged; leave `criterion` out"
         self.problems.append(placed.fault(f"no criterion {name!r} was judged", hint))
         return None
+
+    def notes(self) -> list[str]:
+        """What to say of labels that are left out.
+
+        Returns:
+            A line for the criteria that nobody judged, where there are such.
+        """
+        if not self.other_criteria:
+            return []
+        each = ", ".join(f"{name} ({n:,})" for name, n in self.other_criteria.items())
+        return [f"labels of criteria that were not judged are left out: {each}"]
 
     def _nothing_matched(self, cases: Sequence[str]) -> None:
         if self.n_labels == self.n_missing + self.n_left_out:
@@ -191,6 +208,12 @@ class Matching:
             raise InputError(f"no label{kept} holds a score or a winner")
         some = ", ".join(cases[:_MOST_NAMED])
         mine = ", ".join(str(place) for place in self.not_judged[:_MOST_NAMED])
+        if self.other_criteria.total() == len(self.not_judged):
+            others, known = ", ".join(self.other_criteria), ", ".join(self.criteria)
+            raise InputError(
+                f"no label is of a criterion that was judged; labels: {others}; judged: {known}",
+                hint="`criterion` must be the same on both sides",
+            )
         raise InputError(
             f"no label is of an output that was judged; labels: {mine}, …; judged: {some}, …",
             hint="`case_id` (and `variant`, where it is given) must be the same on both sides",

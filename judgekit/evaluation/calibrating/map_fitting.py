@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +12,19 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.calibrating.clustering import average
 from judgekit.evaluation.calibrating.trusting import folds_of
 from judgekit.records.calibration_map import CalibrationMap, Measured
-from judgekit.stats.calibration import choose_map, crossfit, fit_platt
-from judgekit.verdicts import reaches
+from judgekit.stats.calibration import (
+    choose_map,
+    crossfit,
+    fit_affine,
+    fit_isotonic,
+    fit_ordinal,
+    fit_platt,
+    fit_shift,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from judgekit.evaluation.calibrating.aligned import Aligned
     from judgekit.records.calibration_map import MapMethod
     from judgekit.records.rubric import Criterion
@@ -25,6 +34,9 @@ if TYPE_CHECKING:
 LEAST = 30
 """So many labelled outputs a map needs."""
 
+_ALIKE = 8
+"""So many cases that all gain the same are no chance: p < 0.01 by the signs."""
+
 _GRID = 41
 _DIGITS = 9
 _SLACK = 1e-12
@@ -32,6 +44,15 @@ _METHODS: dict[str, MapMethod] = {
     "shift": "shift", "affine": "affine", "platt": "platt", "ordinal": "ordinal",
     "isotonic": "isotonic",
 }  # fmt: skip
+
+_PLATT = "platt"
+_FITS: dict[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
+    "shift": fit_shift,
+    "affine": fit_affine,
+    "ordinal": fit_ordinal,
+    "isotonic": fit_isotonic,
+    _PLATT: fit_platt,
+}
 
 Points = tuple[tuple[float, float], ...]
 
@@ -44,16 +65,65 @@ class _Candidate:
     out_of_fold: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class _Passes:
+    """How values pass, beside how people do."""
+
+    accuracy: float
+    """Share of outputs passed as people do."""
+
+    share: float
+    """Share that passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Judge and people on [0, 1], and what is needed to hold a map against them."""
+
+    aligned: Aligned
+    judge: np.ndarray
+    people: np.ndarray
+    level: float
+
+    @classmethod
+    def of(cls, aligned: Aligned, level: float) -> _Sides:
+        judge, people = (
+            np.clip([aligned.value(float(raw)) for raw in scores], 0, 1)
+            for scores in (aligned.judge, aligned.human)
+        )
+        return cls(aligned, judge, people, level)
+
+    def mean(self, numbers: np.ndarray) -> Estimate:
+        return average(numbers.tolist(), self.aligned.clusters, level=self.level)
+
+    def error(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray((values - self.people) ** 2)
+
+    def gain(self, values: np.ndarray) -> Estimate:
+        return self.mean(self.error(self.judge) - self.error(values))
+
+    def passes(self, values: np.ndarray) -> _Passes:
+        span = self.aligned.scale.max - self.aligned.scale.min
+        raws = (self.aligned.scale.min + values * span).tolist()
+        passed = np.array([self.aligned.passes(raw) for raw in raws])
+        return _Passes(float((passed == self.aligned.human_pass).mean()), float(passed.mean()))
+
+    @property
+    def people_pass(self) -> float:
+        return float(self.aligned.human_pass.mean())
+
+
 def fit_map(
     aligned: Aligned, criterion: Criterion, kappa: Estimate, *, level: float, seed: int
 ) -> CalibrationMap:
     """The map of one criterion.
 
-    The simplest of shift, affine, ordinal and isotonic that comes within a standard error of the
-    best, or Platt's where labels are 0 or 1 and it comes nearer; each error is taken on cases the
-    map was not fitted on. It is used where the interval of its improvement lies above 0, where
-    it never falls, and where it passes no fewer outputs as people do; else the judge's own value
-    stands (`identity`), and the map says why.
+    Tried are shift, affine, ordinal (Platt's where labels are 0 or 1) and isotonic maps: first
+    the simplest that comes within a standard error of the best, then the others by their error,
+    always on cases they were not fitted on. The first is used that never falls, comes nearer to
+    people (the interval of its improvement lies above 0), passes no fewer outputs as people do,
+    and brings the share that passes no further from people's. Where none does all that, the
+    judge's own value stands (`identity`), and the map says why.
 
     Args:
         aligned: Scores and labels, item by item.
@@ -73,30 +143,24 @@ def fit_map(
         raise NotEnoughDataError(
             f"{len(both)} labelled outputs, and a map needs {LEAST}: label {LEAST - len(both)} more"
         )
-    judge = np.clip([aligned.value(float(raw)) for raw in aligned.judge], 0, 1)
-    people = np.clip([aligned.value(float(raw)) for raw in aligned.human], 0, 1)
+    sides = _Sides.of(aligned, level)
     names = [item.cluster for item in both]
-    candidate = _candidate(judge, people, folds_of(names, seed))
-    mapped = judge if candidate is None else candidate.out_of_fold
-    before, after = (judge - people) ** 2, (mapped - people) ** 2
-    gain = average((before - after).tolist(), aligned.clusters, level=level)
-    accuracy = _accuracy(aligned, judge), _accuracy(aligned, mapped)
-    reason = _why_not(candidate, before, gain, accuracy)
-    if reason is not None or candidate is None:
-        method: MapMethod = "identity"
-        points: Points = ((0.0, 0.0), (1.0, 1.0))
-    else:
-        method, points = _METHODS[candidate.fitted.kind], _points(candidate.fitted)
+    chosen, reason = _chosen(sides, folds_of(names, seed))
+    mapped = sides.judge if chosen is None else chosen.out_of_fold
+    before, after = sides.passes(sides.judge), sides.passes(mapped)
     return CalibrationMap(
         criterion=criterion,
-        method=method,
-        points=points,
+        method="identity" if chosen is None else _METHODS[chosen.fitted.kind],
+        points=((0.0, 0.0), (1.0, 1.0)) if chosen is None else _points(chosen.fitted),
         reason=reason,
-        error_before=measured(average(before.tolist(), aligned.clusters, level=level)),
-        error_after=measured(average(after.tolist(), aligned.clusters, level=level)),
-        improvement=measured(gain),
-        accuracy_before=accuracy[0],
-        accuracy_after=accuracy[1],
+        error_before=measured(sides.mean(sides.error(sides.judge))),
+        error_after=measured(sides.mean(sides.error(mapped))),
+        improvement=measured(sides.gain(mapped)),
+        accuracy_before=before.accuracy,
+        accuracy_after=after.accuracy,
+        passed_before=before.share,
+        passed_after=after.share,
+        passed_by_people=sides.people_pass,
         kappa=measured(kappa),
         n_labels=sum(len(item.ratings) for item in both),
         n_items=len(both),
@@ -118,58 +182,64 @@ def measured(found: Estimate) -> Measured:
     return Measured(value=value, low=low, high=high, level=found.level)
 
 
-def _candidate(judge: np.ndarray, people: np.ndarray, folds: list[int]) -> _Candidate | None:
-    """The best map there is; None where the values do not identify any."""
-    x, y = judge.tolist(), people.tolist()
-    found: list[_Candidate] = []
+def _chosen(sides: _Sides, folds: list[int]) -> tuple[_Candidate | None, str | None]:
+    """The map that is used; None with the reason where the judge's own value stands."""
+    if not sides.error(sides.judge).any():
+        return None, "the judge says what people say"
+    candidates = _candidates(sides, folds)
+    if not candidates:
+        return None, "the scores or the labels are all the same, so that no map can be fitted"
+    reasons = [_why_not(sides, candidate) for candidate in candidates]
+    for candidate, reason in zip(candidates, reasons, strict=True):
+        if reason is None:
+            return candidate, None
+    return None, reasons[0]
+
+
+def _candidates(sides: _Sides, folds: list[int]) -> list[_Candidate]:
+    """The maps there are, in the order in which they are considered."""
+    x, y = sides.judge.tolist(), sides.people.tolist()
     try:
         choice = choose_map(x, y, folds)
-        found.append(_Candidate(choice.chosen, _clipped(np.array(choice.out_of_fold))))
-        if set(y) <= {0.0, 1.0}:
-            out_of_fold = _clipped(crossfit(fit_platt, x, y, folds))
-            found.append(_Candidate(fit_platt(x, y), out_of_fold))
-    except NotEnoughDataError:  # what was found before stands
-        pass
-    return min(found, key=lambda one: float(((one.out_of_fold - people) ** 2).mean()), default=None)
+    except NotEnoughDataError:
+        return []
+    names, first = [name for name, _, _ in choice.errors], choice.chosen.kind
+    if set(y) <= {0.0, 1.0}:  # of two levels Platt's is the ordinal map, kept from extremes
+        names = [_PLATT if name == "ordinal" else name for name in names]
+        first = _PLATT if first == "ordinal" else first
+    found = []
+    for name in names:
+        out_of_fold = np.clip(crossfit(_FITS[name], x, y, folds), 0, 1)
+        found.append(_Candidate(_FITS[name](x, y), out_of_fold))
+    found.sort(key=lambda one: float(sides.error(one.out_of_fold).mean()))
+    return sorted(found, key=lambda one: one.fitted.kind != first)
 
 
-def _clipped(values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.clip(values, 0, 1))
-
-
-def _why_not(
-    candidate: _Candidate | None,
-    before: np.ndarray,
-    gain: Estimate,
-    accuracy: tuple[float | None, float | None],
-) -> str | None:
-    """Why the judge's own value stands; None where the map is used."""
-    if not before.any():
-        return "the judge says what people say"
-    if candidate is None:
-        return "the scores or the labels are all the same, so that no map can be fitted"
+def _why_not(sides: _Sides, candidate: _Candidate) -> str | None:
+    """Why a map is not used; None where it is."""
+    kind = candidate.fitted.kind
     if _falls(candidate.fitted):
         return "the judge's values fall where people's rise: no map that never falls helps"
-    if not gain.low > 0:
+    if not _is_shown(sides.gain(candidate.out_of_fold)):
         return "no map is shown to come nearer to people than the judge's own value"
-    own, mapped = accuracy
-    if own is not None and mapped is not None and mapped < own - _SLACK:
+    own, mapped = sides.passes(sides.judge), sides.passes(candidate.out_of_fold)
+    if mapped.accuracy < own.accuracy - _SLACK:
         return (
-            f"the {candidate.fitted.kind} map comes nearer on the scale, but passes fewer outputs "
-            f"as people do ({mapped:.0%} instead of {own:.0%})"
+            f"the {kind} map comes nearer on the scale, but passes fewer outputs as people do "
+            f"({mapped.accuracy:.0%} instead of {own.accuracy:.0%})"
+        )
+    people = sides.people_pass
+    if abs(mapped.share - people) > abs(own.share - people) + _SLACK:
+        return (
+            f"the {kind} map comes nearer on the scale, but passes {mapped.share:.0%} where people "
+            f"pass {people:.0%} and the judge {own.share:.0%}"
         )
     return None
 
 
-def _accuracy(aligned: Aligned, values: np.ndarray) -> float | None:
-    """The share of outputs that values pass as people do; None where nothing passes."""
-    threshold = aligned.threshold
-    if threshold is None:
-        return None
-    passes = np.array([float(reaches(float(value), threshold)) for value in values])
-    known = ~np.isnan(aligned.human_pass)
-    same = passes[known] == aligned.human_pass[known]
-    return float(same.mean()) if known.any() else None
+def _is_shown(gain: Estimate) -> bool:
+    """Whether a gain is more than chance; where every case gains the same there is no interval."""
+    return gain.low > 0 or (isnan(gain.low) and gain.value > 0 and gain.n >= _ALIKE)
 
 
 def _falls(fitted: FittedMap) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.calibrating.aligned import Aligned
     from judgekit.evaluation.calibrating.options import CalibrationOptions
-    from judgekit.records.calibration_map import Asked, CalibrationMap
+    from judgekit.records.calibration_map import CalibrationMap, Judging
     from judgekit.records.rubric import Rubric
     from judgekit.stats.estimate import Estimate
 
@@ -34,7 +34,7 @@ class MapMaterial:
     rubric: Rubric | None
     """The rubric, where it is known."""
 
-    asked: Asked | None
+    asked: Judging | None
     """Who judged and how, where that is known."""
 
     aligned: Mapping[str, Aligned]
@@ -95,7 +95,7 @@ def fit_maps(material: MapMaterial, *, fitted_at: datetime) -> Calibration:
     )
 
 
-def _known(material: MapMaterial) -> tuple[Rubric, Asked]:
+def _known(material: MapMaterial) -> tuple[Rubric, Judging]:
     if material.kind == "pairwise":
         raise InputError(
             "choices between two outputs have no map",

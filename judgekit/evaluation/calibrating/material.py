@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.records.calibration_map import Asked
+    from judgekit.records.calibration_map import Judging
     from judgekit.records.case import Case
     from judgekit.records.comparison import Order, Winner
     from judgekit.records.record import JsonObject
@@ -98,7 +98,7 @@ class Grades:
     models: dict[str, None] = field(default_factory=dict)
     """The models that answered, in the providers' words."""
 
-    asked: Asked | None = None
+    asked: Judging | None = None
     """Who judged and how they were asked, where that is known."""
 
     n_errors: int = 0

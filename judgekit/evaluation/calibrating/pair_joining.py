@@ -86,6 +86,7 @@ def join_pairs(
         pooled=None,
         joined=matching.joined(found_places, dict(n_failed), pairs.n_errors),
         judges=tuple(judges),
+        notes=tuple(matching.notes()),
     )
     return JoinedPairs(material, by_criterion)
 

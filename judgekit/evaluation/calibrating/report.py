@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.pair_orders import PairOrders
     from judgekit.evaluation.calibrating.people import Ceiling
     from judgekit.evaluation.calibrating.trusting import Recalibration, Trust
-    from judgekit.records.calibration_map import Asked, Calibration
+    from judgekit.records.calibration_map import Calibration, Judging
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
 
@@ -165,7 +165,7 @@ class CalibrationReport:
     rubric_record: Rubric | None = None
     """The rubric itself, where it is known."""
 
-    asked: Asked | None = None
+    asked: Judging | None = None
     """Who judged and how they were asked, where that is known."""
 
     def maps(self, *, fitted_at: datetime | None = None) -> Calibration:

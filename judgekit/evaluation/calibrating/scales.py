@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,20 @@ def level_of(score: float, points: Sequence[float] | None) -> float:
         return round(score, _DIGITS)
     place = min(range(len(points)), key=lambda i: (round(abs(points[i] - score), _DIGITS), -i))
     return points[place]
+
+
+def step_of(levels: Sequence[float] | None) -> float:
+    """How far apart two scores are that are one level apart.
+
+    Args:
+        levels: The levels, lowest first; None for any number.
+
+    Returns:
+        The widest gap between neighbouring levels; 1 where there are none.
+    """
+    if levels is None or len(levels) < _TWO:
+        return 1.0
+    return max(high - low for low, high in pairwise(levels))
 
 
 def _ends(found: Sequence[tuple[float, float | None]]) -> tuple[float, float] | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.grading import Graded
     from judgekit.evaluation.run import Run
-    from judgekit.records.calibration_map import Asked
+    from judgekit.records.calibration_map import Judging
     from judgekit.records.case import Case
     from judgekit.records.comparison import PreferenceFailure, Slot, Winner
     from judgekit.records.rubric import Rubric
@@ -107,7 +107,7 @@ def from_said(
     return grades
 
 
-def from_graded(graded: Iterable[Graded], rubric: Rubric, asked: Asked | None = None) -> Grades:
+def from_graded(graded: Iterable[Graded], rubric: Rubric, asked: Judging | None = None) -> Grades:
     """What a judge said of outputs that were graded just now.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.calibrating.clustering import estimated, rate
+from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.calibration import choose_map, crossfit
 from judgekit.stats.discrimination import auroc
 from judgekit.stats.probability_maps import fit_platt
@@ -176,7 +177,7 @@ def rightness(aligned: Aligned, options: CalibrationOptions) -> np.ndarray:
     if aligned.threshold is None or options.right == "exact":
         return np.where(gap <= _SAME, 1.0, 0.0)
     if options.right == "within_one":
-        return np.where(gap <= 1 + _SAME, 1.0, 0.0)
+        return np.where(gap <= step_of(aligned.levels) + _SAME, 1.0, 0.0)
     known = ~(np.isnan(aligned.judge_pass) | np.isnan(aligned.human_pass))
     return np.where(known, aligned.judge_pass == aligned.human_pass, nan)
 

@@ -17,6 +17,7 @@ from judgekit.errors import (
 )
 from judgekit.evaluation.comparing.scores import Scored, compare_scored
 from judgekit.evaluation.comparing.stored import summarize_comparison
+from judgekit.evaluation.preparing.calibrated import by_one_measure
 from judgekit.evaluation.preparing.versions import file_mark, version_mark
 from judgekit.evaluation.running.identity import version_in
 from judgekit.judge.opening import own_templates
@@ -279,12 +280,13 @@ def _scored(
         other = next((one for one in others if _is_comparable(run, one)), None)
         if other is None or run.rubric is None:
             continue
+        then, now = by_one_measure(other, run)
         sides = (
-            Scored(store.results(run.id, variant=variant), run),
-            Scored(store.results(other.id, variant=baseline), other),
+            Scored(store.results(other.id, variant=baseline), then),
+            Scored(store.results(run.id, variant=variant), now),
         )
         try:
-            found = compare_scored(*sides, (variant, baseline), alpha=alpha)
+            found = compare_scored(*sides, (baseline, variant), alpha=alpha)
         except NotEnoughDataError:
             continue
         return Evidence(
@@ -293,8 +295,8 @@ def _scored(
             rubric=run.rubric,
             version=version_in(run, variant),
             decision=found.decision,
-            is_better=found.decision.winner == "a",
-            is_worse=found.decision.winner == "b",
+            is_better=found.decision.winner == "b",
+            is_worse=found.decision.winner == "a",
             suite=run.suite,
             at=run.started_at,
         )

@@ -20,7 +20,7 @@ from judgekit.records.check import Score
 from judgekit.records.output import Output
 from judgekit.records.rubric import Rubric
 from judgekit.verdicts import checked_value, conclude, decide, decide_strategy
-from judgekit.verdicts.calibrating import calibrated
+from judgekit.verdicts.calibrating import apply_calibration
 from judgekit.verdicts.combining import weighted_mean
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
         panel=run.panel,
     )
     use = run.calibration
-    return verdict if use is None else calibrated(verdict, rubric, use, panel=run.panel)
+    return verdict if use is None else apply_calibration(verdict, rubric, use, panel=run.panel)
 
 
 def _scores(

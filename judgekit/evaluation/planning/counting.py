@@ -272,6 +272,19 @@ def judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[int, int]
         Likely, and at most.
     """
     asked = 1 if request.subject.criterion is not None else len(rubric.criteria)
+    return reply_tokens(request, asked)
+
+
+def reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
+    """How many tokens a reply to so many questions has.
+
+    Args:
+        request: What is asked.
+        asked: How many criteria it asks about, the whole being one.
+
+    Returns:
+        Likely, and at most.
+    """
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest

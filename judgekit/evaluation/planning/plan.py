@@ -1,30 +1,25 @@
-"""What a grading would ask and cost, worked out before anything is paid."""
+"""What a grading or a comparison would ask and cost, worked out before anything is paid."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
-from judgekit.evaluation.planning.counting import Counting, judge_reply_tokens
+from judgekit.evaluation.planning.counting import Counting, judge_reply_tokens, reply_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from judgekit.evaluation.comparing.pairing import Paired
     from judgekit.judge.judge import Judge
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.rubric import Rubric
 
 
-@dataclass(frozen=True, slots=True)
-class GradePlan:
-    """What a grading would ask."""
-
-    n_outputs: int
-    """Outputs to be graded."""
-
-    n_skipped: int
-    """Outputs that are errors of the system under test."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingPlan:
+    """What one judge would be asked."""
 
     n_questions: int
     """Questions, repeats included; equal ones count once."""
@@ -59,6 +54,31 @@ class GradePlan:
         return self.n_questions - self.n_owned
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradePlan(AskingPlan):
+    """What a grading would ask."""
+
+    n_outputs: int
+    """Outputs to be graded."""
+
+    n_skipped: int
+    """Outputs that are errors of the system under test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonPlan(AskingPlan):
+    """What a comparison would ask, each pair in both orders."""
+
+    n_pairs: int
+    """Pairs of outputs to be compared."""
+
+    n_identical: int
+    """Of them, pairs of the same text: ties, nobody is asked."""
+
+    n_skipped: int
+    """Of them, pairs with an output that is an error; they are not judged."""
+
+
 def plan_grading(
     judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
 ) -> GradePlan:
@@ -83,15 +103,78 @@ def plan_grading(
         n_skipped += output.error is not None
         for request in judge.requests(case, output, rubric):
             counting.take(request, judge_reply_tokens(request, rubric))
-    likely, most = counting.likely(), counting.most()
-    is_priced = likely.price_usd is not None and most.price_usd is not None
     return GradePlan(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
+        template=judge.template.id,
+        **_asking(counting),
+    )
+
+
+def plan_comparing(
+    judge: Judge,
+    pairs: Iterable[Paired],
+    rubric: Rubric,
+    *,
+    names: Iterable[str] = (),
+    refresh: bool = False,
+) -> ComparisonPlan:
+    """Work out what comparing pairs would ask and cost, both orders included; asks nothing.
+
+    Args:
+        judge: Who would compare.
+        pairs: The pairs.
+        rubric: How they would be compared.
+        names: Names that would give a side away, beside the variants'.
+        refresh: Whether replies that are owned would be asked anew.
+
+    Returns:
+        The plan.
+
+    Raises:
+        InputError: When the pairs cannot be read, or the template does not fit the rubric.
+    """
+    n_pairs = n_identical = n_skipped = 0
+    counting, comparer = Counting(judge.connection, refresh=refresh), judge.comparer
+    given = tuple(names)
+    for pair in pairs:
+        n_pairs += 1
+        if pair.a.error is not None or pair.b.error is not None:
+            n_skipped += 1
+            continue
+        seen = comparer.seen(pair.a, pair.b, given)
+        n_identical += seen.is_identical
+        for question in comparer.questions(pair.case, seen, rubric):
+            counting.take(question.request, reply_tokens(question.request, len(question.asked)))
+    return ComparisonPlan(
+        n_pairs=n_pairs,
+        n_identical=n_identical,
+        n_skipped=n_skipped,
+        template=comparer.template.id,
+        **_asking(counting),
+    )
+
+
+class _Asked(TypedDict):
+    """What both plans have in common, as it was counted."""
+
+    n_questions: int
+    n_owned: int
+    model: str
+    input_tokens: int
+    output_tokens: tuple[int, int]
+    token_source: str
+    price_usd: tuple[float, float] | None
+    saved_usd: float
+
+
+def _asking(counting: Counting) -> _Asked:
+    likely, most = counting.likely(), counting.most()
+    is_priced = likely.price_usd is not None and most.price_usd is not None
+    return _Asked(
         n_questions=counting.n_questions,
         n_owned=counting.n_owned,
-        model=judge.connection.name,
-        template=judge.template.id,
+        model=counting.connection.name,
         input_tokens=likely.input_tokens,
         output_tokens=(likely.output_tokens, most.output_tokens),
         token_source=counting.counted_by,

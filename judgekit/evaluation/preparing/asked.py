@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from judgekit.records.calibration_map import Asked, AskedJudge
+from judgekit.records.calibration_map import JudgeAsked, Judging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ _BESIDE_THE_POINT = frozenset({"seed", "logprobs", "top_logprobs"})
 """Parameters that do not move what a judge tends to say."""
 
 
-def asked_by(judge: Judge) -> Asked:
+def asked_by(judge: Judge) -> Judging:
     """How one judge is asked.
 
     Args:
@@ -33,10 +33,10 @@ def asked_by(judge: Judge) -> Asked:
     Returns:
         Model, template, parameters and repeats.
     """
-    return Asked(judges=(_of_judge(judge),))
+    return Judging(judges=(_of_judge(judge),))
 
 
-def asked_by_jury(jury: Jury) -> Asked | None:
+def asked_by_jury(jury: Jury) -> Judging | None:
     """How the judges of a suite are asked.
 
     Args:
@@ -47,11 +47,11 @@ def asked_by_jury(jury: Jury) -> Asked | None:
     """
     models = [] if jury.models is None else jury.models.judges
     known = {judge.id: _of_judge(judge) for judge in models}
-    judges = [known.get(name) or AskedJudge(judge=name) for name in jury.panel.judges]
+    judges = [known.get(name) or JudgeAsked(judge=name) for name in jury.panel.judges]
     return _of_panel(judges, jury.panel)
 
 
-def asked_by_name(judges: Iterable[str]) -> Asked | None:
+def asked_by_name(judges: Iterable[str]) -> Judging | None:
     """What the names of judges tell of how they were asked: model and template.
 
     Args:
@@ -62,10 +62,10 @@ def asked_by_name(judges: Iterable[str]) -> Asked | None:
         for how they were combined is not known.
     """
     named = [name for name in judges if name]
-    return Asked(judges=(AskedJudge(judge=_named(named[0])),)) if len(named) == 1 else None
+    return Judging(judges=(JudgeAsked(judge=_named(named[0])),)) if len(named) == 1 else None
 
 
-def asked_in(run: RunInfo) -> Asked | None:
+def asked_in(run: RunInfo) -> Judging | None:
     """How the judges of a stored run were asked.
 
     Args:
@@ -76,11 +76,11 @@ def asked_in(run: RunInfo) -> Asked | None:
     """
     noted = run.config.get(ASKED)
     if isinstance(noted, dict):
-        return Asked.model_validate(noted)
-    return _of_panel([AskedJudge(judge=_named(name)) for name in run.panel.judges], run.panel)
+        return Judging.model_validate(noted)
+    return _of_panel([JudgeAsked(judge=_named(name)) for name in run.panel.judges], run.panel)
 
 
-def machines_of(asked: Asked | None) -> Asked | None:
+def machines_of(asked: Judging | None) -> Judging | None:
     """The same without people, whose word is not what is calibrated.
 
     Args:
@@ -95,12 +95,12 @@ def machines_of(asked: Asked | None) -> Asked | None:
     return asked.model_copy(update={"judges": judges}) if judges else None
 
 
-def _of_judge(judge: Judge) -> AskedJudge:
+def _of_judge(judge: Judge) -> JudgeAsked:
     grader = judge.grader
     parameters: JsonObject = {
         name: value for name, value in grader.parameters.items() if name not in _BESIDE_THE_POINT
     }
-    return AskedJudge(
+    return JudgeAsked(
         judge=_named(judge.id),
         parameters=parameters,
         repeats=grader.repeats,
@@ -108,12 +108,12 @@ def _of_judge(judge: Judge) -> AskedJudge:
     )
 
 
-def _of_panel(judges: Iterable[AskedJudge], panel: Panel) -> Asked | None:
+def _of_panel(judges: Iterable[JudgeAsked], panel: Panel) -> Judging | None:
     named = tuple(judges)
     if not named:
         return None
     weighted = panel.combine == "weighted"
-    return Asked(
+    return Judging(
         judges=named,
         combine=panel.combine if len(named) > 1 else "mean",
         weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),

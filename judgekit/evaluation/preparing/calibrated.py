@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.calibrations import find_calibrations
-from judgekit.evaluation.preparing.asked import HUMAN, asked_by_jury
+from judgekit.evaluation.preparing.asked import HUMAN, asked_by, asked_by_jury
 from judgekit.judge.heuristic import HEURISTIC
 from judgekit.records.calibration_map import UNCALIBRATED, CalibrationInUse
 from judgekit.verdicts.calibrating import hold
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from judgekit.datasets.suite_settings import Gate
     from judgekit.evaluation.preparing.opening import OpenSuite
-    from judgekit.records.calibration_map import Asked
+    from judgekit.judge.judge import Judge
+    from judgekit.records.calibration_map import Calibration, Judging
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
 
@@ -25,8 +26,28 @@ CALIBRATED = "calibrated"
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")
 
 
+def check_calibration(calibration: Calibration, rubric: Rubric, judge: Judge) -> CalibrationInUse:
+    """Whether a calibration holds for a rubric and a judge as they are now.
+
+    Args:
+        calibration: The maps, from `load_calibration` or `CalibrationReport.maps`.
+        rubric: How outputs are judged.
+        judge: Who judges.
+
+    Returns:
+        The state, in words that name what was changed; `apply_calibration` takes it.
+
+    Example:
+        >>> import judgekit as jk
+        >>> def graded(judge: jk.Judge, case: jk.Case, output: jk.Output, rubric: jk.Rubric):
+        ...     use = jk.check_calibration(jk.load_calibration("maps.json"), rubric, judge)
+        ...     return jk.apply_calibration(judge.grade_sync(case, output, rubric), rubric, use)
+    """
+    return hold(calibration, rubric, asked_by(judge))
+
+
 def calibration_in_use(
-    path: Path | str | None, rubric: Rubric | None, asked: Asked | None
+    path: Path | str | None, rubric: Rubric | None, asked: Judging | None
 ) -> CalibrationInUse:
     """Whether judgments will be calibrated, and by which maps.
 
@@ -108,9 +129,28 @@ def uncalibrated(run: RunInfo) -> RunInfo:
     if run.calibration is None or not run.calibration.applied:
         return run
     config = {key: value for key, value in run.config.items() if key != CALIBRATED}
-    copy = run.model_copy(update={"config": config})
-    copy.__dict__.pop("calibration", None)  # worked out for the run with its maps
-    return copy
+    return run.model_copy(update={"config": config})
+
+
+def by_one_measure(a: RunInfo, b: RunInfo) -> tuple[RunInfo, RunInfo]:
+    """Two runs by values that can be compared.
+
+    Args:
+        a: A run.
+        b: Another.
+
+    Returns:
+        Both as they are where the same maps apply to both, or none to either; else both by their
+        judges' own values, for a map in one of them would look like a change of what is judged.
+    """
+    return (a, b) if _applied(a) == _applied(b) else (uncalibrated(a), uncalibrated(b))
+
+
+def _applied(run: RunInfo) -> tuple[str, ...] | None:
+    use = run.calibration
+    if use is None or use.calibration is None or not use.applied:
+        return None
+    return use.calibration.fingerprint, *use.applied
 
 
 def calibration_of(run: RunInfo) -> CalibrationInUse:

@@ -377,7 +377,8 @@ def _chosen(
     if not variants:
         raise SettingsError(
             "the suite has no variants, so that there is nothing to run",
-            hint="add `variants:`, for example `- {id: v1, outputs: outputs/v1.jsonl}`",
+            hint="add `variants:`, for example `- {id: v1, outputs: outputs/v1.jsonl}`, or give "
+            "--outputs FILE, --target-command 'python agent.py', --target-python or --target-http",
         )
     known = [variant.id for variant in variants]
     for name in wanted:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
+from judgekit.evaluation.preparing.asked import ASKED
+from judgekit.evaluation.preparing.calibrated import CALIBRATED, by_one_measure
+from judgekit.evaluation.rejudging.calibration import calibrated_again
 from judgekit.evaluation.rejudging.contrasting import side_of
 from judgekit.evaluation.rejudging.figures import Twice
 from judgekit.evaluation.running.answering import WITHHELD
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 REJUDGED = "rejudged"
 """The key of a run's `config` under which it says which run it judges again."""
 
+_OF_THE_JUDGES = frozenset({"panel", ASKED, CALIBRATED})
 _FATAL = frozenset({"auth", "not_found", "quota"})
 
 
@@ -93,11 +97,12 @@ def rejudged_run(
     Raises:
         SettingsError: When the run has no rubric, so that no judge was asked.
     """
-    if (rubric or old.rubric) is None or not old.panel.judges:
+    by_rubric = rubric or old.rubric
+    if by_rubric is None or not old.panel.judges:
         raise SettingsError(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
-    config: JsonObject = {key: value for key, value in old.config.items() if key != "panel"}
+    config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
     parts = config.get(PARTS)
     known = parts if isinstance(parts, dict) else {}
     config |= {
@@ -105,6 +110,7 @@ def rejudged_run(
         PARTS: {**known, "judges": fingerprint([judge.id])},
         REJUDGED: {"run": old.id, "judges": list(old.panel.judges)},
     }
+    config |= calibrated_again(old, judge, by_rubric)
     slug = "".join(c if c.isalnum() else "-" for c in old.suite.lower()).strip("-")[:40]
     return RunInfo(
         id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-rejudged-{token or secrets.token_hex(2)}",
@@ -117,7 +123,7 @@ def rejudged_run(
         dataset=old.dataset,
         dataset_version=old.dataset_version,
         n_cases=old.n_cases,
-        rubric=rubric or old.rubric,
+        rubric=by_rubric,
         variants=old.variants,
         panel=Panel(judges=(judge.id,)),
         triggered_by="rejudge",
@@ -175,10 +181,11 @@ def judged_twice(old: RunInfo, new: RunInfo, store: RunStore) -> Iterator[Twice]
     Yields:
         In the old run's order; without outputs that are errors or that no judge was asked about.
     """
+    then, now = by_one_measure(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)
-        before = conclude_result(result, old)
-        after = None if again is None else conclude_result(again, new)
+        before = conclude_result(result, then)
+        after = None if again is None else conclude_result(again, now)
         if before.verdict is None or after is None or after.verdict is None:
             continue
         if result.output.error is None:

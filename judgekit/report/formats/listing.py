@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from judgekit.report.replacing import replaced
+from judgekit.report.replacing import replace_text, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
     from judgekit.records.record import JsonObject
 
 
-def write_list(path: Path, items: Iterable[JsonObject]) -> int:
+def write_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
     """Write objects to a file, one in memory at a time; replaced as a whole or not at all.
 
     Args:
         path: `.jsonl` for an object a line; any other name for a JSON list.
         items: The objects, read as they are written.
+        one_alone: Whether a single object is written as itself, not as a list of one.
 
     Returns:
         How many were written.
@@ -28,9 +30,14 @@ def write_list(path: Path, items: Iterable[JsonObject]) -> int:
         StoreError: When the file cannot be written.
     """
     is_lines = path.suffix.lower() == ".jsonl"
+    coming = iter(items)
+    first = list(islice(coming, 2))
+    if one_alone and len(first) == 1 and not is_lines:
+        replace_text(path, f"{json_text(first[0], indent=2)}\n")
+        return 1
     n = 0
     with replaced(path) as file:
-        for item in items:
+        for item in chain(first, coming):
             if not is_lines:
                 file.write(b",\n" if n else b"[\n")
             file.write(json_text(item, indent=None if is_lines else 2).encode())

@@ -48,17 +48,17 @@ def is_skill_file(path: Path | None) -> bool:
 
 
 def labels_of(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
-    """What the first and the second side are called in a blind file: A and B, drawn for each pair.
+    """What the first and the second side are called in a blind file: A and B, drawn for each case.
 
     Args:
         pair: The pair.
         info: Its comparison.
 
     Returns:
-        The letters of side a and side b. The draw hangs on the comparison and the pair alone, so
-        that the same file comes out each time.
+        The letters of side a and side b. The draw hangs on the seed and the case alone, so that
+        the same file comes out each time, and the mirrored one where the sides are swapped.
     """
-    draw = random.Random(f"judgekit sides {info.label_seed} {info.id} {pair.place}")
+    draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 
 

@@ -122,7 +122,7 @@ def write_gradings(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> in
 
     Args:
         path: A folder, made where there is none, for a file `<case>_v<version>_run<n>.json` each;
-            `.jsonl` for one a line, `.json` for a list.
+            `.jsonl` for one a line, `.json` for the one grading there is, or a list of several.
         run: The run.
         answers: Its answers, read as they are written.
 
@@ -136,7 +136,7 @@ def write_gradings(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> in
     check_grading_place(path)
     found = (grading(answer, run) for answer in answers)
     if path.suffix.lower() in SUFFIXES and not path.is_dir():
-        return write_list(path, found)
+        return write_list(path, found, one_alone=True)
     return _write_folder(path, found)
 
 

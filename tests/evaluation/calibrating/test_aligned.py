@@ -14,7 +14,7 @@ from judgekit.evaluation.calibrating.material import Place, Sample, groups_of
 from judgekit.evaluation.calibrating.options import CalibrationOptions
 from judgekit.evaluation.calibrating.scales import CHOICE, inferred, level_of, levels_of
 from judgekit.records.rubric import Scale
-from tests.evaluation.calibrating.items import FIVE, aligned, item
+from tests.evaluation.calibrating.items import FIVE, YES_NO, aligned, item
 from tests.factories import make_case
 
 
@@ -23,10 +23,23 @@ def test_annotators_come_to_one_label(consensus: Any, label: float) -> None:
     found = aligned(item(3, 4, 1, 4, 2, 1), consensus=consensus)
     even = aligned(item(3, 4, 1, 4, 2), consensus=consensus)
     assert found.label(found.items[0]) == (
-        2.4 if consensus == "mean" else 2 if consensus == "median" else 4
+        2.4 if consensus == "mean" else 2 if consensus == "median" else 2.5
     )
     assert even.label(even.items[0]) == {"median": 3, "mean": 2.75, "majority": 4}[consensus]
     assert label
+
+
+def test_the_majority_does_not_depend_on_who_is_named_first() -> None:
+    either = [aligned(item(3, *said), consensus="majority") for said in ((4, 2), (2, 4))]
+    assert [one.label(one.items[0]) for one in either] == [3, 3]
+
+
+@pytest.mark.parametrize("consensus", ["median", "majority"])
+def test_of_two_levels_the_label_and_what_passes_agree_where_people_are_split(
+    consensus: Any,
+) -> None:
+    split = aligned(item(1, 1, 0), scale=YES_NO, consensus=consensus)
+    assert (split.human_level.tolist(), split.human_pass.tolist()) == ([1], [1])
 
 
 def test_a_half_goes_up_on_both_sides() -> None:

@@ -79,6 +79,9 @@ def test_a_correction_knows_of_cases_with_several_outputs(labels_are: LabelsAre)
     assert found.raw.n_clusters is not None
     if labels_are == "random":
         assert found.corrected.n_clusters is not None
+        assert found.estimator == "ppi++"
+    else:
+        assert "takes outputs as independent" in found.warnings[-1]
 
 
 def test_cases_that_do_not_differ_leave_no_interval() -> None:

@@ -23,6 +23,12 @@ def test_right_means_what_was_chosen(right: Rightness, share: float) -> None:
     assert rightness(several([(5, 4), (3, 1)]), options).mean() == share
 
 
+def test_one_level_off_is_one_step_of_the_scale() -> None:
+    scale = Scale.model_validate({"levels": [{"value": raw} for raw in (0, 50, 100)]})
+    found = several([(50, 100), (0, 100)], scale=scale)
+    assert rightness(found, CalibrationOptions(right="within_one")).tolist() == [1, 0]
+
+
 def sure(pairs: list[tuple[float, float, float | None]], **fields: object) -> Aligned:
     """Items with a confidence."""
     return aligned(

@@ -32,11 +32,25 @@ def pair(place: int = 0, **fields: Any) -> ComparedPair:
     return ComparedPair(**known | fields)
 
 
-def test_which_side_is_a_is_drawn_for_each_pair_and_stays() -> None:
+def test_which_side_is_a_is_drawn_for_each_case_and_stays() -> None:
     drawn = [labels_of(pair(place), INFO) for place in range(400)]
     assert set(drawn) == {("A", "B"), ("B", "A")}
     assert 150 < drawn.count(("A", "B")) < 250
-    assert drawn == [labels_of(pair(place), INFO) for place in range(400)]
+    later = INFO.model_copy(update={"id": "cmp-2"})
+    elsewhere = [pair(399 - place, case=make_case(id=f"c/{place}")) for place in range(400)]
+    assert drawn == [labels_of(one, later) for one in elsewhere]
+    other = INFO.model_copy(update={"label_seed": 1})
+    assert drawn != [labels_of(pair(place), other) for place in range(400)]
+
+
+def test_sides_that_are_swapped_give_the_mirrored_file() -> None:
+    turned = INFO.model_copy(update={"id": "cmp-2", "a": INFO.b, "b": INFO.a})
+    mirrored = {"A": "B", "B": "A"}
+    for place in range(20):
+        there = skill_comparison(pair(place), compared("a").comparison, INFO)
+        back = skill_comparison(pair(place, a=pair().b, b=pair().a), compared("b").comparison,
+                                turned)  # fmt: skip
+        assert back["winner"] == mirrored[str(there["winner"])]
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,11 @@ def test_gradings_may_stand_in_one_file(tmp_path: Path, name: str) -> None:
     assert [one["overall"] for one in found] == ["pass", "fail"]
 
 
+def test_a_single_grading_is_a_file_of_its_own_as_the_form_has_it(tmp_path: Path) -> None:
+    assert write_gradings(tmp_path / "grading.json", make_run(), [make_answer()]) == 1
+    assert json.loads((tmp_path / "grading.json").read_text())["overall"] == "pass"
+
+
 def test_no_answers_are_an_empty_list(tmp_path: Path) -> None:
     assert write_gradings(tmp_path / "a.json", make_run(), []) == 0
     assert json.loads((tmp_path / "a.json").read_text()) == []

@@ -1,0 +1,32 @@
+"""Says where outputs come without what was asked, so that a judge sees them alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.cli import console as streams
+from judgekit.datasets.outputs import iter_answers
+
+if TYPE_CHECKING:
+    from judgekit.cli.setup import GradeSetup
+
+REMEDY = "name the file with the cases (--cases), or add an `input` column"
+"""What gives a judge the tasks as well."""
+
+
+def note_unasked(setup: GradeSetup) -> None:
+    """Say which files of outputs do not begin with an input, where no cases are named.
+
+    Args:
+        setup: What is compared.
+
+    Raises:
+        DatasetError: When a file has no sound first row.
+    """
+    if setup.cases is not None:
+        return
+    for source in setup.sources:
+        case, _ = next(iter_answers(source.path, variant=source.variant, needs_input=False))
+        if case.input is None:
+            alone = "the judge sees the outputs alone"
+            streams.note(f"{source.path} does not say what was asked: {alone}; {REMEDY}")

@@ -1,0 +1,119 @@
+"""What people really hand over: one by itself, files, tables with nan, further criteria."""
+
+from __future__ import annotations
+
+import random
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import judgekit as jk
+from judgekit.errors import InputError
+from tests.evaluation.labelled import RUBRIC, Crowd, labels, verdicts, winners
+from tests.factories import make_case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FOUR = {"a": 5, "b": 4, "c": 2, "d": 1}
+
+
+def rows(scores: Mapping[str, float], **fields: Any) -> list[dict[str, Any]]:
+    return [{"case_id": case, "raw": raw, **fields} for case, raw in scores.items()]
+
+
+def test_a_rubric_and_cases_may_be_files(tmp_path: Path) -> None:
+    rubric, cases = tmp_path / "rubric.json", tmp_path / "cases.jsonl"
+    rubric.write_text(RUBRIC.model_dump_json(exclude_defaults=True), encoding="utf-8")
+    strata = dict(zip(FOUR, ("simple", "simple", "complex", "complex"), strict=True))
+    lines = [make_case(id=name, stratum=s).model_dump_json() for name, s in strata.items()]
+    cases.write_text("\n".join(lines), encoding="utf-8")
+    found = jk.calibrate(rows(FOUR), labels(FOUR), rubric=str(rubric), cases=cases)
+    assert found.notes == ()
+    assert [(each.kind, each.name) for each in found.overall.segments] == [
+        ("stratum", "simple"), ("stratum", "complex"),
+    ]  # fmt: skip
+
+
+def test_one_judgment_and_one_label_by_themselves_are_lists_of_one() -> None:
+    (said,), (label,) = verdicts({"a": 5}), labels({"a": 4})
+    for found in (
+        jk.calibrate(said, label, rubric=RUBRIC),
+        jk.calibrate(rows({"a": 5})[0], label, rubric=RUBRIC),
+    ):
+        assert (found.joined.n_judged, found.joined.n_joined) == (1, 1)
+
+
+@pytest.mark.parametrize("given", [None, 3, [1, 2], ["results.jsonl"]])
+def test_what_is_neither_judgment_nor_label_is_refused(given: Any) -> None:
+    with pytest.raises(InputError, match=r"judgments: \w+ is nothing of the kind"):
+        jk.calibrate(given, labels(FOUR))
+    with pytest.raises(InputError, match=r"labels: \w+ is nothing of the kind"):
+        jk.calibrate(verdicts(FOUR), given)
+
+
+def test_a_nan_of_a_table_is_a_score_that_was_not_given() -> None:
+    said = rows(FOUR | {"b": nan}, rationale=nan)
+    people = [{**row, "rationale": nan} for row in labels(FOUR | {"c": nan})]
+    found = jk.calibrate(said, people, rubric=RUBRIC)
+    assert (found.joined.n_missing, found.overall.n_judge_missing, found.overall.n) == (1, 1, 2)
+
+
+def test_labels_of_criteria_that_were_not_judged_are_left_out_and_named() -> None:
+    people = [*labels(FOUR), *labels(FOUR, criterion="politeness")]
+    found = jk.calibrate(verdicts(FOUR), people, rubric=RUBRIC)
+    assert (found.joined.n_joined, found.joined.n_not_judged) == (4, 4)
+    assert found.joined.not_judged[0] == "a on politeness"
+    assert found.notes == ("labels of criteria that were not judged are left out: politeness (4)",)
+
+
+def test_labels_of_no_criterion_that_was_judged_are_refused() -> None:
+    with pytest.raises(InputError, match="labels: politeness; judged: accuracy"):
+        jk.calibrate(verdicts(FOUR), labels(FOUR, criterion="politeness"), rubric=RUBRIC)
+
+
+def test_scores_outside_the_scale_are_not_taken_silently() -> None:
+    found = jk.calibrate(rows(FOUR | {"a": 8}), labels(FOUR), rubric=RUBRIC)
+    assert found.notes == (
+        "1 of the judge's scores of accuracy lie outside 1 to 5; they are taken as they are",
+    )
+
+
+def test_yes_and_no_tell_the_scale_of_a_judge_that_says_one_thing_only() -> None:
+    people = [{"case_id": "a", "raw": "yes"}, {"case_id": "b", "raw": "No"}]
+    found = jk.calibrate([*rows({"a": 1, "b": 1})], people)
+    assert found.overall.scale == (0, 1)
+    assert found.overall.agreement.exact.value == 0.5
+
+
+def test_criteria_of_one_assumed_scale_share_a_line() -> None:
+    said = [*rows(FOUR, criterion="tone"), *rows(FOUR, criterion="wit")]
+    people = [*labels(FOUR, criterion="tone"), *labels(FOUR, criterion="wit")]
+    (note,) = jk.calibrate(said, people).notes
+    assert note.startswith("no rubric is known: tone, wit are taken to go from 1 to 5")
+
+
+def test_two_winners_of_a_pair_without_their_orders_are_refused() -> None:
+    said = [{"case_id": "a", "winner": name} for name in ("a", "b")]
+    with pytest.raises(InputError, match="case 'a': 2 rows name its winner and none its `order`"):
+        jk.calibrate(said, winners({"a": "a"}))
+
+
+def test_labels_of_pairs_on_other_criteria_are_named_too() -> None:
+    people = [*winners({"a": "a"}), {"case_id": "a", "criterion": "wit", "winner": "b"}]
+    said = [{"case_id": "a", "winner": "a", "criterion": "tone"}]
+    found = jk.calibrate(said, [{**people[0], "criterion": "tone"}, people[1]])
+    assert found.notes == ("labels of criteria that were not judged are left out: wit (1)",)
+
+
+def test_the_order_of_rows_changes_no_interval() -> None:
+    crowd = Crowd(90, annotators=1, variants=("v1", "v2"))
+    said, people = crowd.verdicts(), crowd.labels()
+    mixed = random.Random(7).sample(said, len(said))
+    one, other = (
+        jk.calibrate(each, people, rubric=RUBRIC).overall.agreement.pearson
+        for each in (said, mixed)
+    )
+    assert (one.n_clusters, one.low, one.high) == pytest.approx((90, other.low, other.high))
