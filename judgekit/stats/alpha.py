@@ -11,7 +11,7 @@ import numpy as np
 from judgekit.stats.coefficient import CoefficientInterval, Ends, check_interval, jackknife_ends
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.quantiles import check_level
-from judgekit.stats.rating_table import RatingCounts, count_ratings
+from judgekit.stats.rating_table import RatingCounts, RatingList, count_ratings, list_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -48,6 +48,9 @@ def krippendorff_alpha(
     `(c - k) / (c + k)`; ordinal `sum_{g=c..k} n_g - (n_c + n_k) / 2`, which is the distance of
     the labels' middle ranks, from the data's own frequencies.
 
+    Time and memory grow with the items at the interval level, with items times distinct ratings
+    at the others: scores without steps belong to the interval level.
+
     Args:
         ratings: One row an item, one rating a rater; None and nan are missing.
         level: Level of measurement: `nominal`, `ordinal`, `interval` or `ratio`.
@@ -66,8 +69,13 @@ def krippendorff_alpha(
     check_interval(ci, ("jackknife", "none"))
     if level not in _LEVELS:
         raise ValueError(f"no level is called {level!r}; known: {', '.join(_LEVELS)}")
-    table = count_ratings(ratings, clusters=clusters)
-    value, left_out = _alphas(table, level)
+    table: RatingList | RatingCounts
+    if level == "interval":
+        table = list_ratings(ratings, clusters=clusters)
+        value, left_out = _interval_alphas(table)
+    else:
+        table = count_ratings(ratings, clusters=clusters)
+        value, left_out = _alphas(table, level)
     ends = Ends(nan, nan, "no interval was asked for")
     if ci == "jackknife":
         ends = jackknife_ends(value, left_out, level=confidence)
@@ -81,7 +89,7 @@ def krippendorff_alpha(
         n_missing=table.n_missing,
         method=f"alpha, {ci}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else table.n,
-        n_observations=int(table.counts.sum()),
+        n_observations=table.n_ratings,
         reason="all ratings are equal: alpha is 0/0" if isnan(value) else ends.reason,
         note=few,
         measurement=level,
@@ -113,7 +121,33 @@ class _Units(NamedTuple):
         return total
 
 
-def _alphas(table: RatingCounts, level: AlphaLevel) -> tuple[float, np.ndarray]:
+def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each item or case, from sums of values and of their squares."""
+    values = _numbers(table.ratings)
+    values = values - values.mean()
+    sums = np.zeros((table.n_items, 3))
+    np.add.at(sums, table.items, np.stack([np.ones(len(values)), values, values**2], axis=1))
+    within = _spread_of(sums) / (sums[:, 0] - 1)
+    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
+    left, left_within = np.zeros((table.n, 3)), np.zeros(table.n)
+    np.add.at(left, groups, sums)
+    np.add.at(left_within, groups, within)
+    whole, total = sums.sum(axis=0), float(within.sum())
+    rest = whole - left
+    return (
+        float(_alpha(total, _spread_of(whole), whole[0])),
+        _alpha(total - left_within, _spread_of(rest), rest[:, 0]),
+    )
+
+
+def _spread_of(sums: np.ndarray) -> np.ndarray:
+    """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
+    return np.asarray(2 * (sums[..., 0] * sums[..., 2] - sums[..., 1] ** 2))
+
+
+def _alphas(
+    table: RatingCounts, level: Literal["nominal", "ordinal", "ratio"]
+) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case."""
     units = _Units.of(table)
     counts = (units.times[:, None] * units.rows).sum(axis=0)
@@ -147,15 +181,13 @@ def _sizes(units: _Units) -> np.ndarray:
     return np.asarray(units.rows.sum(axis=1))
 
 
-def _apart(labels: Sequence[Hashable], level: AlphaLevel) -> Callable[[np.ndarray], np.ndarray]:
+def _apart(
+    labels: Sequence[Hashable], level: Literal["nominal", "ratio"]
+) -> Callable[[np.ndarray], np.ndarray]:
     """What gives `sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
     if level == "nominal":
         return lambda counts: np.asarray(counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1))
-    points = _numbers(labels)
-    if level == "interval":
-        centred = points - points.mean()
-        return lambda counts: _spread(counts, centred)
-    distance = _ratios(points)
+    distance = _ratios(_numbers(labels))
     return lambda counts: np.asarray(((counts @ distance) * counts).sum(axis=1))
 
 

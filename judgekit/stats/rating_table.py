@@ -1,4 +1,4 @@
-"""Ratings of items by several raters, some of them missing, as counts of each label."""
+"""Ratings of items by several raters, some of them missing: listed, or as counts of each label."""
 
 from __future__ import annotations
 
@@ -12,6 +12,44 @@ from judgekit.stats.known import cluster_codes, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class RatingList:
+    """The ratings of the items that have enough of them, one after the other."""
+
+    ratings: list[Hashable]
+    """The ratings."""
+
+    items: np.ndarray
+    """The item of each, numbered from 0."""
+
+    seen: frozenset[Hashable]
+    """All ratings that occur, those of dropped items too."""
+
+    clusters: np.ndarray | None
+    """The cluster of each item, numbered from 0; None where items are independent."""
+
+    n_missing: int
+    """Missing ratings."""
+
+    n_dropped: int
+    """Items with too few ratings."""
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of the items that are left."""
+        return len(self.ratings)
+
+    @property
+    def n_items(self) -> int:
+        """Items that are left."""
+        return int(self.items[-1]) + 1
+
+    @property
+    def n(self) -> int:
+        """Independent units: items, or clusters of them."""
+        return self.n_items if self.clusters is None else int(self.clusters.max()) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +72,51 @@ class RatingCounts:
     """Items with too few ratings."""
 
     @property
+    def n_ratings(self) -> int:
+        """Ratings that are counted."""
+        return int(self.counts.sum())
+
+    @property
     def n(self) -> int:
         """Independent units: items, or clusters of them."""
         return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
+
+
+def list_ratings(
+    ratings: Sequence[Sequence[Hashable]],
+    *,
+    at_least: int = 2,
+    clusters: Sequence[Hashable] | None = None,
+) -> RatingList:
+    """List the ratings of the items that have enough of them.
+
+    Args:
+        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
+            in length.
+        at_least: Items with fewer ratings are dropped.
+        clusters: The cluster of each item.
+
+    Returns:
+        The ratings of the items that are left, item after item.
+
+    Raises:
+        ValueError: When `clusters` has another length.
+        NotEnoughDataError: When no item is left.
+    """
+    if clusters is not None and len(clusters) != len(ratings):
+        raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
+    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
+    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
+    if not kept:
+        raise NotEnoughDataError(f"no item has {at_least} ratings")
+    return RatingList(
+        ratings=[rating for i in kept for rating in known[i]],
+        items=np.repeat(np.arange(len(kept)), [len(known[i]) for i in kept]),
+        seen=frozenset(rating for row in known for rating in row),
+        clusters=None if clusters is None else cluster_codes(clusters, kept),
+        n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
+        n_dropped=len(known) - len(kept),
+    )
 
 
 def count_ratings(
@@ -49,8 +129,7 @@ def count_ratings(
     """Count the labels of each item.
 
     Args:
-        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
-            in length.
+        ratings: As for `list_ratings`.
         labels: The whole scale in order; without, the labels that occur, sorted.
         at_least: Items with fewer ratings are dropped.
         clusters: The cluster of each item.
@@ -62,28 +141,20 @@ def count_ratings(
         ValueError: When a rating is not on the scale or `clusters` has another length.
         NotEnoughDataError: When no item is left.
     """
-    if clusters is not None and len(clusters) != len(ratings):
-        raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
-    seen = {r for row in known for r in row}
-    scale = _ordered(seen) if labels is None else list(labels)
+    listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
+    scale = _ordered(listed.seen) if labels is None else list(labels)
     place = {label: i for i, label in enumerate(scale)}
-    strange = sorted(repr(r) for r in seen if r not in place)
+    strange = sorted(repr(r) for r in listed.seen if r not in place)
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
-    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
-    if not kept:
-        raise NotEnoughDataError(f"no item has {at_least} ratings")
-    counts = np.zeros((len(kept), len(scale)))
-    for at, i in enumerate(kept):
-        for rating in known[i]:
-            counts[at, place[rating]] += 1
+    counts = np.zeros((listed.n_items, len(scale)))
+    np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
     return RatingCounts(
         labels=tuple(scale),
         counts=counts,
-        clusters=None if clusters is None else cluster_codes(clusters, kept),
-        n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
-        n_dropped=len(known) - len(kept),
+        clusters=listed.clusters,
+        n_missing=listed.n_missing,
+        n_dropped=listed.n_dropped,
     )
 
 
@@ -92,7 +163,7 @@ def _plain(rating: Hashable) -> Hashable:
     return rating.item() if isinstance(rating, np.generic) else rating
 
 
-def _ordered(seen: set[Hashable]) -> list[Hashable]:
+def _ordered(seen: frozenset[Hashable]) -> list[Hashable]:
     if all(isinstance(label, int | float) for label in seen):
         return sorted(seen, key=float)  # type: ignore[arg-type] # checked above
     return sorted(seen, key=repr)

@@ -104,6 +104,17 @@ def test_whole_numbers_of_an_array_are_numbers() -> None:
     assert krippendorff_alpha(holes).n_missing == 1  # type: ignore[arg-type] # as above
 
 
+def test_scores_without_steps_take_no_table_of_distinct_scores() -> None:
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=5_000)
+    b = a + rng.normal(size=5_000)
+    pool = np.concatenate([a, b])
+    want = 1 - (len(pool) - 1) / len(pool) * np.mean((a - b) ** 2) / (2 * pool.var())
+    found = krippendorff_alpha(list(zip(a, b, strict=True)), "interval")
+    assert found.value == pytest.approx(want, abs=1e-12)
+    assert found.n_observations == 10_000
+
+
 def test_unsound_requests_are_refused() -> None:
     with pytest.raises(ValueError, match="no level is called"):
         krippendorff_alpha([[1, 2]], "rank")  # type: ignore[arg-type] # the error is tested

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgekit.evaluation.calibrating.alphas import alpha_of, measurement_of
 from judgekit.evaluation.calibrating.clustering import clustered, estimated, rate
 from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.agreement import cohen_kappa, scott_pi
-from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.closeness import lin_ccc
 from judgekit.stats.correlations import correlation
 from judgekit.stats.estimate import undefined
@@ -172,13 +172,11 @@ def agreement(aligned: Aligned, *, level: float) -> Agreement:
         if aligned.levels
         else undefined(_NO_LEVELS, n=len(a), method="pi", level=level),
         ac=_gwet(aligned, level),
-        alpha=estimated(
-            lambda: krippendorff_alpha(
-                list(zip(a, b, strict=True)),
-                "nominal" if aligned.is_binary else "ordinal",
-                clusters=clusters,
-                confidence=level,
-            ),
+        alpha=alpha_of(
+            aligned,
+            list(zip(a, b, strict=True)),
+            measurement_of(aligned),
+            clusters=clusters,
             level=level,
         ),
         pearson=correlated(aligned.human, aligned.judge, "pearson", clusters, level=level),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.alphas import alpha_of
 from judgekit.evaluation.calibrating.clustering import average, estimated, rate
-from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.closeness import bland_altman
 from judgekit.stats.scale_use import Granularity, granularity, scale_use
 
@@ -144,14 +144,8 @@ def steadiness(aligned: Aligned, *, level: float) -> Steadiness | None:
             level=level,
         ),
         within_sd=float(np.mean(spreads)) if spreads else nan,
-        alpha_interval=estimated(
-            lambda: krippendorff_alpha(rows, "interval", clusters=names, confidence=level),
-            level=level,
-        ),
-        alpha_ordinal=estimated(
-            lambda: krippendorff_alpha(rows, "ordinal", clusters=names, confidence=level),
-            level=level,
-        ),
+        alpha_interval=alpha_of(aligned, rows, "interval", clusters=names, level=level),
+        alpha_ordinal=alpha_of(aligned, rows, "ordinal", clusters=names, level=level),
     )
 
 

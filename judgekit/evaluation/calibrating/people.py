@@ -12,10 +12,10 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.calibrating.agreeing import correlated
 from judgekit.evaluation.calibrating.aligned import annotators_of, clusters_of
+from judgekit.evaluation.calibrating.alphas import alpha_of, measurement_of
 from judgekit.evaluation.calibrating.clustering import average, estimated
 from judgekit.evaluation.calibrating.scales import level_of
 from judgekit.stats.agreement import cohen_kappa
-from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.raters import fleiss_kappa
 from judgekit.stats.replacement import alt_test, ceiling_gap
@@ -96,13 +96,14 @@ class Ceiling:
     annotators: tuple[Annotator, ...]
     """Each annotator against the judge."""
 
-    is_binary: bool
-    """Whether the scale has two levels."""
+    measurement: AlphaLevel
+    """How far two scores on the scale are apart."""
 
     @property
     def alpha(self) -> Estimate:
-        """Alpha at the level of the scale: nominal of two levels, ordinal of more."""
-        return self.alpha_nominal if self.is_binary else self.alpha_ordinal
+        """Alpha at the level of the scale: nominal of two levels, ordinal of more, or interval."""
+        by_level = {"nominal": self.alpha_nominal, "ordinal": self.alpha_ordinal}
+        return by_level.get(self.measurement, self.alpha_interval)
 
 
 def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
@@ -117,22 +118,23 @@ def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
     """
     names = annotators_of(aligned.items)
     rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
+    clusters = clusters_of(aligned.items)
     doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
     exact = _gap(aligned, "exact", level)
     return Ceiling(
         n_annotators=len(names),
         n_doubly=len(doubly),
-        alpha_nominal=_alpha(aligned, rows, "nominal", level),
-        alpha_ordinal=_alpha(aligned, rows, "ordinal", level),
-        alpha_interval=_alpha(aligned, rows, "interval", level),
-        fleiss_kappa=_fleiss(aligned, rows, level),
+        alpha_nominal=alpha_of(aligned, rows, "nominal", clusters=clusters, level=level),
+        alpha_ordinal=alpha_of(aligned, rows, "ordinal", clusters=clusters, level=level),
+        alpha_interval=alpha_of(aligned, rows, "interval", clusters=clusters, level=level),
+        fleiss_kappa=_fleiss(aligned, rows, clusters, level),
         mean_pair_kappa=_mean_pair_kappa(aligned, names),
         gap=exact,
         human=getattr(exact, "human", nan),
         judge=getattr(exact, "judge", nan),
         distance_gap=_gap(aligned, "neg_absolute", level),
         annotators=tuple(_annotator(aligned, name, level) for name in names),
-        is_binary=aligned.is_binary,
+        measurement=measurement_of(aligned),
     )
 
 
@@ -161,18 +163,14 @@ def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
         return error.message
 
 
-def _alpha(
-    aligned: Aligned, rows: list[list[float | None]], measurement: AlphaLevel, level: float
+def _fleiss(
+    aligned: Aligned,
+    rows: list[list[float | None]],
+    clusters: list[Hashable] | None,
+    level: float,
 ) -> Estimate:
-    clusters = clusters_of(aligned.items)
-    return estimated(
-        lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
-        level=level,
-    )
-
-
-def _fleiss(aligned: Aligned, rows: list[list[float | None]], level: float) -> Estimate:
-    clusters = clusters_of(aligned.items)
+    if aligned.levels is None:
+        return undefined("the scale has no levels", n=len(rows), method="kappa", level=level)
     return estimated(lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level)
 
 

@@ -10,7 +10,7 @@ from judgekit.evaluation.calibrating.agreeing import agreement, confusion, pass_
 from judgekit.evaluation.calibrating.leniency import leniency, steadiness
 from judgekit.evaluation.calibrating.people import ceiling, replacement
 from judgekit.records.rubric import Scale
-from tests.evaluation.calibrating.items import OPTIONS, aligned, item, several
+from tests.evaluation.calibrating.items import OPTIONS, UNIT, aligned, item, several
 
 
 def test_agreement_on_four_items_by_hand() -> None:
@@ -35,6 +35,7 @@ def test_a_scale_without_levels_has_no_kappa_and_says_why() -> None:
     assert isnan(found.kappa.value)
     assert found.kappa.reason == "the scale has no levels: see ccc and icc"
     assert found.ccc.value > 0.9
+    assert found.alpha.value > 0.9
     assert confusion(several([(0.2, 0.3)], scale=Scale(min=0, max=1))) is None
 
 
@@ -146,3 +147,14 @@ def test_unreadable_repeats_leave_nothing_to_hold() -> None:
     found = steadiness(aligned(item(4, 4, samples=(4, None))), level=0.95)
     assert found is not None
     assert isnan(found.within_sd)
+
+
+def test_people_on_a_scale_without_levels_agree_by_how_far_apart_they_are() -> None:
+    part = aligned(*(item(x, x, x + 0.01, case=f"{x}") for x in (0.1, 0.5, 0.9)), scale=UNIT)
+    found = ceiling(part, level=0.95)
+    assert found.alpha.value == found.alpha_interval.value > 0.99
+    assert isnan(found.alpha_ordinal.value)
+    assert found.alpha_ordinal.reason == (
+        "the scale has no levels: see alpha at the interval level"
+    )
+    assert isnan(found.fleiss_kappa.value)

@@ -1,0 +1,60 @@
+"""Krippendorff's alpha of a criterion, at the levels of measurement that its scale has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.evaluation.calibrating.clustering import estimated
+from judgekit.stats.alpha import krippendorff_alpha
+from judgekit.stats.estimate import Estimate, undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.stats.alpha import AlphaLevel
+
+_NO_LEVELS = "the scale has no levels: see alpha at the interval level"
+
+
+def measurement_of(aligned: Aligned) -> AlphaLevel:
+    """How far two scores on a criterion's scale are apart.
+
+    Args:
+        aligned: The items.
+
+    Returns:
+        `nominal` of two levels, `ordinal` of more, `interval` of a scale without levels.
+    """
+    if aligned.levels is None:
+        return "interval"
+    return "nominal" if aligned.is_binary else "ordinal"
+
+
+def alpha_of(
+    aligned: Aligned,
+    rows: Sequence[Sequence[float | None]],
+    measurement: AlphaLevel,
+    *,
+    clusters: Sequence[Hashable] | None,
+    level: float,
+) -> Estimate:
+    """Alpha of rows of scores on a criterion's scale.
+
+    Args:
+        aligned: The items, for their scale.
+        rows: One row an item, one score a rater; None is missing.
+        measurement: How far two scores are apart.
+        clusters: The case of each row; None where each is a case of its own.
+        level: Confidence level, in (0, 1).
+
+    Returns:
+        Alpha; undefined at the nominal and ordinal levels of a scale without levels, where each
+        score is its own.
+    """
+    if aligned.levels is None and measurement != "interval":
+        return undefined(_NO_LEVELS, n=len(rows), method="alpha", level=level)
+    return estimated(
+        lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
+        level=level,
+    )
