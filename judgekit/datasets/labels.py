@@ -183,7 +183,9 @@ def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        lines = [f"  {' '.join(str(each).split())}" for each in problems[:_MOST_SAID]]
+        lines = [
+            f"  {'; '.join(map(str.strip, str(e).splitlines()))}" for e in problems[:_MOST_SAID]
+        ]
         n_more = len(problems) - len(lines)
         lines += [f"  … and {n_more:,} more"] if n_more else []
         raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))

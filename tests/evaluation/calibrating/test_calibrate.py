@@ -157,7 +157,7 @@ def test_every_label_that_cannot_be_used_is_named() -> None:
         jk.calibrate(verdicts(FOUR), bad, rubric=RUBRIC)
     told = str(caught.value)
     assert "4 labels cannot be used" in told
-    assert "no criterion 'acuracy' was judged did you mean `accuracy`?" in told
+    assert "no criterion 'acuracy' was judged; did you mean `accuracy`?" in told
     assert "'Ada' has labelled this already in label 3" in told
     assert "9 is not a score of 'accuracy'" in told
     assert "it names a winner, but single outputs were judged" in told
