@@ -76,14 +76,13 @@ def test_without_a_comparison_the_list_says_how_to_make_one(sides: Bench) -> Non
     assert "judgekit compare A B" in ran.err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_a_broken_off_comparison_is_gone_on_with_even_without_a_cache(sides: Bench) -> None:
     def interrupts(seen: SeenRequest) -> Answer:
         if seen.number == 20:
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)
 
-    if sys.platform == "win32":
-        pytest.skip("there are no signals to send")
     with OpenAILikeServer(interrupts, latency_s=0.01) as server:
         ran = compare(sides, server, "-j", 2, "--no-cache")
         n_asked = server.n_requests
