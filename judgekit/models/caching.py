@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
-from judgekit.errors import FrozenCacheError, SettingsError
+from judgekit.errors import FrozenCacheError, JudgeError, SettingsError, StoreError
 from judgekit.models.cache.entries import is_servable
 
 if TYPE_CHECKING:
@@ -112,6 +112,9 @@ class CachedModel:
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Flight]] = (
             WeakKeyDictionary()
         )
+        self._under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, _UnderWay] = (
+            WeakKeyDictionary()
+        )
 
     @property
     def name(self) -> str:
@@ -141,7 +144,8 @@ class CachedModel:
             FrozenCacheError: The cache is frozen and does not hold the reply.
             ModelError: The provider, or the way to it, answered with an error.
             StoreError: The reply was paid for but could not be kept; the message says where it
-                was saved instead.
+                was saved instead. It is raised when the calls that were under way have come back
+                and are saved too, and until then no other is begun.
         """
         if not getattr(self._model, "cacheable", True):
             return await self._model.complete(request)
@@ -202,12 +206,24 @@ class CachedModel:
             self._cache.count_hit(owned)
             self._tell("waited")
             return owned
+        under_way = self._under_way.setdefault(asyncio.get_running_loop(), _UnderWay())
         try:
-            self._cache.count_miss()
-            reply = await self._model.complete(request)
-            return self._keep(request, reply)
+            await under_way.stop_if_failed()
+            with under_way:
+                self._cache.count_miss()
+                reply = await self._model.complete(request)
+                kept = self._keep(request, reply)
+        except StoreError as error:
+            # Who is told of this calls off what else is asked; that is paid for, so it comes first.
+            await under_way.landed(error)
+            raise
+        except JudgeError:
+            await under_way.stop_if_failed()
+            raise
         finally:
             self._cache.release(request.key)
+        await under_way.stop_if_failed()
+        return kept
 
     async def _lease(self, key: str) -> ModelReply | None:
         """The reply, if another bought it meanwhile; None when this caller holds the lease."""
@@ -247,6 +263,46 @@ class CachedModel:
     def _tell(self, event: CacheEvent) -> None:
         if self._on_event is not None:
             self._on_event(event)
+
+
+class _UnderWay:
+    """The calls of one event loop that were sent and whose replies are not kept yet.
+
+    From a reply that could not be kept until the last of them has come back, no other call is
+    begun, and each of them ends with that error.
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._n_waiting = 0
+        self._error: StoreError | None = None
+        self._landed: asyncio.Future[None] | None = None
+
+    def __enter__(self) -> None:
+        self._n += 1
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._n -= 1
+        if self._n == 0 and self._landed is not None and not self._landed.done():
+            self._landed.set_result(None)
+
+    async def landed(self, error: StoreError) -> None:
+        self._n_waiting += 1
+        self._error = self._error or error
+        try:
+            if self._n:
+                self._landed = self._landed or asyncio.get_running_loop().create_future()
+                await asyncio.shield(self._landed)
+        finally:
+            self._n_waiting -= 1
+            if self._n_waiting == 0:
+                self._error = self._landed = None
+
+    async def stop_if_failed(self) -> None:
+        error = self._error
+        if error is not None:
+            await self.landed(error)
+            raise StoreError(error.message, hint=error.hint) from error
 
 
 class _Flight:

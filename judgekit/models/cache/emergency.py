@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import warnings
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,11 +56,13 @@ class EmergencyFile:
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
         for make in (self._present, self._beside, self._among_temporary):
+            path = None
             try:
                 path = make()
                 _append_synced(path, line)
             except OSError as error:
                 errors.append(str(error))
+                _remove_if_empty(path)
             else:
                 self._path = path
                 return path
@@ -86,6 +89,12 @@ class EmergencyFile:
         )
         os.close(descriptor)
         return Path(name)
+
+
+def _remove_if_empty(path: Path | None) -> None:
+    with suppress(OSError):
+        if path is not None and path.stat().st_size == 0:
+            path.unlink()
 
 
 def _append_synced(path: Path, line: bytes) -> None:

@@ -209,7 +209,10 @@ def _read_numbered(line: bytes, number: int, path: Path) -> CacheEntry | Dataset
         return DatasetError(f"not UTF-8: {error.reason}", path=path, line=number)
     except DamagedEntryError as error:
         return DatasetError(
-            error.message, path=path, line=number, hint="export it again, or skip unsound lines"
+            error.message,
+            path=path,
+            line=number,
+            hint="export it again, or leave such lines out (--skip-unsound)",
         )
 
 

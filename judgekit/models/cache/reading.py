@@ -117,7 +117,8 @@ class RowReader:
         except StoreError as error:
             return (error.message,)
         if n_foreign:
-            found.append(f"{n_foreign} rows are not this cache's; they are never read")
+            rows = "1 row is" if n_foreign == 1 else f"{n_foreign} rows are"
+            found.append(f"{rows} not this cache's, and never read")
         return tuple(each for each in found if each != "ok")
 
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:

@@ -133,7 +133,7 @@ def test_invalid_utf8_is_a_damaged_entry(rows: DiskRows, tmp_path: Path) -> None
 def test_strangers_rows_are_counted_and_never_listed(rows: DiskRows, tmp_path: Path) -> None:
     plant(tmp_path, key="something else")
     assert list(rows.names()) == []
-    assert rows.problems() == ("1 rows are not this cache's; they are never read",)
+    assert rows.problems() == ("1 row is not this cache's, and never read",)
 
 
 @pytest.mark.parametrize("key", [1, 1.0, b"key", None, ("a",)])
