@@ -6,9 +6,12 @@ import io
 import json
 import os
 import sys
+import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
 
     from rich.console import Console
@@ -54,6 +57,31 @@ def note(text: str) -> None:
         text: What to say.
     """
     sys.stderr.write(f"{text}\n")
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Our own warnings as lines for people, without the place in the code they come from."""
+    shown = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if category.__module__.startswith("judgekit."):
+            note(f"warning: {message}")
+        else:
+            shown(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 def _console(*, stderr: bool) -> Console:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from judgekit.evaluation.preparing.calibrated import calibration_of
 from judgekit.judge.heuristic import HEURISTIC
 from judgekit.report import gate_view, run_view, terminal, view
+from judgekit.report.hanging import Hanging
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,8 +99,6 @@ def answer_lines(answer: Concluded) -> RenderableType:
     Returns:
         Lines for a terminal.
     """
-    from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
-
     result = answer.result
     repeat = f" #{result.repeat + 1}" if result.repeat else ""
     text = terminal.headline(
@@ -111,11 +110,14 @@ def answer_lines(answer: Concluded) -> RenderableType:
     for check in result.checks:
         if check.passed is not True:
             _append_check(text, check)
+    for part in () if answer.outcome is None else answer.outcome.parts:
+        if part.strategy == "semantic_sim" and part.passed is not True:  # no check says it
+            text.append(f"\n  {view.one_line(part.message, _MESSAGE_LENGTH)}")
     # What the heuristic judge says are the assertions' own words.
     judgments = [one for one in result.judgments if one.source != "heuristic"]
     failures = [one for one in result.failures if one.judge != HEURISTIC]
     terminal.append_said(text, judgments, failures)
-    return Padding(text, (0, 0, 0, 2))
+    return Hanging(text, margin=2)
 
 
 def run_json(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.evaluation.planning.plan import GradePlan
 from judgekit.report import run_view, view
+from judgekit.report.hanging import Hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 5
 _RATIONALE_LENGTH = 220
 _BOUNDLESS = 100_000
+_IF_READABLE = ", if every reply is readable at first"
 
 
 def print_summary(console: Console, summary: GradeSummary) -> None:
@@ -63,7 +65,7 @@ def print_lines(console: Console, lines: Iterable[str]) -> None:
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     for line in lines:
-        console.print(Text(line, style="dim"))
+        console.print(Hanging(Text(line, style="dim"), labelled=True))
 
 
 def print_weakest(console: Console, graded: Sequence[Graded], most: int = _MOST_SHOWN) -> None:
@@ -127,7 +129,7 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
         _planned(plan),
         ("questions", f"{plan.n_questions:,}"),
         ("owned already", f"{plan.n_owned:,}{_saved(plan)}"),
-        ("calls to make", f"{plan.n_calls:,}, if every reply is readable at first"),
+        ("calls to make", f"{plan.n_calls:,}{_IF_READABLE if plan.n_calls else ''}"),
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
         ("tokens to come", f"{likely:,} likely, {most:,} at most (estimate)"),
         ("price", "$0: nothing to ask" if plan.n_calls == 0 else price),
@@ -323,14 +325,12 @@ def append_said(
 
 
 def _verdict_lines(verdict: Verdict) -> RenderableType:
-    from rich.padding import Padding  # noqa: PLC0415
-
     text = headline(verdict.passed, verdict.case_id or "?", verdict.variant, verdict.value)
     append_own(text, verdict)
     if verdict.error is not None:
         text.append(f"\n  no output: {view.printable(verdict.error, _RATIONALE_LENGTH)}")
     append_said(text, verdict.judgments, verdict.failures)
-    return Padding(text, (0, 0, 0, 2))
+    return Hanging(text, margin=2)
 
 
 def _append_judgment(text: Text, judgment: Judgment) -> None:

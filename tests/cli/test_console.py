@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 from judgekit.cli import console as streams
 from judgekit.cli.main import main
+from judgekit.models.cache.interface import CacheWarning
 from tests.factories import reply
 
 if TYPE_CHECKING:
@@ -116,3 +118,15 @@ def test_notes_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     streams.note("done")
     assert capsys.readouterr() == ("", "done\n")
     assert streams.stderr().stderr
+
+
+def test_our_own_warnings_are_told_without_their_place_in_the_code(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[str] = []
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: others.append(str(message)))
+    with streams.warnings_as_notes():
+        warnings.showwarning(CacheWarning("a damaged entry"), CacheWarning, "kept.py", 110)
+        warnings.showwarning(UserWarning("not ours"), UserWarning, "elsewhere.py", 1)
+    assert capsys.readouterr() == ("", "warning: a damaged entry\n")
+    assert others == ["not ours"]

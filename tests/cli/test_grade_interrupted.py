@@ -89,7 +89,8 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_keeps_it(bench: Benc
         assert process.returncode == 130
         assert QUICK < n_asked < 2 * len(CASES)
         assert n_owned(bench) == n_asked
-        assert "interrupted; run the same command again to go on" in err
+        done = f"interrupted after {n_asked // 2} of {len(CASES)} outputs"
+        assert f"{done}; run the same command again to go on" in err
         assert "answers: passes from 0.7" in out
         written = (bench.folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
         assert len(written) == n_asked // 2

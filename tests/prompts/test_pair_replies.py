@@ -57,6 +57,8 @@ def test_a_joint_reply_has_a_preference_for_each_criterion_and_the_whole() -> No
     for judged in ((), ('"a": 1',)):
         found = read_preferences(json.dumps(whole), ["a b", "c", "overall"], judged_text=judged)
         assert [one.choice for one in found.values()] == ["tie", "second", "first"]
+        assert {one.rationale for one in found.values()} == {"The first is right."}
+        assert {one.evidence_first for one in found.values()} == {("30 days",)}
 
 
 @pytest.mark.parametrize(

@@ -251,3 +251,16 @@ def is_second_score(key: str) -> bool:
     folded = fold_key(key)
     words = frozenset(folded.split(" "))
     return folded not in SCORE_KEYS and bool(words & _SCORE_WORDS) and not words & _OTHER_WORDS
+
+
+@lru_cache(maxsize=2048)
+def is_of_another(words: str) -> bool:
+    """Whether the words before a score make it somebody else's (`maximum`, `previous`, `example`).
+
+    Args:
+        words: The words that stand before `score: 5` in a sentence.
+
+    Returns:
+        True when the score is none of this verdict.
+    """
+    return bool(frozenset(fold_key(words).split(" ")) & (_OTHER_WORDS | _NOT_OURS))

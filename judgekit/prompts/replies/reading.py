@@ -14,7 +14,7 @@ from judgekit.prompts.replies.refusals import is_refusal
 from judgekit.prompts.replies.scales import wanted_names
 from judgekit.prompts.replies.scanning import scan_reply
 from judgekit.prompts.replies.settling import UnsettledError, settle
-from judgekit.prompts.replies.text_marks import text_marks
+from judgekit.prompts.replies.text_marks import stray_marks, text_marks
 from judgekit.prompts.replies.tolerant_json import JsonFaultError, parse_json
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _FAULTS = {
     "truncated": "Give one complete JSON object; the reply ended before its verdict was closed.",
     "garbled": "Give one valid JSON object; the reply's JSON could not be read.",
     "too_deep": "Give one flat JSON object; the reply was nested too deeply.",
+    "too_long": "Give one short JSON object and nothing else; the reply was too long to read.",
 }
 
 
@@ -126,7 +127,8 @@ def checked_text(text: str | None, finish_reason: str | None) -> str:
         RefusalError: When it was filtered.
     """
     if (finish_reason or "").casefold() in FILTERED:
-        raise RefusalError("the reply was held back by a content filter", reply=text)
+        said = f": {text.strip()[:200]}" if text and text.strip() else ""
+        raise RefusalError(f"the reply was held back by a content filter{said}", reply=text)
     if text is not None and _PAGE.match(text):
         message = "Give one JSON object; the reply was a page of HTML."
         raise ReplyFormatError(message, reason="api_error", reply=text)
@@ -201,7 +203,7 @@ def is_echo(marks: Sequence[Mark], names: WantedNames, judged: Judged | None) ->
     if len({mark.criterion for mark in trusted}) > 1:
         return judged.has(source[start:end])
     inside = min(mark.inside for mark in trusted)
-    return judged.has_quoted(source[inside:end]) or (
+    return judged.has(source[inside:end]) or (
         not names.single and judged.has_quoted(source[start:end])
     )
 
@@ -223,7 +225,10 @@ def _read(
     if is_cut(finish_reason):
         kept_lines = [mark for mark in kept_lines if mark.closed]
     n_echoes = len(documents) - len(kept) + len(lines) - len(kept_lines)
-    if not any(mark.trusted for marks in kept for mark in marks) and not kept_lines:
+    if any(mark.trusted for marks in kept for mark in marks):
+        strays = stray_marks(scan.prose, names)
+        kept.append([mark for mark in strays if not _is_line_echo(mark, judged)])
+    elif not kept_lines:
         _raise_without_verdict(scan, names, reply, finish_reason, n_echoes)
     try:
         found = settle(kept, kept_lines, names)

@@ -33,11 +33,18 @@ _STOPS = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
+_GAP = (
+    r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
+    r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
+)
+"""What may stand between a bracket and what it holds: space, invisible characters, comments."""
+
 _JSON_START = re.compile(
-    r"[{\uff5b]\s*+(?:[{\uff5b]\s*+)?(?:\"[^\"\n]{0,120}\"|'[^'\n]{0,120}'|[“”„][^“”\n]{0,120}[“”]"
-    r"|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
-    r"|(?P<bare>[^\W\d][\w$.&/+ -]{0,80}?))\s{0,20}[:\uff1a]"
-    r"|\[\s*+[{\uff5b]|\[\s*+\[\s*+[{\uff5b]"
+    rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
+    r"|[“”„][^“”\n]{0,120}[“”]|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
+    rf"|(?P<bare>[^\W\d][\w$.&/+ -]{{0,80}}?)){_GAP}[:\uff1a]"
+    rf"|(?P<escaped>[{{\uff5b\[]\s*+[{{\uff5b]?\s*+\\+[\"'])"
+    rf"|\[{_GAP}[{{\uff5b]|\[{_GAP}\[{_GAP}[{{\uff5b]"
 )
 _NOISE = re.compile(r"(?:[{\uff5b\[]\s{0,4}){41}")
 _KEYS = re.compile(
@@ -47,6 +54,9 @@ _QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
 _AFTER_FAULT = 40
 _MOST_FAULTS = 50
+_MOST_DOCUMENTS = 500
+_MOST_LINES = 4_000
+_LONGEST_PROSE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +67,8 @@ class Scan:
         text: The reply without quoting prefixes; all places count in it.
         documents: The JSON values found, in order.
         prose: The text with a line break for each block of reasoning, a space for each document.
-        fault: Why no verdict of this reply can be trusted: `truncated`, `garbled`, `too_deep`.
+        fault: Why no verdict of this reply can be trusted: `truncated`, `garbled`, `too_deep`,
+            `too_long`.
     """
 
     text: str
@@ -115,7 +126,10 @@ class _Scanner:
                 self._tag(match, kind)
             else:
                 self._structure(match.start())
-        return Scan(self.text, tuple(self.documents), self._prose(), self.fault)
+        prose = self._prose()
+        if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
+            self.fault = "too_long"
+        return Scan(self.text, tuple(self.documents), prose, self.fault)
 
     def _channel(self, match: re.Match[str]) -> None:
         if match.group("channel_name").casefold() == "final":
@@ -167,13 +181,27 @@ class _Scanner:
             self.pos = start + 1
             return
         try:
+            if opening.group("escaped"):
+                start = self._string_start(start)
             node = parse_json(self.text, start)
         except JsonFaultError as fault:
             self._unreadable(start, fault, is_bare=bool(opening.group("bare")))
             return
+        if len(self.documents) == _MOST_DOCUMENTS:
+            self.fault = "too_long"
         self.documents.append(node)
         self.dropped.append((start, node.end, " "))
         self.pos = node.end
+
+    def _string_start(self, start: int) -> int:
+        """Where the JSON string begins that an escaped structure stands in.
+
+        Raises:
+            JsonFaultError: When no string begins right before it; nobody knows where it ends.
+        """
+        if self.text[start - 1 : start] not in ('"', "'"):
+            raise JsonFaultError(start, "garbled")
+        return start - 1
 
     def _unreadable(self, start: int, fault: JsonFaultError, *, is_bare: bool) -> None:
         self.n_faults += 1

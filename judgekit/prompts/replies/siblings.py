@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from judgekit.prompts.replies.scales import WantedNames
 
 
+_QUOTES = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
+"""Keys of lists that belong to one criterion."""
+
+
 def criterion_reply(mark: Mark, raw: float | None, names: WantedNames) -> CriterionReply:
     """A score with what stands beside it.
 
@@ -46,7 +50,7 @@ def _is_shared(owner: Obj, names: WantedNames) -> bool:
     return any(
         names.find(pair.key) is not None or isinstance(pair.value, Obj | Arr)
         for pair in owner.pairs
-        if fold_key(pair.key) not in EVIDENCE_KEYS
+        if fold_key(pair.key) not in _QUOTES
     )
 
 

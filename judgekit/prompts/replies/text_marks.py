@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from judgekit.prompts.replies.documents import Leaf, Obj
 from judgekit.prompts.replies.layouts import Mark, find_marks
 from judgekit.prompts.replies.lines import read_outline
-from judgekit.prompts.replies.names import LINE_SCORE_KEYS, SCORE_KEYS, fold_key
-from judgekit.prompts.replies.numbers import ascii_digits, leading_number
+from judgekit.prompts.replies.names import (
+    LINE_SCORE_KEYS,
+    MAXIMUM_KEYS,
+    SCORE_KEYS,
+    fold_key,
+    is_of_another,
+)
+from judgekit.prompts.replies.numbers import ascii_digits, leading_number, plain_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from judgekit.prompts.replies.documents import Pair
     from judgekit.prompts.replies.scales import WantedNames
@@ -27,6 +34,7 @@ _RESULT = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", 
 _RULE = re.compile(r"[\s|:\-\u2013—]+")
 _DECORATION = " \t*_`"
 _SWITCHES = frozenset({"true", "false", "yes", "no"})
+_SINGLE_KEYS = ("score", "rating", "grade")
 _LONGEST_BARE = 60
 _FEWEST_CELLS = 2
 
@@ -48,6 +56,56 @@ def text_marks(prose: str, names: WantedNames) -> list[Mark]:
         if not marks:
             marks += _bare_marks(text)
     return marks
+
+
+def stray_marks(prose: str, names: WantedNames) -> list[Mark]:
+    """Scores named anywhere in the prose beside a JSON verdict; they can only contradict it.
+
+    Args:
+        prose: The reply without reasoning and JSON.
+        names: The criteria that are asked for.
+
+    Returns:
+        Untrusted scores: `..., so my final score: 2`. A quoted one, a maximum or an earlier score
+        is none.
+    """
+    marks: list[Mark] = []
+    for match in _stray(names).finditer(prose):
+        before, name, value = match.groups()
+        found = leading_number(value)
+        if found is None or (before and is_of_another(before)):
+            continue
+        index = names.find(name)
+        leaf = Leaf("line", found[0], match.start(3), match.end(3))
+        place = match.start(2)
+        marks.append(
+            Mark(
+                0 if index is None else index,
+                leaf,
+                prose,
+                place,
+                place,
+                match.end(),
+                trusted=False,
+                kind="line",
+            )
+        )
+    return marks
+
+
+def _stray(names: WantedNames) -> re.Pattern[str]:
+    keys = [wanted.name for wanted in names.criteria]
+    return _stray_pattern((*keys, *_SINGLE_KEYS) if names.single else tuple(keys))
+
+
+@lru_cache(maxsize=64)
+def _stray_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(re.escape(key) for key in sorted(keys, key=len, reverse=True))
+    return re.compile(
+        rf"(?<![\w\"'“\u2018`.-])((?:[a-z]{{1,20}} ){{0,2}})\b({alternatives})"
+        r"[*_` ]{0,4}[:=\uff1a][ \t]{0,4}([^\n]{1,80})",
+        re.IGNORECASE,
+    )
 
 
 def without_fences(prose: str) -> str:
@@ -103,6 +161,7 @@ def _cleared(mark: Mark, names: WantedNames) -> Mark | None:
 def _table_marks(text: str, names: WantedNames) -> Iterator[Mark]:
     """Rows of a table whose heading has one column of scores; the first column names criteria."""
     column: int | None = None
+    maximum: int | None = None
     start = 0
     for line in text.splitlines(keepends=True):
         at, start = start, start + len(line)
@@ -112,13 +171,26 @@ def _table_marks(text: str, names: WantedNames) -> Iterator[Mark]:
         elif column is None:
             scores = [i for i, cell in enumerate(cells) if fold_key(cell) in SCORE_KEYS]
             column = scores[0] if len(scores) == 1 and scores[0] > 0 else -1
+            ends = [i for i, cell in enumerate(cells) if fold_key(cell) in MAXIMUM_KEYS]
+            maximum = ends[0] if ends else None
         elif 0 < column < len(cells) and not _RULE.fullmatch(line):
             index, value = names.find(cells[0]), cells[column]
             if index is not None:
                 leaf = Leaf("line", value, at, at + len(line))
                 closed = line.endswith(("\n", "\r"))
                 source = f"{cells[0]}|{value}"
-                yield Mark(index, leaf, source, 0, 0, len(source), kind="line", closed=closed)
+                doubt = _other_maximum(cells, maximum, names.criteria[index].scale.max)
+                yield Mark(
+                    index, leaf, source, 0, 0, len(source), doubt=doubt, kind="line", closed=closed
+                )
+
+
+def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
+    """Whether a row states a maximum that is not the criterion's own."""
+    if column is None or column >= len(cells):
+        return None
+    number = plain_number(Leaf("line", cells[column], 0, 0))
+    return "scale_mismatch" if number is not None and number != own else None
 
 
 def _tag_marks(text: str, names: WantedNames) -> Iterator[Mark]:

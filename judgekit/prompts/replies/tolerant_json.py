@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 MAX_DEPTH = 40
 """Deeper nesting is no verdict."""
 
+MOST_VALUES = 5_000
+"""A structure with more values than this is no verdict."""
+
 _SPACE = re.compile(
     r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
     r"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|#[^\n]*+)*+"
 )
 _STRINGS = {
-    '"': re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL),
-    "'": re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL),
-    "“": re.compile(r"[“”„]((?:[^“”\\]|\\.)*+)[“”]", re.DOTALL),
+    '"': re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL),
+    "'": re.compile(r"'([^'\\]*+(?:\\.[^'\\]*+)*+)'", re.DOTALL),
+    "“": re.compile(r"[“”„]([^“”\\]*+(?:\\.[^“”\\]*+)*+)[“”]", re.DOTALL),
     "\u2018": re.compile(
         r"[\u2018\u2019\u201a]((?:[^\u2018\u2019\\]|\\.)*+)[\u2018\u2019]", re.DOTALL
     ),
@@ -39,10 +42,14 @@ _NUMBER = re.compile(
 _BARE = re.compile(r"[^\s,\uff0c:\uff1a(){}\uff5b\uff5d\[\]\"'“”\u2018\u2019]{1,200}+")
 _BARE_KEY = re.compile(r"[^\W\d][\w$.&/+ -]{0,80}?(?=\s{0,20}[:\uff1a])")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_HALF = re.compile("[\ud800-\udbff]")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LITERALS: dict[str, Literal["bool", "null"]] = {
     "true": "bool", "false": "bool", "null": "null", "none": "null", "undefined": "null",
 }  # fmt: skip
+
+
+FaultKind = Literal["unclosed", "garbled", "too_deep", "too_long"]
 
 
 class JsonFaultError(Exception):
@@ -50,10 +57,10 @@ class JsonFaultError(Exception):
 
     Args:
         position: Where reading stopped.
-        kind: `unclosed` (the text ended first), `garbled` or `too_deep`.
+        kind: `unclosed` (the text ended first), `garbled`, `too_deep` or `too_long`.
     """
 
-    def __init__(self, position: int, kind: Literal["unclosed", "garbled", "too_deep"]) -> None:
+    def __init__(self, position: int, kind: FaultKind) -> None:
         super().__init__(f"{kind} at {position}")
         self.position = position
         self.kind = kind
@@ -85,11 +92,15 @@ class _Parser:
     def __init__(self, text: str, pos: int) -> None:
         self.text = text
         self.pos = pos
+        self.n_values = 0
 
     def value(self, depth: int) -> Node:
         first = self._next()
         if depth > MAX_DEPTH:
             raise JsonFaultError(self.pos, "too_deep")
+        self.n_values += 1
+        if self.n_values > MOST_VALUES:
+            raise JsonFaultError(self.pos, "too_long")
         if first in "{\uff5b":
             return self._object(depth)
         if first == "[":
@@ -197,7 +208,7 @@ def unescape(body: str) -> str:
         The text; halves of a surrogate pair are joined, single ones stay.
     """
     text = _ESCAPE.sub(_unescaped, body)
-    if any("\ud800" <= char <= "\udbff" for char in text):
+    if _HALF.search(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
 
