@@ -118,7 +118,10 @@ def test_judges_combined_otherwise_have_no_map(fields: Any, words: str) -> None:
 
 def test_what_is_not_known_of_a_judge_is_not_held_against_it() -> None:
     unknown = with_judge(parameters=None, repeats=None)
-    assert hold(make_calibration(RUBRIC, asked=unknown), RUBRIC, ASKED).state == "calibrated"
+    use = hold(make_calibration(RUBRIC, asked=unknown), RUBRIC, ASKED)
+    assert use.state == "calibrated"
+    assert use.words.endswith("; with which parameters is not known")
+    assert "not known" not in hold(MAPS, RUBRIC, ASKED).words
     assert hold(MAPS, RUBRIC, unknown).state == "calibrated"
 
 
@@ -129,6 +132,14 @@ def test_criteria_that_nobody_labelled_are_named() -> None:
     assert use.words.startswith("partly calibrated on 120 labels")
     assert use.words.endswith("no map for tone")
     assert use.applied == ("accuracy",)
+
+
+def test_maps_of_other_criteria_are_no_calibration() -> None:
+    maps = make_calibration(RUBRIC, maps=(make_map(RUBRIC.criteria[0]),))
+    others = RUBRIC.model_copy(update={"criteria": RUBRIC.criteria[1:]})
+    use = hold(maps, others, ASKED)
+    assert (use.state, use.applied) == ("uncalibrated", ())
+    assert use.words == "uncalibrated: these maps have none for tone"
 
 
 def test_where_one_call_asks_all_criteria_an_edit_of_one_touches_all() -> None:

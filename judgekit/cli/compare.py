@@ -13,24 +13,18 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judgekit.cli.compare_job import Job, compare_and_show
-from judgekit.cli.compare_sides import (
-    check_judge,
-    compare_setup,
-    is_file,
-    judge_and_rubric,
-    named_sides,
-    pairing_of,
-)
+from judgekit.cli.compare_sides import compare_setup, pairing_of
 from judgekit.cli.comparison_file import check_comparison_file
 from judgekit.cli.options import (
-    blind_options,
     cache_options,
-    judge_options,
     limit_options,
     side_options,
     store_option,
     talk_options,
 )
+from judgekit.cli.pair_judges import check_judge, judges_and_rubric
+from judgekit.cli.pair_options import blind_options, judges_options
+from judgekit.cli.side_names import is_file, named_sides
 from judgekit.errors import SettingsError
 from judgekit.evaluation.comparing.keeping import (
     PREFIX,
@@ -44,10 +38,10 @@ from judgekit.store.comparison_rows import LATEST
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
-    from judgekit.cli.compare_sides import Names
     from judgekit.cli.setup import Options
+    from judgekit.cli.side_names import Names
     from judgekit.evaluation.comparing.pairing import Pairing, Survey
-    from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.compared import ComparisonInfo
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
@@ -98,7 +92,7 @@ if TYPE_CHECKING:
     "skill format, blind.",
 )
 @store_option
-@judge_options
+@judges_options
 @limit_options
 @cache_options
 @talk_options
@@ -110,7 +104,7 @@ def compare(
     A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m) or
     stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name one
     of several variants. Outputs that are not there yet are made first and kept. What does not
-    answer the same case is left out, and said.
+    answer the same case is left out, and said. With several judges each has one vote.
 
     Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is better,
     4 when that is not decided, 3 when a judge failed.
@@ -181,23 +175,24 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
         from judgekit.cli.compare_generated import answering_suite, generate  # noqa: PLC0415 - slow
 
         answering = answering_suite(names, given)
-        judge, rubric = judge_and_rubric(names, given)  # sound, before an output is paid for
-        place.stack.callback(judge.close)
+        panel, rubric = judges_and_rubric(names, given)  # sound, before an output is paid for
+        place.stack.callback(panel.close)
         made = generate(names, answering, given, place.opened(), begun.run)
         code = made.code()
         if code is not None:
             return code
         if budget is not None:
             budget.spend(made.spent_usd)
-        pairing = pairing_of(made.sides, given)
+        a, b = made.sides
+        pairing = pairing_of((a, b), given)
     else:
-        judge, rubric, pairing = compare_setup(names.both, given, place.there())
-        place.stack.callback(judge.close)
+        panel, rubric, pairing = compare_setup(names.given, given, place.there())
+        place.stack.callback(panel.close)
     if options["dry_run"]:
-        return _planned(judge, rubric, pairing, options)
-    info = _info(names, pairing, judge, rubric, given)
+        return _planned(panel, rubric, pairing, options)
+    info = _info(names, pairing, panel, rubric, given)
     job = Job(
-        judge=judge,
+        panel=panel,
         pairing=pairing,
         info=info if begun.comparison is None else same_comparison(begun.comparison, info),
         store=place.opened(),
@@ -209,13 +204,13 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
     return compare_and_show(job, given)
 
 
-def _planned(judge: Judge, rubric: Rubric, pairing: Pairing, options: Options) -> int:
+def _planned(panel: PairPanel, rubric: Rubric, pairing: Pairing, options: Options) -> int:
     """What would be asked; one that stops early may ask less."""
     from judgekit.cli.pair_plan import show_pair_plan  # noqa: PLC0415 - only for a dry run
 
     _surveyed(pairing)
     pairs = islice(pairing.pairs(), cast("int | None", options["max_cases"]))
-    return show_pair_plan(judge, pairs, rubric, pairing.names, options)
+    return show_pair_plan(panel, pairs, rubric, pairing.names, options)
 
 
 def _begun(place: _Place, name: str | None, *, is_generated: bool) -> _Begun:
@@ -241,7 +236,7 @@ def _with_choice(options: Options, begun: ComparisonInfo | None) -> Options:
 
 
 def _info(
-    names: Names, pairing: Pairing, judge: Judge, rubric: Rubric, options: Options
+    names: Names, pairing: Pairing, panel: PairPanel, rubric: Rubric, options: Options
 ) -> ComparisonInfo:
     survey = _surveyed(pairing)
     terms = Terms(
@@ -250,7 +245,7 @@ def _info(
         max_cases=cast("int | None", options["max_cases"]),
         suite=None if names.suite is None else names.suite.name,
     )
-    return new_comparison(pairing, survey, judge, rubric, terms=terms, now=datetime.now(UTC))
+    return new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
 
 
 def _surveyed(pairing: Pairing) -> Survey:

@@ -1,4 +1,4 @@
-"""Makes the outputs of two variants or templates and keeps them, before they are compared."""
+"""Makes the outputs of variants or templates and keeps them, before they are compared."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judgekit.cli import console as streams
-from judgekit.cli.compare_sides import Names, is_template, run_side, split_name
+from judgekit.cli.compare_sides import run_side
 from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
 from judgekit.cli.resuming import resume_command
 from judgekit.cli.setup import cache_folder
+from judgekit.cli.side_names import Names, is_template, split_name
 from judgekit.datasets.suite import Suite
 from judgekit.datasets.suite_settings import VariantSettings
 from judgekit.errors import SettingsError
@@ -55,8 +56,8 @@ class Generated:
     run: RunInfo
     """The stored run they are in."""
 
-    sides: tuple[Side, Side]
-    """Both sides."""
+    sides: tuple[Side, ...]
+    """The sides, in the order of the arguments."""
 
     session: Session
     """How it went."""
@@ -79,12 +80,12 @@ class Generated:
 
 def generate(
     names: Names,
-    answering: tuple[Suite, tuple[str, str]],
+    answering: tuple[Suite, tuple[str, ...]],
     options: Options,
     store: RunStore,
     begun: RunInfo | None = None,
 ) -> Generated:
-    """Have both sides answer the cases; no judge is asked.
+    """Have all sides answer the cases; no judge is asked.
 
     Outputs are made as `judgekit run` makes them, over the same cache and within the same limit
     of money, and are on disk before anything is compared.
@@ -97,7 +98,7 @@ def generate(
         begun: The run of them that is to be gone on with.
 
     Returns:
-        The run with both sides; `session.reason` says why it is not whole.
+        The run with the sides; `session.reason` says why it is not whole.
 
     Raises:
         InputError: When a file, a template or a setting is unsound.
@@ -121,11 +122,12 @@ def generate(
     except asyncio.CancelledError:  # the second Ctrl-C
         streams.note(_go_on("stopped at once", run.id))
         sys.exit(EXIT_INTERRUPTED)
-    a, b = (
-        run_side(name, ended, variant, store) for name, variant in zip(names.both, ids, strict=True)
+    sides = tuple(
+        _named(run_side(name, ended, variant, store), name)
+        for name, variant in zip(names.given, ids, strict=True)
     )
     spent = 0.0 if opened.budget is None else opened.budget.spent_usd
-    return Generated(ended, (_named(a, names.a), _named(b, names.b)), session, spent)
+    return Generated(ended, sides, session, spent)
 
 
 async def _run(
@@ -151,25 +153,27 @@ async def _run(
         await opened.aclose()
 
 
-def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, str]]:
-    """A suite of the two sides, without anybody who judges.
+def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, ...]]:
+    """A suite of the sides, without anybody who judges.
 
     Args:
         names: The arguments.
         options: As click hands them over.
 
     Returns:
-        The suite, and the variants that stand for the two sides.
+        The suite, and the variants that stand for the sides.
 
     Raises:
         SettingsError: When there are no cases, or no model for a template.
     """
-    a, b = (_variant(name, names, options) for name in names.both)
-    if a.id == b.id:
-        a, b = (
-            one.model_copy(update={"id": str(Path(name).with_suffix(""))})
-            for one, name in zip((a, b), names.both, strict=True)
-        )
+    variants = [_variant(name, names, options) for name in names.given]
+    ids = [variant.id for variant in variants]
+    variants = [
+        one.model_copy(update={"id": str(Path(name).with_suffix(""))}) if ids.count(one.id) > 1
+        else one
+        for one, name in zip(variants, names.given, strict=True)
+    ]  # fmt: skip
+    ids = [variant.id for variant in variants]
     cases = cast("Path | None", options.get("cases"))
     base = names.suite
     if base is None:
@@ -177,10 +181,10 @@ def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, s
             raise SettingsError(
                 "there are no cases to answer", hint="give --cases FILE, or a suite: --config FILE"
             )
-        base = Suite(name=f"{a.id} against {b.id}", dataset=str(cases.resolve()))
+        base = Suite(name=" against ".join(ids), dataset=str(cases.resolve()))
     kept: dict[str, object] = {
         "name": base.name if names.suite is None else f"{base.name}{TO_COMPARE}",
-        "variants": (a, b),
+        "variants": tuple(variants),
         "judge": (),
         "panel": None,
         "rubric": None,
@@ -191,7 +195,7 @@ def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, s
     }
     if cases is not None:
         kept |= {"dataset": str(cases.resolve()), "cases": None, "columns": {}}
-    return base.model_copy(update=kept), (a.id, b.id)
+    return base.model_copy(update=kept), tuple(ids)
 
 
 def _variant(name: str, names: Names, options: Options) -> VariantSettings:
@@ -225,8 +229,9 @@ def _choice(options: Options) -> Choice:
 
 
 def _go_on(what: str, run_id: str) -> str:
-    command = resume_command(click.get_current_context(), run_id, command="compare")
-    return f"{what}; outputs so far are kept. Go on with: {command}"
+    context = click.get_current_context()
+    again = resume_command(context, run_id, command=context.command.name or "compare")
+    return f"{what}; outputs so far are kept. Go on with: {again}"
 
 
 def _named(side: Side, name: str) -> Side:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.comparing.asking import Compared
     from judgekit.evaluation.comparing.figures import ComparisonSummary
     from judgekit.evaluation.comparing.pairing import Pairing
-    from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.models.budget import Budget
     from judgekit.records.compared import ComparisonInfo, ComparisonStatus
     from judgekit.records.comparison import Comparison
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 class Job:
     """Everything a comparison needs."""
 
-    judge: Judge
+    panel: PairPanel
     """Who compares."""
 
     pairing: Pairing
@@ -97,7 +97,7 @@ def compare_and_show(job: Job, options: Options) -> int:
         job.store.resume_comparison(info.id)
     else:
         job.store.begin_comparison(info)
-    kept = KeptComparison(job.store, info, job.judge)
+    kept = KeptComparison(job.store, info, job.panel)
     if job.resumed:
         paid = kept.look_back()
         if job.budget is not None:
@@ -121,7 +121,8 @@ def compare_and_show(job: Job, options: Options) -> int:
     code = _code(summary, status, info.id)
     if job.analysis is None or code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
         return code
-    return analyse_and_write(job.store, info, job.judge, job.analysis, options) or code
+    # One answer to why is enough: of a panel the first judge is asked.
+    return analyse_and_write(job.store, info, job.panel.judges[0], job.analysis, options) or code
 
 
 class _Told:
@@ -171,7 +172,7 @@ class _Told:
                         _tell(one.comparison, options)
                         display.advance([], target_usd=_paid(one.comparison))
             finally:
-                await job.judge.aclose()
+                await job.panel.aclose()
         return interrupted.is_set()
 
     def _take(self, one: Compared) -> None:
@@ -189,7 +190,7 @@ class _Told:
 
     def _in_flight(self) -> int:
         """Enough pairs to keep every slot busy; few where one may stop at any of them."""
-        slots = self._job.judge.connection.max_concurrency
+        slots = self._job.panel.max_concurrency
         return max(1, slots // 4) if self._looking is not None else max(4, slots)
 
 

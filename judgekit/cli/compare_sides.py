@@ -1,162 +1,40 @@
-"""What the two arguments of `judgekit compare` name: files, variants, templates or stored runs."""
+"""The outputs that arguments of `judgekit compare` and `rank` name, with who compares them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
-from judgekit.cli.setup import SUITE_FILE, Source, grade_setup, make_judge
+from judgekit.cli.pair_judges import check_judge, open_judges
+from judgekit.cli.setup import Source, grade_setup
+from judgekit.cli.side_names import OF, is_file, named_sides, split_name, unknown_side
 from judgekit.cli.unasked import note_unasked
-from judgekit.datasets.loading import load_rubric, load_suite
+from judgekit.datasets.loading import load_rubric
 from judgekit.datasets.outputs import iter_answers
-from judgekit.datasets.variants import expand_variants
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation.comparing.pairing import Answered, Pairing, Side
 from judgekit.evaluation.preparing.versions import file_mark
 from judgekit.evaluation.running.identity import version_in
-from judgekit.judge.heuristic import HEURISTIC
-from judgekit.judge.opening import own_templates
-from judgekit.prompts.templates import is_pair_template
 from judgekit.records.compared import ComparedSide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from judgekit.cli.setup import Options
-    from judgekit.datasets.suite import Suite
-    from judgekit.datasets.suite_settings import VariantSettings
-    from judgekit.judge.judge import Judge
+    from judgekit.cli.side_names import Names
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.case import Dataset
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
     from judgekit.store.runs import RunStore
 
-Kind = Literal["files", "generated", "runs"]
-"""Where the outputs of both sides come from: files; they are made first; stored runs."""
-
-_OF = "::"
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The two arguments, and what is known of the suite they may speak of."""
-
-    a: str
-    """The first argument."""
-
-    b: str
-    """The second."""
-
-    suite: Suite | None
-    """The suite, where there is one."""
-
-    variants: Mapping[str, VariantSettings]
-    """Its variants by name."""
-
-    @property
-    def both(self) -> tuple[str, str]:
-        """Both arguments."""
-        return self.a, self.b
-
-    @property
-    def kind(self) -> Kind | None:
-        """Where the outputs come from; None where one of the names is none of these."""
-        kinds = [self._kind_of(name) for name in self.both]
-        if None in kinds:
-            return "runs" if kinds == [None, None] else None
-        return "generated" if "generated" in kinds else "files"
-
-    def _kind_of(self, name: str) -> Kind | None:
-        if is_file(name):
-            return "generated" if is_template(name) else "files"
-        if name not in self.variants:
-            return None
-        return "files" if self.variants[name].outputs is not None else "generated"
-
-
-def named_sides(names: tuple[str, str], options: Options) -> Names:
-    """Read the suite that the arguments may speak of.
-
-    Args:
-        names: The two arguments.
-        options: As click hands them over.
-
-    Returns:
-        Both, with the suite's variants.
-
-    Raises:
-        SettingsError: When both are the same.
-        InputError: When the suite is unsound.
-    """
-    if names[0] == names[1]:
-        raise SettingsError(f"both sides are {names[0]}", hint="name two different ones")
-    suite = suite_of(options)
-    variants = () if suite is None else expand_variants(suite)
-    return Names(*names, suite, {variant.id: variant for variant in variants})
-
-
-def suite_of(options: Options) -> Suite | None:
-    """The suite file that is named, or the one that lies here.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        The suite, where there is one.
-
-    Raises:
-        InputError: When it is unsound.
-    """
-    config = cast("Path | None", options.get("config"))
-    if config is None and Path(SUITE_FILE).is_file():
-        config = Path(SUITE_FILE)
-    return None if config is None else load_suite(config)
-
-
-def split_name(name: str) -> tuple[str, str | None]:
-    """A file or run, and the variant of it that is meant.
-
-    Args:
-        name: `FILE`, `RUN`, or either with `::VARIANT`.
-
-    Returns:
-        Both parts; None where no variant is named.
-    """
-    if Path(name).exists():
-        return name, None
-    whole, of, variant = name.rpartition(_OF)
-    return (whole, variant) if of and whole and variant else (name, None)
-
-
-def is_file(name: str) -> bool:
-    """Whether an argument names a file, with or without a variant.
-
-    Args:
-        name: The argument.
-
-    Returns:
-        Whether there is such a file.
-    """
-    return Path(split_name(name)[0]).is_file()
-
-
-def is_template(name: str) -> bool:
-    """Whether an argument names a prompt template's file.
-
-    Args:
-        name: The argument.
-
-    Returns:
-        Whether it ends in `.j2`.
-    """
-    return split_name(name)[0].endswith(".j2")
-
 
 def compare_setup(
-    names: tuple[str, str], options: Options, store: RunStore | None
-) -> tuple[Judge, Rubric, Pairing]:
+    names: Sequence[str], options: Options, store: RunStore | None
+) -> tuple[PairPanel, Rubric, Pairing]:
     """Resolve what is compared, by whom and how, where no output has to be made first.
 
     Args:
@@ -165,7 +43,7 @@ def compare_setup(
         store: Where runs are kept; None where there is no store.
 
     Returns:
-        The judge, the rubric and the pairs; nothing has been asked yet.
+        The judges, the rubric and the pairs; nothing has been asked yet.
 
     Raises:
         SettingsError: When something needed is missing or contradictory; says how to give it.
@@ -175,82 +53,11 @@ def compare_setup(
     named = named_sides(names, options)
     check_judge(named.suite, options)
     if named.kind == "files":
-        return _of_files(named, options)
+        panel, rubric, (a, b) = file_sides(named, options)
+        return panel, rubric, pairing_of((a, b), options)
     if named.kind == "runs" and store is not None:
         return _of_runs(named, options, store)
     raise unknown_side(named)
-
-
-def check_judge(suite: Suite | None, options: Options) -> None:
-    """Refuse a judge that cannot compare: one that counts assertions, a template for one output.
-
-    The template of a suite's judge may be for one output: it grades with it, and compares with
-    the default.
-
-    Args:
-        suite: The suite, where there is one.
-        options: As click hands them over.
-
-    Raises:
-        SettingsError: When it would be asked.
-        UnknownNameError: When there is no such template.
-    """
-    template = cast("str | None", options.get("template"))
-    folders = [*cast("Iterable[Path]", options.get("template_folders") or ())]
-    folders += [] if suite is None else own_templates(suite)
-    if template is not None and not is_pair_template(template, folders):
-        raise SettingsError(
-            f"the template {template} is for one output, and two are compared",
-            hint="name one for two, for example pairwise/criterion, or leave --template out",
-        )
-    own = [] if suite is None else [judge.model for judge in suite.judge]
-    named = options.get("judge_model")
-    if named == HEURISTIC or (named is None and own == [HEURISTIC]):
-        raise SettingsError(
-            "the heuristic judge only counts assertions, and cannot compare",
-            hint="name a judge: --judge openai/gpt-4.1-mini; or compare what runs have: --scores",
-        )
-
-
-def blind_arguments(suite: Suite | None, options: Options) -> dict[str, object]:
-    """How outputs are shown to the judge: the command line first, then the suite.
-
-    Args:
-        suite: The suite, where there is one.
-        options: As click hands them over.
-
-    Returns:
-        Arguments of `Judge`; those that nobody sets are left out.
-    """
-    own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
-    settings = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
-    given = {name: options.get(name) for name in ("scrub", "draw_labels", "label_seed")}
-    return {**settings, **{name: value for name, value in given.items() if value is not None}}
-
-
-def judge_and_rubric(names: Names, options: Options) -> tuple[Judge, Rubric]:
-    """Who compares outputs that are made first, and how.
-
-    Args:
-        names: The arguments.
-        options: As click hands them over.
-
-    Returns:
-        The judge and the rubric.
-
-    Raises:
-        SettingsError: When one of them is not named, or a setting contradicts another.
-        InputError: When a file is unsound.
-    """
-    named = cast("str | None", options.get("rubric"))
-    source = named or (None if names.suite is None else names.suite.rubric_source)
-    if source is None:
-        raise SettingsError(
-            "no rubric is named",
-            hint="give --rubric FILE or a shipped one's name, for example --rubric helpfulness",
-        )
-    rubric = load_rubric(source)
-    return make_judge(options, names.suite, blind_arguments(names.suite, options)), rubric
 
 
 def pairing_of(sides: tuple[Side, Side], options: Options) -> Pairing:
@@ -321,37 +128,39 @@ def variant_of(name: str, store: RunStore) -> tuple[RunInfo, str]:
     if wanted is None and len(known) != 1:
         raise SettingsError(
             f"run {run.id} has the variants {', '.join(known)}",
-            hint=f"name the one that is meant: {whole}{_OF}{known[0] if known else 'VARIANT'}",
+            hint=f"name the one that is meant: {whole}{OF}{known[0] if known else 'VARIANT'}",
         )
     return run, wanted or known[0]
 
 
-def unknown_side(names: Names) -> UnknownNameError:
-    """The error for a name that is neither a file nor a variant, beside one that is.
+def file_sides(names: Names, options: Options) -> tuple[PairPanel, Rubric, list[Side]]:
+    """Sides of outputs that are in files, with who compares them and how.
 
     Args:
-        names: The arguments.
+        names: The arguments: files, and variants of the suite that are recorded in files.
+        options: As click hands them over.
 
     Returns:
-        An error that names it and what is known.
+        The judges, the rubric and the sides; nothing has been asked yet.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        InputError: When a file is unsound.
     """
-    known = [name in names.variants or is_file(name) for name in names.both]
-    wrong = names.b if known[0] else names.a
-    return UnknownNameError("outputs file, template or variant", wrong, list(names.variants))
-
-
-def _of_files(names: Names, options: Options) -> tuple[Judge, Rubric, Pairing]:
-    sources = [_source(name, names) for name in names.both]
+    sources = [_source(name, names) for name in names.given]
     outputs = tuple(source.path for source in sources)
-    given = {**options, "outputs": outputs, "variant": None}
-    setup = grade_setup(given, blind_arguments(names.suite, options))
-    note_unasked(setup)
-    # Rows that name no variant are of one that is named after the file.
-    a, b = (
-        _file_side(name, replace(source, stem=named.stem), setup.cases)
-        for name, source, named in zip(names.both, sources, setup.sources, strict=True)
-    )
-    return setup.judge, setup.rubric, pairing_of((a, b), options)
+    with ExitStack() as opened:
+        panel = open_judges(names.suite, options)
+        opened.callback(panel.close)
+        setup = grade_setup({**options, "outputs": outputs, "variant": None}, panel.judges[0])
+        note_unasked(setup)
+        # Rows that name no variant are of one that is named after the file.
+        sides = [
+            _file_side(name, replace(source, stem=named.stem), setup.cases)
+            for name, source, named in zip(names.given, sources, setup.sources, strict=True)
+        ]
+        opened.pop_all()
+    return panel, setup.rubric, sides
 
 
 def _file_side(name: str, source: Source, cases: Dataset | None) -> Side:
@@ -365,8 +174,8 @@ def _file_side(name: str, source: Source, cases: Dataset | None) -> Side:
     return Side(name, partial(_read, source, cases), own, about)
 
 
-def _of_runs(names: Names, options: Options, store: RunStore) -> tuple[Judge, Rubric, Pairing]:
-    found = [variant_of(name, store) for name in names.both]
+def _of_runs(names: Names, options: Options, store: RunStore) -> tuple[PairPanel, Rubric, Pairing]:
+    found = [variant_of(name, store) for name in names.given]
     named = cast("str | None", options.get("rubric"))
     # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
     own = found[0][0].rubric if found[0][0].config.get("rubric") is not None else None
@@ -377,10 +186,9 @@ def _of_runs(names: Names, options: Options, store: RunStore) -> tuple[Judge, Ru
         )
     a, b = (
         run_side(name, run, variant, store)
-        for name, (run, variant) in zip(names.both, found, strict=True)
+        for name, (run, variant) in zip(names.given, found, strict=True)
     )
-    judge = make_judge(options, names.suite, blind_arguments(names.suite, options))
-    return judge, rubric, pairing_of((a, b), options)
+    return open_judges(names.suite, options), rubric, pairing_of((a, b), options)
 
 
 def _source(name: str, names: Names) -> Source:

@@ -15,17 +15,21 @@ if TYPE_CHECKING:
 
     from judgekit.cli.setup import Options
     from judgekit.evaluation.comparing.pairing import Paired
-    from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.rubric import Rubric
 
 
 def show_pair_plan(
-    judge: Judge, pairs: Iterable[Paired], rubric: Rubric, names: Iterable[str], options: Options
+    panel: PairPanel,
+    pairs: Iterable[Paired],
+    rubric: Rubric,
+    names: Iterable[str],
+    options: Options,
 ) -> int:
     """Work out what comparing pairs would ask and cost, and print it; asks nothing.
 
     Args:
-        judge: Who would compare.
+        panel: Who would compare.
         pairs: The pairs.
         rubric: How they would be compared.
         names: Names that would give a side away.
@@ -37,7 +41,7 @@ def show_pair_plan(
     Raises:
         InputError: When the pairs cannot be read, or the template does not fit the rubric.
     """
-    found = plan_comparing(judge, pairs, rubric, names=names, refresh=bool(options.get("refresh")))
+    found = plan_comparing(panel, pairs, rubric, names=names, refresh=bool(options.get("refresh")))
     if options.get("as_json"):
         streams.print_json({**asdict(found), "n_calls": found.n_calls})
     else:

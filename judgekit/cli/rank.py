@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import aclosing, closing, nullcontext
+from contextlib import ExitStack, aclosing, closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from judgekit.cli import console as streams
-from judgekit.cli.compare_sides import is_file
 from judgekit.cli.comparison_file import check_comparison_file, written
 from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
@@ -24,16 +24,16 @@ from judgekit.cli.main import (
     EXIT_LIMIT,
 )
 from judgekit.cli.options import (
-    blind_options,
     cache_options,
-    judge_options,
     limit_options,
     side_options,
     store_option,
     talk_options,
 )
+from judgekit.cli.pair_options import blind_options, judges_options
 from judgekit.cli.pair_plan import show_pair_plan
-from judgekit.cli.rank_sides import given_comparisons, rank_setup
+from judgekit.cli.rank_sides import given_comparisons, rank_generated, rank_setup
+from judgekit.cli.side_names import is_file, named_sides
 from judgekit.errors import SettingsError
 from judgekit.evaluation.ranking.asking import Ranker
 from judgekit.evaluation.ranking.figures import RankRules
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from judgekit.cli.rank_sides import Ranked
     from judgekit.cli.setup import Options
     from judgekit.evaluation.ranking.asking import Told
     from judgekit.evaluation.ranking.choosing import PairChoice
@@ -59,6 +60,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sides", nargs=-1, required=True)
 @side_options
+@click.option(
+    "-m",
+    "--model",
+    envvar="JUDGEKIT_MODEL",
+    help="The model that prompt templates are sent to.",
+)
 @blind_options
 @click.option(
     "--pairs",
@@ -87,8 +94,14 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, min_open=True),
     envvar="JUDGEKIT_MAX_COST",
     metavar="USD",
-    help="Never spend more than this; run it again to go on. Exit code 5.",
+    help="Never spend more than this, outputs included; run it again to go on. Exit code 5.",
 )
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Take the outputs that were made before, and make those that are missing: their run.",
+)
+@click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
 @click.option(
     "-o",
     "--output",
@@ -97,7 +110,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 @store_option
-@judge_options
+@judges_options
 @limit_options
 @cache_options
 @talk_options
@@ -116,17 +129,18 @@ def rank(
 ) -> None:
     """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer.
 
-    SIDES are named as for `judgekit compare`: outputs files, variants of a suite whose outputs
-    are recorded, or stored runs (FILE::VARIANT, RUN::VARIANT). Or they are files of comparisons
-    that were made before (what `compare -o` and `rank -o` write, or rows of variant_a, variant_b,
-    winner and case_id): then no judge is asked.
+    SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt templates
+    (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs that are not
+    there yet are made first and kept. Or they are files of comparisons that were made before (what
+    `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner and case_id): then no
+    judge is asked. With several judges each has one vote.
 
     Exit 0 when the first places are decided, 4 when they are not, 3 when a judge failed, 5 when
     the money is used up.
     """
     rules = RankRules(ties=ties, top=top, alpha=alpha)
     if files := given_comparisons(sides):
-        asking = ("filter_tag", "limit", "sample")
+        asking = ("filter_tag", "limit", "sample", "rule", "resume")
         own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": output}
         own["dry_run"] = dry_run or None
         _refuse_for_given(own | {name: options.get(name) for name in asking})
@@ -135,30 +149,62 @@ def rank(
         _show(found, options)
         sys.exit(0 if found.decision.is_decided else EXIT_INCONCLUSIVE)
     check_comparison_file(output, sides)
-    with _store(sides, store) as kept:
-        judge, rubric, contest = rank_setup(sides, options, kept)
-        try:
-            rules.check(len(contest.labels))
-            if not contest.n_matches:
-                raise SettingsError(
-                    "no case is answered by two of the sides",
-                    hint="they need the same case_id, and the same input for it; see --filter-tag",
-                )
-            if dry_run:
-                planned = (match.pair for match in contest.in_rounds()[:max_comparisons])
-                sys.exit(show_pair_plan(judge, planned, rubric, contest.names, options))
-            ranker = Ranker(
-                judge,
-                contest,
-                rubric,
-                chooser=make_chooser(contest, rules, pairs, max_comparisons),
-                # Enough at a time to keep every slot busy.
-                in_flight=max(4, judge.connection.max_concurrency),
+    rules.check(len(sides))
+    with ExitStack() as stack:
+        ranked = _setup(sides, {**options, "dry_run": dry_run}, store, stack)
+        if isinstance(ranked, int):
+            sys.exit(ranked)
+        panel, rubric, contest, run_id = ranked
+        stack.callback(panel.close)
+        if not contest.n_matches:
+            raise SettingsError(
+                "no case is answered by two of the sides",
+                hint="they need the same case_id, and the same input for it; see --filter-tag",
             )
-            job = _Job(ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
-            sys.exit(_run(job, options, keeps=judge.connection.cache is not None))
-        finally:
-            judge.close()
+        if dry_run:
+            planned = (match.pair for match in contest.in_rounds()[:max_comparisons])
+            sys.exit(show_pair_plan(panel, planned, rubric, contest.names, options))
+        ranker = Ranker(
+            panel,
+            contest,
+            rubric,
+            chooser=make_chooser(contest, rules, pairs, max_comparisons),
+            # Enough at a time to keep every slot busy.
+            in_flight=max(4, panel.max_concurrency),
+        )
+        job = _Job(ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
+        sys.exit(_run(job, options, again=_again(run_id, keeps=panel.keeps)))
+
+
+def _setup(names: Sequence[str], options: Options, store: str, stack: ExitStack) -> Ranked | int:
+    """Who is ranked, by whom and how; an exit code where the outputs could not be made."""
+    named = named_sides(names, options)
+    resume = cast("str | None", options.get("resume"))
+    if named.kind == "generated":
+        if options["dry_run"]:
+            raise SettingsError(
+                "the outputs are still to be made, so that nobody knows what judging them costs",
+                hint="judgekit plan says what a suite costs; --max-cost bounds a ranking",
+            )
+        opened = partial(_opened, store, stack)
+        return rank_generated(named, options, opened, resume)
+    if resume is not None:
+        raise SettingsError(
+            "--resume is for sides whose outputs are made first",
+            hint="leave it out: replies that are owned are not asked again",
+        )
+    return rank_setup(names, options, stack.enter_context(_store(names, store)))
+
+
+def _opened(store: str, stack: ExitStack) -> RunStore:
+    return stack.enter_context(closing(RunStore(store)))
+
+
+def _again(run_id: str | None, *, keeps: bool) -> str:
+    """What to do to go on with what is not finished."""
+    same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
+    kept = "nothing that was answered is asked twice" if keeps else "the judges begin anew"
+    return f"run {same} again to go on: {kept}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +234,7 @@ class _Job:
         )
 
 
-def _run(job: _Job, options: Options, *, keeps: bool) -> int:
-    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
-    again = f"run the same command again to go on: {again}"
+def _run(job: _Job, options: Options, *, again: str) -> int:
     try:
         asyncio.run(_ask(job, options))
     except asyncio.CancelledError:  # the second Ctrl-C

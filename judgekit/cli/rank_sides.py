@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from judgekit.cli.compare_sides import (
-    blind_arguments,
-    check_judge,
-    is_file,
-    run_side,
-    split_name,
-    suite_of,
-    variant_of,
-)
-from judgekit.cli.setup import Source, grade_setup, make_judge
-from judgekit.cli.unasked import note_unasked
+from judgekit.cli.compare_sides import file_sides, run_side, variant_of
+from judgekit.cli.pair_judges import check_judge, judges_and_rubric, open_judges
+from judgekit.cli.side_names import is_file, named_sides
 from judgekit.datasets.loading import load_rubric
-from judgekit.datasets.outputs import iter_answers
 from judgekit.datasets.rows import suffix_of
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.evaluation.comparing.pairing import Answered, Side
 from judgekit.evaluation.preparing.opening import price_table
 from judgekit.evaluation.ranking.contest import Contest
 from judgekit.evaluation.ranking.reading import is_comparisons
 from judgekit.models.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from judgekit.cli.setup import Options
-    from judgekit.datasets.suite import Suite
-    from judgekit.judge.judge import Judge
-    from judgekit.records.case import Dataset
+    from judgekit.cli.side_names import Names
+    from judgekit.evaluation.comparing.pairing import Side
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
     from judgekit.store.runs import RunStore
@@ -71,10 +60,24 @@ def given_comparisons(names: Sequence[str]) -> list[Path]:
     return found
 
 
-def rank_setup(
-    names: Sequence[str], options: Options, store: RunStore | None
-) -> tuple[Judge, Rubric, Contest]:
-    """Resolve who is ranked, by whom and how.
+class Ranked(NamedTuple):
+    """Who is ranked, by whom and how."""
+
+    panel: PairPanel
+    """Who compares."""
+
+    rubric: Rubric
+    """How."""
+
+    contest: Contest
+    """The matches."""
+
+    run_id: str | None = None
+    """The run in which outputs were made for it."""
+
+
+def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -> Ranked:
+    """Resolve who is ranked, by whom and how, where no output has to be made first.
 
     Args:
         names: The arguments, two or more.
@@ -82,31 +85,75 @@ def rank_setup(
         store: Where runs are kept; None where there is no store.
 
     Returns:
-        The judge, the rubric and the matches; nothing has been asked yet.
+        The judges, the rubric and the matches; nothing has been asked yet.
 
     Raises:
         SettingsError: When something needed is missing or contradictory; says how to give it.
         UnknownNameError: When an argument names nothing.
         InputError: When a file is unsound.
     """
-    for name in names:
-        if list(names).count(name) > 1:
-            raise SettingsError(f"{name} is named twice", hint="name different sides")
-    suite = suite_of(options)
-    check_judge(suite, options)
-    limit_usd = cast("float | None", options.get("max_cost"))
-    prices = None if suite is None else price_table(suite)
-    given = {**options, "budget": None if limit_usd is None else Budget(limit_usd, prices)}
-    recorded = {} if suite is None else _recorded(suite)
-    if all(is_file(name) or name in recorded for name in names):
-        judge, rubric, sides = _of_files(names, suite, recorded, given)
+    named = named_sides(names, options)
+    check_judge(named.suite, options)
+    given = {**options, "budget": _budget(named, options)}
+    if named.kind == "files":
+        panel, rubric, sides = file_sides(named, given)
     else:
-        judge, rubric, sides = _of_runs(names, suite, recorded, given, store)
+        panel, rubric, sides = _of_runs(named, given, store)
+    return _ranked(panel, rubric, sides, options)
+
+
+def rank_generated(
+    names: Names, options: Options, opened: Callable[[], RunStore], begun: str | None
+) -> Ranked | int:
+    """Have the sides answer the cases, and resolve who is ranked, by whom and how.
+
+    Args:
+        names: The arguments, with at least one whose outputs are still to be made.
+        options: As click hands them over.
+        opened: Opens the store that outputs are kept in.
+        begun: The run of outputs that is to be gone on with; None for a new one.
+
+    Returns:
+        The judges, the rubric and the matches; or the exit code, where outputs are missing.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        InputError: When a file, a template or a setting is unsound.
+    """
+    from judgekit.cli.compare_generated import answering_suite, generate  # noqa: PLC0415 - slow
+
+    check_judge(names.suite, options)
+    budget = _budget(names, options)
+    answering = answering_suite(names, options)
+    with ExitStack() as stack:
+        panel, rubric = judges_and_rubric(names, {**options, "budget": budget})  # before any output
+        stack.callback(panel.close)
+        store = opened()
+        made = generate(
+            names, answering, options, store, None if begun is None else store.run(begun)
+        )
+        code = made.code()
+        if code is not None:
+            return code
+        stack.pop_all()
+    if budget is not None:
+        budget.spend(made.spent_usd)
+    return _ranked(panel, rubric, made.sides, options)._replace(run_id=made.run.id)
+
+
+def _ranked(panel: PairPanel, rubric: Rubric, sides: Sequence[Side], options: Options) -> Ranked:
     try:
-        return judge, rubric, _contest(sides, options)
+        return Ranked(panel, rubric, _contest(sides, options))
     except BaseException:
-        judge.close()
+        panel.close()
         raise
+
+
+def _budget(names: Names, options: Options) -> Budget | None:
+    limit_usd = cast("float | None", options.get("max_cost"))
+    if limit_usd is None:
+        return None
+    return Budget(limit_usd, None if names.suite is None else price_table(names.suite))
 
 
 def _contest(sides: Sequence[Side], options: Options) -> Contest:
@@ -119,53 +166,25 @@ def _contest(sides: Sequence[Side], options: Options) -> Contest:
     )
 
 
-def _of_files(
-    names: Sequence[str], suite: Suite | None, recorded: Mapping[str, Path], options: Options
-) -> tuple[Judge, Rubric, list[Side]]:
-    """Files of outputs, and variants of the suite that are recorded in files."""
-    sources = [_source(name, recorded) for name in names]
-    given = {**options, "outputs": tuple(source.path for source in sources), "variant": None}
-    setup = grade_setup(given, blind_arguments(suite, options))
-    note_unasked(setup)
-    sides = [
-        Side(
-            name,
-            # Rows that name no variant are of one that is named after the file.
-            partial(_read, replace(source, stem=named.stem), setup.cases),
-            (source.path.name, source.path.stem, name),
-        )
-        for name, source, named in zip(names, sources, setup.sources, strict=True)
-    ]
-    return setup.judge, setup.rubric, sides
-
-
 def _of_runs(
-    names: Sequence[str],
-    suite: Suite | None,
-    recorded: Mapping[str, Path],
-    options: Options,
-    store: RunStore | None,
-) -> tuple[Judge, Rubric, list[Side]]:
-    for name in names:
-        others = [variant.id for variant in suite.variants] if suite is not None else []
-        if name in others and name not in recorded:
-            raise SettingsError(
-                f"the outputs of variant {name} are not recorded",
-                hint="run the suite first, then rank what it kept: judgekit rank latest::V1 …",
-            )
-        if store is None and not (is_file(name) or name in recorded):
-            raise UnknownNameError("outputs file or recorded variant", name, list(recorded))
-    if store is None or any(is_file(name) for name in names):
+    names: Names, options: Options, store: RunStore | None
+) -> tuple[PairPanel, Rubric, list[Side]]:
+    there = [name for name in names.given if name in names.variants or is_file(name)]
+    if store is None:
+        strange = next(name for name in names.given if name not in there)
+        raise UnknownNameError("outputs file, template or variant", strange, list(names.variants))
+    if there:
+        other = "files" if is_file(there[0]) else "variants of the suite"
         raise SettingsError(
-            "stored runs and files cannot be ranked together", hint="name sides of one kind"
+            f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
         )
-    found = [variant_of(name, store) for name in names]
+    found = [variant_of(name, store) for name in names.given]
     rubric = _rubric_of([run for run, _ in found], cast("str | None", options.get("rubric")))
     sides = [
         run_side(name, run, variant, store)
-        for name, (run, variant) in zip(names, found, strict=True)
+        for name, (run, variant) in zip(names.given, found, strict=True)
     ]
-    return make_judge(options, suite, blind_arguments(suite, options)), rubric, sides
+    return open_judges(names.suite, options), rubric, sides
 
 
 def _rubric_of(runs: Sequence[RunInfo], named: str | None) -> Rubric:
@@ -183,29 +202,6 @@ def _rubric_of(runs: Sequence[RunInfo], named: str | None) -> Rubric:
             "the runs were judged by different rubrics", hint="name one: --rubric FILE"
         )
     return next(iter(found.values()))
-
-
-def _source(name: str, recorded: Mapping[str, Path]) -> Source:
-    if name in recorded and not is_file(name):
-        return Source(recorded[name], name)
-    path, variant = split_name(name)
-    return Source(Path(path), variant)
-
-
-def _read(source: Source, cases: Dataset | None) -> Iterator[Answered]:
-    answers = iter_answers(source.path, cases, variant=source.variant, needs_input=False)
-    for case, output in answers:
-        known = output.variant or source.variant or source.stem
-        yield Answered(case, output.model_copy(update={"variant": known}))
-
-
-def _recorded(suite: Suite) -> dict[str, Path]:
-    """The suite's variants whose outputs are in files."""
-    return {
-        variant.id: suite.resolve(variant.outputs)
-        for variant in suite.variants
-        if variant.outputs is not None
-    }
 
 
 def _holds_comparisons(path: Path) -> bool:

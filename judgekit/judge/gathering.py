@@ -1,8 +1,9 @@
-"""Runs the questions of one grading at the same time: all results in order, or each as it comes."""
+"""Runs questions at the same time: all results in order, or each as it comes."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -49,6 +50,43 @@ async def as_answered(jobs: Sequence[Coroutine[object, object, T]]) -> AsyncGene
     try:
         for result in asyncio.as_completed(tasks):
             yield await result
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def merged(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
+    """What several streams tell, as it comes; the first error ends all of them.
+
+    Args:
+        streams: What is listened to.
+
+    Yields:
+        What any of them tells.
+
+    Raises:
+        BaseException: What a stream raised; the others are called off.
+    """
+    told: asyncio.Queue[tuple[T] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def pour(stream: AsyncGenerator[T, None]) -> None:
+        async with aclosing(stream):
+            async for found in stream:
+                told.put_nowait((found,))
+
+    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(told.put_nowait)
+    try:
+        n_open = len(tasks)
+        while n_open:
+            found = await told.get()
+            if isinstance(found, asyncio.Task):
+                n_open -= 1
+                await found  # raises what ended it
+            else:
+                yield found[0]
     finally:
         for task in tasks:
             task.cancel()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from judgekit.judge.answers import Said
     from judgekit.judge.questions import Question
+    from judgekit.records.calibration_map import Judging
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.rubric import Rubric
@@ -45,6 +46,9 @@ class Grading:
     ask: Ask
     """Asks one question."""
 
+    asked: Judging | None = None
+    """How the judge is asked."""
+
     @property
     def verdict(self) -> Verdict | None:
         """What the rubric concludes; None while a question is open."""
@@ -65,7 +69,7 @@ class Grading:
 
     def _concluded(self, answers: Iterable[list[Said] | None]) -> Verdict:
         said = [one for answer in answers for one in answer or ()]
-        return conclude(
+        verdict = conclude(
             self.rubric,
             with_repeat_confidence([one for one in said if isinstance(one, Judgment)]),
             [one for one in said if isinstance(one, JudgeFailure)],
@@ -73,3 +77,4 @@ class Grading:
             variant=self.output.variant,
             error=self.output.error,
         )
+        return verdict if self.asked is None else verdict.model_copy(update={"asked": self.asked})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from judgekit.judge.pairwise import Comparer
 from judgekit.judge.pointwise import Grader
 from judgekit.judge.portal import Portal
-from judgekit.judge.settings import check_settings, sent_parameters
+from judgekit.judge.settings import check_rule, check_settings, sent_parameters
 from judgekit.models.connecting import Connection, connect
 from judgekit.prompts.pair_rendering import PairTemplate
 from judgekit.prompts.rendering import PromptTemplate
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from judgekit.models.pricing import PriceTable
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records.case import Case
-    from judgekit.records.comparison import Comparison
+    from judgekit.records.comparison import Comparison, Rule
     from judgekit.records.judgment import JudgeFailure, Judgment
     from judgekit.records.output import Output
     from judgekit.records.rubric import Rubric
@@ -76,6 +76,8 @@ class Judge:
         scrub: In comparisons, take out of an output what names its maker.
         draw_labels: In comparisons, give the places drawn labels beside `first` and `second`.
         label_seed: Seed of the labels; None takes `seed`.
+        rule: In comparisons, who wins where the orders differ: `consistent` (nobody), `average`
+            (who is preferred by more than half of both).
 
     Raises:
         SettingsError: When a setting is out of its range, or the budget is to limit a model whose
@@ -113,8 +115,10 @@ class Judge:
         scrub: bool = True,
         draw_labels: bool = True,
         label_seed: int | None = None,
+        rule: Rule = "consistent",
     ) -> None:
         check_settings(mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature)
+        check_rule(rule)
         self._connection: Connection = connect(
             model,
             api_base=api_base,
@@ -151,7 +155,7 @@ class Judge:
             flags=self._connection.flags,
             shelf=self._connection.shelf,
         )
-        self._scrubs, self._draws_labels = scrub, draw_labels
+        self._scrubs, self._draws_labels, self._rule = scrub, draw_labels, rule
         self._seed = (seed or 0) if label_seed is None else label_seed
         blind = own if own is not None and compares else _PAIR_TEMPLATES[mode]
         if self._grader.template.name.endswith(_UNSEEN):
@@ -197,7 +201,9 @@ class Judge:
             scrubs=self._scrubs,
             draws_labels=self._draws_labels,
             seed=self._seed,
+            rule=self._rule,
             shelf=self._connection.shelf,
+            asks_whole=self._connection.speaks_of_the_whole,
         )
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts.pair_rendering import PairPrompt, PairTemplate
     from judgekit.records.case import Case
-    from judgekit.records.comparison import Order
+    from judgekit.records.comparison import Order, Rule
     from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
-    from judgekit.verdicts.reconciling import Rule
 
     Said = Preference | PreferenceFailure
 
@@ -78,6 +77,10 @@ class Comparer:
     shelf: CachedModel | None = None
     """The model again, where it keeps replies: those that are owned are read without waiting."""
 
+    asks_whole: bool = True
+    """Whether it is asked of the whole beside the criteria; recorded replies may speak of criteria
+    only, and then the whole follows from them."""
+
     @property
     def id(self) -> str:
         """Model and template: `openai/gpt-4.1-mini pairwise/criterion@1f3c…`."""
@@ -104,6 +107,8 @@ class Comparer:
         for order in _ORDERS:
             shown = pair.in_order(order)
             prompts = self.template.prompts(case, *shown, rubric, labels=labels)
+            if not self.asks_whole and self.template.header.asks == "criterion":
+                prompts = [prompt for prompt in prompts if prompt.criteria]
             found += [
                 PairQuestion(
                     prompt=prompt,
@@ -142,13 +147,29 @@ class Comparer:
         pair = self.seen(a, b, names)
         if a.error is not None or b.error is not None:
             return self.conclude(case, a, b, pair, rubric, ())
+        said = await self.answers(case, pair, rubric)
+        return self.conclude(case, a, b, pair, rubric, said)
+
+    async def answers(self, case: Case, pair: Pair, rubric: Rubric) -> list[Said]:
+        """Ask everything about two outputs.
+
+        Args:
+            case: What was to be answered.
+            pair: The outputs as the judge sees them, neither of them an error.
+            rubric: How they are compared.
+
+        Returns:
+            A preference or failure for each thing that is asked, in the order of the questions.
+
+        Raises:
+            TemplateError: When the template does not fit the rubric.
+        """
         questions = self.questions(case, pair, rubric)
         owned = self._owned(questions)
         open_ones = [q for q, known in zip(questions, owned, strict=True) if known is None]
         asked = iter(await gathered([self._result(question) for question in open_ones]))
         results = [next(asked) if known is None else known for known in owned]
-        said = [each for result in results for each in result]
-        return self.conclude(case, a, b, pair, rubric, said)
+        return [each for result in results for each in result]
 
     async def observe(
         self,

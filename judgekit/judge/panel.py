@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
+from judgekit.judge.asked import asked_together
 from judgekit.judge.confidence import with_repeat_confidence
+from judgekit.judge.gathering import merged
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.run import Panel
 from judgekit.verdicts import conclude
@@ -73,7 +74,7 @@ class JudgePanel:
             async for found in answers:
                 said += found
         judgments, failures = self._in_order(said, rubric)
-        return conclude(
+        verdict = conclude(
             rubric,
             judgments,
             failures,
@@ -82,6 +83,9 @@ class JudgePanel:
             variant=output.variant,
             error=output.error,
         )
+        each = [one for judge in self.judges for one in judge.grader.asked.judges]
+        asked = asked_together(each, self.panel)
+        return verdict.model_copy(update={"asked": asked})
 
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said] = ()
@@ -108,7 +112,7 @@ class JudgePanel:
         if self.panel.combine == "cascade":
             answers = self._one_by_one(case, output, rubric, said)
         else:
-            answers = _merged(
+            answers = merged(
                 [j.observe(case, output, rubric, known=_known(said, j.id)) for j in self.judges]
             )
         async with aclosing(answers):
@@ -191,7 +195,15 @@ def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
     return copy
 
 
-def _check(ids: Sequence[str], panel: Panel) -> None:
+def check_judges(ids: Sequence[str]) -> None:
+    """Refuse a panel of nobody, and one in which two judges cannot be told apart.
+
+    Args:
+        ids: The identities of its judges.
+
+    Raises:
+        SettingsError: When it is such a panel.
+    """
     if not ids:
         raise SettingsError("a panel needs a judge")
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -199,6 +211,10 @@ def _check(ids: Sequence[str], panel: Panel) -> None:
             f"two judges of the panel are {twice[0]}, so that their votes cannot be told apart",
             hint="give one another model or template, or ask one judge with repeats",
         )
+
+
+def _check(ids: Sequence[str], panel: Panel) -> None:
+    check_judges(ids)
     if strange := [name for name in ids if panel.judges and name not in panel.judges]:
         raise SettingsError(f"the panel does not name the judge {strange[0]}")
     if panel.combine == "cascade" and panel.escalate_below is None:
@@ -209,32 +225,3 @@ def _check(ids: Sequence[str], panel: Panel) -> None:
 
 def _known(said: Sequence[Said], judge: str) -> set[tuple[str, int]]:
     return {(found.criterion, found.repeat) for found in said if found.judge == judge}
-
-
-async def _merged(
-    streams: Sequence[AsyncGenerator[tuple[Said, ...], None]],
-) -> AsyncGenerator[tuple[Said, ...], None]:
-    """What several streams tell, as it comes; the first error ends all of them."""
-    told: asyncio.Queue[tuple[Said, ...] | asyncio.Task[None]] = asyncio.Queue()
-
-    async def pour(stream: AsyncGenerator[tuple[Said, ...], None]) -> None:
-        async with aclosing(stream):
-            async for found in stream:
-                told.put_nowait(found)
-
-    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
-    for task in tasks:
-        task.add_done_callback(told.put_nowait)
-    try:
-        n_open = len(tasks)
-        while n_open:
-            found = await told.get()
-            if isinstance(found, asyncio.Task):
-                n_open -= 1
-                await found  # raises what ended it
-            else:
-                yield found
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -11,12 +11,14 @@ from pydantic import JsonValue, TypeAdapter
 from judgekit.errors import RefusalError, ReplyFormatError, SettingsError
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.answers import Reader
+from judgekit.judge.asked import how_asked
 from judgekit.judge.asking import Answer, ask, spending
 from judgekit.judge.gathering import as_answered
 from judgekit.judge.grading import Grading
 from judgekit.judge.questions import Question
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.rendering import judged_text, steps_text
+from judgekit.records.calibration_map import Judging
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
@@ -69,6 +71,7 @@ class Grader:
     """The model again, where it keeps replies: those that are owned are read without waiting."""
 
     _reader: Reader = field(init=False, repr=False)
+    _asked: Judging = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -82,11 +85,23 @@ class Grader:
         frozen = Frozen(cast("dict[str, object]", self.parameters))
         object.__setattr__(self, "parameters", frozen)
         object.__setattr__(self, "_reader", Reader(self.template.header, self.id, self.flags))
+        asked = how_asked(
+            self.id,
+            self.parameters,
+            repeats=self.repeats,
+            asks_all=self.template.header.asks == "all",
+        )
+        object.__setattr__(self, "_asked", Judging(judges=(asked,)))
 
     @property
     def id(self) -> str:
         """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
         return f"{self.model_name} {self.template.id}"
+
+    @property
+    def asked(self) -> Judging:
+        """How it is asked: what a calibration is bound to."""
+        return self._asked
 
     def questions(self, case: Case, output: Output, rubric: Rubric) -> list[Question]:
         """Everything that is asked about one output, repeats included.
@@ -132,7 +147,7 @@ class Grader:
         replies = iter(self._owned([question for *_, asked in begun for question in asked]))
         for case, output, asked in begun:
             known = [self._known(question, next(replies)) for question in asked]
-            yield Grading(case, output, rubric, asked, known, self._result)
+            yield Grading(case, output, rubric, asked, known, self._result, self.asked)
 
     async def observe(
         self,

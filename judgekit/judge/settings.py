@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from judgekit.errors import SettingsError
+from judgekit.records.comparison import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,19 @@ def check_settings(*, mode: str, repeats: int, max_reasks: int, temperature: flo
         raise SettingsError(f"max_reasks is {max_reasks}; it must be 0 or more")
     if temperature is not None and not temperature >= 0:
         raise SettingsError(f"temperature is {temperature}; it must be 0 or more, or None")
+
+
+def check_rule(rule: str) -> None:
+    """Refuse a rule for two orders that there is none of.
+
+    Args:
+        rule: Who wins where the two orders of a comparison differ.
+
+    Raises:
+        SettingsError: When it is no such rule.
+    """
+    if rule not in get_args(Rule):
+        raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
 
 
 def sent_parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:

@@ -79,6 +79,11 @@ class Judging(Record):
     """In a cascade, the confidence below which the next one is asked."""
 
     @property
+    def is_known(self) -> bool:
+        """Whether the parameters of any of them are known; of none where only their names are."""
+        return any(judge.parameters is not None for judge in self.judges)
+
+    @property
     def asks_all(self) -> bool:
         """Whether any of them is asked about all criteria in one call."""
         return any(judge.asks_all for judge in self.judges)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field
 
 from judgekit.records.case import Case
-from judgekit.records.comparison import Preference, PreferenceFailure
+from judgekit.records.comparison import Preference, PreferenceFailure, Rule
 from judgekit.records.output import Output
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
@@ -57,6 +57,19 @@ class ComparedSide(Record):
     """Which version of the variant it is."""
 
 
+class PanelMember(Record):
+    """One judge of a panel, and how it is asked."""
+
+    judge: Name
+    """Model and template."""
+
+    parameters: JsonObject = Field(default_factory=dict)
+    """Sampling parameters of its requests."""
+
+    repeats: Annotated[int, Field(ge=1)] = 1
+    """How often it is asked each question in each order."""
+
+
 class ComparisonInfo(Record):
     """What a comparison of two sides set out to do, and how it ended."""
 
@@ -76,15 +89,18 @@ class ComparisonInfo(Record):
     """How they are compared, as it was then."""
 
     judge: Name
-    """Model and template of the judge."""
+    """Model and template of the judge; of a panel how it votes, and those of all."""
 
     parameters: JsonObject = Field(default_factory=dict)
-    """Sampling parameters of every request."""
+    """Sampling parameters of every request; of a panel see `panel`."""
 
     repeats: Annotated[int, Field(ge=1)] = 1
-    """How often each question is asked in each order."""
+    """How often each question is asked in each order; of a panel see `panel`."""
 
-    rule: Literal["consistent", "average"] = "consistent"
+    panel: tuple[PanelMember, ...] = ()
+    """The judges of a panel, in the order they are told; empty for one judge."""
+
+    rule: Rule = "consistent"
     """Who wins where the orders differ."""
 
     scrub: bool = True

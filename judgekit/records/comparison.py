@@ -22,6 +22,9 @@ Order = Literal["ab", "ba"]
 Winner = Literal["a", "b", "tie"]
 """Which of two outputs is better."""
 
+Rule = Literal["consistent", "average"]
+"""`consistent`: who wins in both orders, else a tie; `average`: who has more than half of both."""
+
 
 class Scrubbed(Record):
     """A passage by which an output named its maker; it was not shown to the judge."""
@@ -227,6 +230,30 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
         return core_schema.no_info_after_validator_function(cls, plain)
 
 
+class JudgeComparison(Record):
+    """What one judge of a panel makes of two outputs on the whole, both orders reconciled."""
+
+    judge: Name
+    """Model and template."""
+
+    winner: Winner | None
+    """Which output is better; None where a failed order leaves it open."""
+
+    consistent: bool | None
+    """Whether both orders say the same; a tie that is not consistent is no true tie."""
+
+    probability: Fraction | None
+    """How far output a is preferred: the mean of both orders, a tie counting half."""
+
+    def to_json(self) -> JsonObject:
+        """What the judge makes of them as plain JSON types; what is open is there, as null.
+
+        Returns:
+            A dict of JSON types.
+        """
+        return self.model_dump(mode="json")
+
+
 class Comparison(Record):
     """Two outputs for one case compared blind, in both orders."""
 
@@ -269,11 +296,20 @@ class Comparison(Record):
     raw_winner: Winner | None = None
     """The side with the higher mean score; None where there are no scores."""
 
+    rule: Rule = "consistent"
+    """Who wins where the orders differ."""
+
     criteria: CriterionComparisons = CriterionComparisons()
     """Per criterion, in the rubric's order; without those that were not asked about."""
 
+    judges: tuple[JudgeComparison, ...] = ()
+    """For a panel what each judge makes of them, which is one vote; empty for one judge."""
+
+    agreement: Fraction | None = None
+    """Share of the pairs of judges that name the same winner; None without two that name one."""
+
     preferences: tuple[Preference, ...] = ()
-    """What the judge chose, in the order it was asked."""
+    """What the judge chose, in the order it was asked; of a panel judge by judge."""
 
     failures: tuple[PreferenceFailure, ...] = ()
     """What it failed to say."""

@@ -63,7 +63,7 @@ class Scale(Record):
     @classmethod
     def _ends_from_levels(cls, value: object) -> object:
         """A scale given by its levels alone takes its ends, and no score between, from them."""
-        if not isinstance(value, dict) or not value.get("levels"):
+        if not isinstance(value, dict) or not isinstance(value.get("levels"), list | tuple):
             return value
         points = [
             level.value if isinstance(level, Level) else level.get("value")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from judgekit.records.calibration_map import Judging
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 
@@ -100,6 +101,10 @@ class Verdict(Record):
     """What the judge's own values come to, where calibration maps decide `passed` and `value`;
     None where they do not, so that the judge's own values decide."""
 
+    asked: Judging | None = None
+    """How the judges were asked (model, template, parameters), which is what calibration maps are
+    bound to; None where that is not known."""
+
     @property
     def decided_by(self) -> Literal["raw", "calibrated"]:
         """Whether the judge's own values decide, or those that maps make of them."""
@@ -116,4 +121,6 @@ class Verdict(Record):
         whole["failures"] = [failure.to_json() for failure in self.failures]
         if self.uncalibrated is None:
             del whole["uncalibrated"]
+        if self.asked is None:
+            del whole["asked"]
         return whole

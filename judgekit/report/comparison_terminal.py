@@ -7,6 +7,13 @@ from math import isnan
 from typing import TYPE_CHECKING, cast
 
 from judgekit.report import terminal, view
+from judgekit.report.panel_terminal import (
+    flag_words,
+    panel_lines,
+    panel_table,
+    points_over_half,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,14 +22,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from judgekit.evaluation.comparing.figures import ComparisonSummary, Decision, WinFigures
-    from judgekit.records.comparison import Comparison
+    from judgekit.records.comparison import Comparison, PairAnswer
 
 _MOST_SHOWN = 220
 _SMALLEST_P = 0.001
-_FLAG_WORDS = {
-    "position_bias": "the judge favours the output it sees {place}",
-    "mostly_inconsistent": "the judge contradicts itself on most pairs when the order is turned",
+_WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
+RULE_WORDS = {
+    "consistent": "who wins in both orders",
+    "average": "who is preferred by more than half of both orders wins",
 }
+"""What each rule for two orders says."""
 
 
 def print_comparison(console: Console, summary: ComparisonSummary) -> None:
@@ -34,6 +43,8 @@ def print_comparison(console: Console, summary: ComparisonSummary) -> None:
     """
     console.print()
     console.print(_table(summary))
+    if summary.panel is not None:
+        console.print(panel_table(summary.panel))
     terminal.print_lines(console, notes(summary))
     console.print(decision_line(summary.decision, summary.a, summary.b), markup=False, style="bold")
 
@@ -108,20 +119,29 @@ def comparison_lines(found: Comparison) -> str:
     Returns:
         A line, and one for each answer.
     """
-    winner = {"a": "A", "b": "B", "tie": "tie", None: "open"}[found.winner]
     contradicts = "  (the orders contradict each other)" if found.consistent is False else ""
-    lines = [f"{winner:<5} {view.printable(found.case_id or '?')}{contradicts}"]
+    case = view.printable(found.case_id or "?")
+    lines = [f"{_WINNERS[found.winner]:<5} {case}{contradicts}"]
     if found.error is not None:
         lines.append(f"      no output: {view.one_line(found.error, _MOST_SHOWN)}")
+    names = short_names(one.judge for one in found.judges)
+    if names:
+        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in found.judges]
+        lines.append(f"      votes: {'; '.join(votes)}")
     for said in found.preferences:
-        about = view.printable(said.criterion or "on the whole")
+        about = _about(said, names)
         why = view.printable(said.rationale, _MOST_SHOWN)
         lines.append(f"      {about}, {said.order.upper()}: {said.choice}  {why}")
     for failure in found.failures:
-        about = view.printable(failure.criterion or "on the whole")
+        about = _about(failure, names)
         why = view.one_line(failure.message, _MOST_SHOWN)
         lines.append(f"      {about}, {failure.order.upper()}: {failure.kind}  {why}")
     return "\n".join(lines)
+
+
+def _about(said: PairAnswer, names: Mapping[str, str]) -> str:
+    about = view.printable(said.criterion or "on the whole")
+    return f"{names[said.judge]}, {about}" if names else about
 
 
 def notes(summary: ComparisonSummary) -> list[str]:
@@ -136,10 +156,23 @@ def notes(summary: ComparisonSummary) -> list[str]:
     return [
         *(f"judge   {view.printable(judge)}" for judge in summary.judges),
         f"asked   {view.spent(summary.spent)}",
+        *rule_line(summary.rule),
         *_about_judge(summary),
         *_about_sides(summary),
         *_about_gaps(summary),
     ]
+
+
+def rule_line(rule: str | None) -> list[str]:
+    """Which rule was applied, where it is not the usual one.
+
+    Args:
+        rule: The rule; None where it is not known.
+
+    Returns:
+        A line, or none.
+    """
+    return [f"rule    {rule}: {RULE_WORDS[rule]}"] if rule == "average" else []
 
 
 def _about_judge(summary: ComparisonSummary) -> list[str]:
@@ -147,21 +180,17 @@ def _about_judge(summary: ComparisonSummary) -> list[str]:
     if not isnan(summary.flip_rate.value):
         lines.append(f"flips   {view.rate(summary.flip_rate)} of pairs change with the order")
     if summary.position is not None:
-        first = summary.position
-        lines.append(
-            f"first   chosen {_signed(first.value)} points more often than half "
-            f"[{_signed(first.low)}, {_signed(first.high)}]"
-        )
-    for flag in summary.flags:
-        place = "second" if summary.position is not None and summary.position.value < 0 else "first"
-        lines.append(f"doubt   {_FLAG_WORDS[flag].format(place=place)}")
-    return lines
+        lines.append(f"first   chosen {points_over_half(summary.position)}")
+    who = "the judge" if summary.panel is None else "the panel"
+    lines += [f"doubt   {who} {flag_words(flag, summary.position)}" for flag in summary.flags]
+    return lines if summary.panel is None else [*lines, *panel_lines(summary.panel)]
 
 
 def _about_sides(summary: ComparisonSummary) -> list[str]:
     lines = []
     if summary.length_controlled is not None:
-        rate = view.rate(summary.length_controlled)
+        found = summary.length_controlled
+        rate = f"{found.value * 100:.0f} %" if isnan(found.low) else view.rate(found)
         lines.append(f"length  A would win {rate} if both outputs were equally long")
     if summary.raw_a is not None and summary.raw_b is not None:
         higher = {"a": "A is higher", "b": "B is higher", "tie": "equal", None: ""}
@@ -170,11 +199,11 @@ def _about_sides(summary: ComparisonSummary) -> list[str]:
             f"{higher[summary.raw_winner]} (no decision by itself)"
         )
     if summary.evidence is not None:
-        found = summary.evidence
-        where = "not decided" if found.stopped_at is None else f"stopped after {found.stopped_at:,}"
+        seen = summary.evidence
+        where = "not decided" if seen.stopped_at is None else f"stopped after {seen.stopped_at:,}"
         lines.append(
-            f"looked  after each of {view.count(found.n_cases, 'case')}: "
-            f"e-value {found.e_value:.3g}, {where}"
+            f"looked  after each of {view.count(seen.n_cases, 'case')}: "
+            f"e-value {seen.e_value:.3g}, {where}"
         )
     return lines
 
@@ -252,7 +281,3 @@ def _rows(summary: ComparisonSummary) -> Mapping[str, WinFigures]:
         **{f"stratum {name}": figures for name, figures in summary.strata.items()},
         **{f"tag {name}": figures for name, figures in summary.tags.items()},
     }
-
-
-def _signed(share: float) -> str:
-    return view.DASH if isnan(share) else f"{share * 100:+.0f}"

@@ -7,7 +7,8 @@ from math import exp, isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import terminal, view
-from judgekit.report.comparison_terminal import plain_json, small_p
+from judgekit.report.comparison_terminal import plain_json, rule_line, small_p
+from judgekit.report.panel_terminal import panel_lines, panel_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +50,8 @@ def print_ranking(console: Console, summary: RankingSummary) -> None:
     console.print(_strengths(summary))
     if len(summary.sides) <= _MOST_IN_MATRIX:
         console.print(_matrix(summary))
+    if summary.questioned.panel is not None:
+        console.print(panel_table(summary.questioned.panel, wins=False))
     terminal.print_lines(console, ranking_notes(summary))
     console.print(ranking_line(summary.decision), markup=False, style="bold")
 
@@ -97,6 +100,7 @@ def ranking_notes(summary: RankingSummary) -> list[str]:
     lines = [f"judge   {view.printable(judge)}" for judge in asked.judges]
     if asked.spent is not None:
         lines.append(f"asked   {view.spent(asked.spent)}")
+    lines += rule_line(asked.rule)
     return [*lines, *_about_design(summary), *_about_judge(summary), *_about_gaps(summary)]
 
 
@@ -142,7 +146,8 @@ def _about_judge(summary: RankingSummary) -> list[str]:
         parameter = "" if summary.tie_parameter is None else f" {summary.tie_parameter:.2f}"
         share = f"{summary.tie_share * 100:.0f} %"
         lines.append(f"ties    {share} of choices, taken as {_TIES[summary.ties]}{parameter}")
-    return lines
+    panel = summary.questioned.panel
+    return lines if panel is None else [*lines, *panel_lines(panel)]
 
 
 def _about_gaps(summary: RankingSummary) -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judgekit.records.verdict import Verdict
 
 _MEAN = Panel()
+_UNKNOWN = "with which parameters is not known"
 _ASKED = {
     "question": "question",
     "scale": "scale",
@@ -65,6 +66,8 @@ def hold(
     elif missing:
         names = ", ".join(criterion.name for criterion in missing)
         words = f"partly {words}; no map for {names}"
+        if not kept:
+            state, words = "uncalibrated", f"uncalibrated: these maps have none for {names}"
     return CalibrationInUse(
         state=state, words=words, path=path, calibration=calibration, applied=tuple(kept)
     )
@@ -172,7 +175,8 @@ def _differs(old: Criterion, new: Criterion, name: str) -> bool:
 
 def _words(calibration: Calibration) -> str:
     n = f"{calibration.n_labels:,} label{'' if calibration.n_labels == 1 else 's'}"
-    return f"calibrated on {n}, kappa {measured_words(calibration.kappa)}"
+    words = f"calibrated on {n}, kappa {measured_words(calibration.kappa)}"
+    return words if calibration.asked.is_known else f"{words}; {_UNKNOWN}"
 
 
 def measured_words(found: Measured) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -9,17 +11,17 @@ from judgekit.records.comparison import (
     Comparison,
     CriterionComparison,
     CriterionComparisons,
+    JudgeComparison,
     Preference,
 )
 from judgekit.records.rubric import SAME
-from judgekit.verdicts.reconciling import Vote, reconcile
+from judgekit.verdicts.reconciling import Reconciled, Vote, reconcile, vote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from judgekit.records.comparison import Order, PreferenceFailure, Scrubbed, Slot, Winner
+    from judgekit.records.comparison import Order, PreferenceFailure, Rule, Scrubbed, Slot, Winner
     from judgekit.records.rubric import Rubric
-    from judgekit.verdicts.reconciling import Rule
 
     Said = Preference | PreferenceFailure
 
@@ -44,7 +46,8 @@ def conclude_comparison(
 
     Each criterion, and the whole, is reconciled by itself. The whole is what the judge was asked
     of the whole; where it was asked of criteria only, each order and repeat has on the whole the
-    side that its weighted criteria prefer.
+    side that its weighted criteria prefer. Of several judges each is reconciled by itself and has
+    one vote (`vote`), on each criterion it was asked about and on the whole.
 
     Args:
         rubric: The rubric that was asked.
@@ -62,27 +65,29 @@ def conclude_comparison(
         The comparison.
     """
     said: list[Said] = [*preferences, *failures]
+    judges = list(dict.fromkeys(each.judge for each in said))
+    own = [[each for each in said if each.judge == judge] for judge in judges]
+    wholes = [_whole(rubric, one, rule) for one in own]
     if is_identical:
-        criteria = [_even(criterion.name) for criterion in rubric.criteria]
-        whole = _even("the whole")
+        criteria = [_EQUAL.on(criterion.name) for criterion in rubric.criteria]
+        whole = _EQUAL
     else:
         asked = {each.criterion for each in said}
-        criteria = [
-            _concluded(c.name, [each for each in said if each.criterion == c.name], rule)
-            for c in rubric.criteria
-            if c.name in asked
-        ]
-        own = [each for each in said if each.criterion is None]
-        whole = _concluded("the whole", own, rule) if own else _of_criteria(rubric, said, rule)
+        criteria = [_on(c.name, own, rule).on(c.name) for c in rubric.criteria if c.name in asked]
+        whole = _together(wholes) if wholes else _Part.of((), rule)
+    found = whole.on("the whole")
     return Comparison(
         case_id=case_id,
         variant_a=variants[0],
         variant_b=variants[1],
         rubric=rubric.name,
         rubric_fingerprint=rubric.fingerprint,
-        **whole.model_dump(exclude={"name", "n", "n_failed"}),
-        raw_winner=_raw_winner(whole),
+        **found.model_dump(exclude={"name", "n", "n_failed"}),
+        raw_winner=_raw_winner(found),
+        rule=rule,
         criteria=CriterionComparisons(criteria),
+        judges=_by_judge(judges, wholes),
+        agreement=_agreement([one.found.winner for one in wholes]),
         preferences=tuple(preferences),
         failures=tuple(failures),
         is_identical=is_identical,
@@ -92,56 +97,110 @@ def conclude_comparison(
     )
 
 
-def _even(name: str) -> CriterionComparison:
-    return CriterionComparison(
-        name=name, winner="tie", consistent=True, probability=_EVEN, probability_low=_EVEN,
-        probability_high=_EVEN,
-    )  # fmt: skip
-
-
-def _concluded(name: str, said: Sequence[Said], rule: Rule) -> CriterionComparison:
-    """The reconciled preferences on one criterion, or on the whole."""
-    usable = [each for each in said if isinstance(each, Preference)]
-    votes = {order: [_vote(each) for each in said if each.order == order] for order in _ORDERS}
-    found = reconcile(votes["ab"], votes["ba"], rule)
-    return CriterionComparison(
-        name=name,
-        winner=found.winner,
-        consistent=found.consistent,
-        probability=found.probability,
-        probability_low=found.low,
-        probability_high=found.high,
-        raw_a=_mean(_raw(each, "ab") for each in usable),
-        raw_b=_mean(_raw(each, "ba") for each in usable),
-        n=len(usable),
-        n_failed=len(said) - len(usable),
-    )
-
-
 _ORDERS: tuple[Order, Order] = ("ab", "ba")
 
 
-def _of_criteria(rubric: Rubric, said: Sequence[Said], rule: Rule) -> CriterionComparison:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What was said on one criterion, or on the whole, and what it comes to."""
+
+    found: Reconciled
+    raw_a: float | None = None
+    raw_b: float | None = None
+    n: int = 0
+    n_failed: int = 0
+
+    @classmethod
+    def of(cls, said: Sequence[Said], rule: Rule) -> _Part:
+        """The reconciled answers of one judge."""
+        usable = [each for each in said if isinstance(each, Preference)]
+        votes = {order: [_vote(each) for each in said if each.order == order] for order in _ORDERS}
+        return cls(
+            found=reconcile(votes["ab"], votes["ba"], rule),
+            raw_a=_mean(_raw(each, "ab") for each in usable),
+            raw_b=_mean(_raw(each, "ba") for each in usable),
+            n=len(usable),
+            n_failed=len(said) - len(usable),
+        )
+
+    def on(self, name: str) -> CriterionComparison:
+        """The same as a record."""
+        return CriterionComparison(
+            name=name,
+            winner=self.found.winner,
+            consistent=self.found.consistent,
+            probability=self.found.probability,
+            probability_low=self.found.low,
+            probability_high=self.found.high,
+            raw_a=self.raw_a,
+            raw_b=self.raw_b,
+            n=self.n,
+            n_failed=self.n_failed,
+        )
+
+
+_EQUAL = _Part(Reconciled("tie", consistent=True, probability=_EVEN, low=_EVEN, high=_EVEN))
+"""The same text twice."""
+
+
+def _on(criterion: str, judges: Iterable[Sequence[Said]], rule: Rule) -> _Part:
+    """What the judges come to on a criterion; one that was not asked about it has no vote."""
+    own = [[each for each in said if each.criterion == criterion] for said in judges]
+    return _together([_Part.of(said, rule) for said in own if said])
+
+
+def _together(parts: Sequence[_Part]) -> _Part:
+    """What several judges come to; of one, what it says."""
+    if len(parts) == 1:
+        return parts[0]
+    return _Part(
+        found=vote([part.found for part in parts]),
+        raw_a=_mean(part.raw_a for part in parts),
+        raw_b=_mean(part.raw_b for part in parts),
+        n=sum(part.n for part in parts),
+        n_failed=sum(part.n_failed for part in parts),
+    )
+
+
+def _whole(rubric: Rubric, said: Sequence[Said], rule: Rule) -> _Part:
+    """What one judge comes to on the whole."""
+    own = [each for each in said if each.criterion is None]
+    return _Part.of(own, rule) if own else _of_criteria(rubric, said, rule)
+
+
+def _of_criteria(rubric: Rubric, said: Sequence[Said], rule: Rule) -> _Part:
     """The whole, where only criteria were asked about: each order and repeat has one vote."""
-    places = list(dict.fromkeys((each.judge, each.order, each.repeat) for each in said))
+    places = list(dict.fromkeys((each.order, each.repeat) for each in said))
     votes: dict[Order, list[Vote]] = {"ab": [], "ba": []}
-    for judge, order, repeat in places:
-        asked = (judge, order, repeat)
-        there = [each for each in said if (each.judge, each.order, each.repeat) == asked]
+    for order, repeat in places:
+        there = [each for each in said if (each.order, each.repeat) == (order, repeat)]
         votes[order].append(_weighted_vote(rubric, there))
-    found = reconcile(votes["ab"], votes["ba"], rule)
-    parts = [_concluded(c.name, [s for s in said if s.criterion == c.name], rule)
-             for c in rubric.criteria]  # fmt: skip
-    return CriterionComparison(
-        name="the whole",
-        winner=found.winner,
-        consistent=found.consistent,
-        probability=found.probability,
-        probability_low=found.low,
-        probability_high=found.high,
+    parts = [_Part.of([s for s in said if s.criterion == c.name], rule) for c in rubric.criteria]
+    return _Part(
+        found=reconcile(votes["ab"], votes["ba"], rule),
         raw_a=_mean(part.raw_a for part in parts),
         raw_b=_mean(part.raw_b for part in parts),
     )
+
+
+def _by_judge(judges: Sequence[str], wholes: Sequence[_Part]) -> tuple[JudgeComparison, ...]:
+    if len(judges) == 1:
+        return ()
+    return tuple(
+        JudgeComparison(
+            judge=judge,
+            winner=part.found.winner,
+            consistent=part.found.consistent,
+            probability=part.found.probability,
+        )
+        for judge, part in zip(judges, wholes, strict=True)
+    )
+
+
+def _agreement(winners: Iterable[Winner | None]) -> float | None:
+    """Share of the pairs of judges with the same winner."""
+    pairs = list(combinations([each for each in winners if each is not None], 2))
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
 def _weighted_vote(rubric: Rubric, said: Sequence[Said]) -> Vote:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
+from judgekit.records.comparison import Rule
 from judgekit.records.rubric import SAME
 
 if TYPE_CHECKING:
@@ -13,12 +14,15 @@ if TYPE_CHECKING:
 
     from judgekit.records.comparison import Slot, Winner
 
-Rule = Literal["consistent", "average"]
-"""`consistent`: who wins in both orders, else a tie; `average`: who has more than half of both."""
+T = TypeVar("T", bound=str)
+
+_OUTPUTS: tuple[Winner, Winner, Winner] = ("a", "b", "tie")
+_PLACES: tuple[Slot, Slot, Slot] = ("first", "second", "tie")
 
 _SHARES = {"first": 1.0, "tie": 0.5, "second": 0.0}
 _EVEN = 0.5
 _VALUES: dict[str, Literal["A", "B", "tie"]] = {"first": "A", "second": "B", "tie": "tie"}
+_SIDES: dict[Winner, Literal["A", "B", "tie"]] = {"a": "A", "b": "B", "tie": "tie"}
 _WINNERS: dict[str, Winner] = {"A": "a", "B": "b", "tie": "tie"}
 _AGREED = {("first", "second"), ("second", "first"), ("tie", "tie")}
 
@@ -53,6 +57,9 @@ class Reconciled:
     high: float
     """The probability if every failure had preferred A."""
 
+    slots: tuple[Slot | None, Slot | None] = (None, None)
+    """The place each order by itself comes to, A shown first and B shown first; None for open."""
+
     @property
     def winner(self) -> Winner | None:
         """Who wins, as comparisons say it."""
@@ -72,6 +79,11 @@ def reconcile(
     on. The probability is the mean of both orders, each the mean over its repeats; where it is
     known from log-probabilities, a repeat counts with it and not with 1, ½ or 0.
 
+    By the rule `average` the side with more than half of that mean wins. A judge that favours a
+    place by any amount that is the same in both orders, in probability or in log-odds, still
+    prefers the better side on average; where the favour hangs on what stands in the place, neither
+    rule can take it out.
+
     Failures are counted as what they could have been: the bounds hold whatever they were, and
     where they could turn an order, nobody wins.
 
@@ -89,6 +101,8 @@ def reconcile(
 
     References:
         Zheng et al. (2023), Judging LLM-as-a-Judge, section 3.4: a win counts in both orders only.
+        Wang et al. (2023), Large Language Models are not Fair Evaluators, section 3.2: the mean
+        over both orders (of scores; here of preferences).
     """
     if rule not in get_args(Rule):
         raise ValueError(f"the rule {rule!r} is none of {', '.join(get_args(Rule))}")
@@ -107,7 +121,51 @@ def reconcile(
     else:
         slot = first.slot if consistent else "tie"
     value = None if slot is None else _VALUES[slot]
-    return Reconciled(value, consistent, probability, low, high)
+    return Reconciled(value, consistent, probability, low, high, (first.slot, second.slot))
+
+
+def vote(judges: Sequence[Reconciled]) -> Reconciled:
+    """What the judges of a panel come to, each of whom has seen both orders and has one vote.
+
+    The side that more than half of the judges name wins; without one the panel ties, be it that
+    the judges are divided, that they call a tie, or that they contradict themselves. Where votes
+    that failures leave open could turn that, nobody wins. The panel is consistent where most of
+    its judges come to the panel's winner in either order, too: a tie that is not is no true tie.
+
+    Args:
+        judges: What each judge's two orders come to, at least one.
+
+    Returns:
+        The panel's winner; `probability` is the mean over the judges that have one.
+    """
+    n = len(judges)
+    winner = _majority([judge.winner for judge in judges], _OUTPUTS)
+    ab, ba = (_majority([judge.slots[k] for judge in judges], _PLACES) for k in (0, 1))
+    consistent = None
+    if winner is not None and ab is not None and ba is not None:
+        by_order = reconcile(ab, ba)
+        consistent = by_order.consistent is True and by_order.winner == winner
+    known = [judge.probability for judge in judges if judge.probability is not None]
+    return Reconciled(
+        value=None if winner is None else _SIDES[winner],
+        consistent=consistent,
+        probability=fsum(known) / len(known) if known else None,
+        low=fsum(judge.low for judge in judges) / n,
+        high=fsum(judge.high for judge in judges) / n,
+        slots=(ab, ba),
+    )
+
+
+def _majority(votes: Sequence[T | None], sides: tuple[T, T, T]) -> T | None:
+    """The side that more than half name, else a tie; None where open votes could turn that."""
+    one, other, tie = sides
+    n_open, most = votes.count(None), 0
+    for side in (one, other):
+        n = votes.count(side)
+        if 2 * n > len(votes):
+            return side
+        most = max(most, n)
+    return None if 2 * (most + n_open) > len(votes) else tie
 
 
 @dataclass(frozen=True, slots=True)

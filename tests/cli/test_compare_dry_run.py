@@ -90,13 +90,15 @@ def test_outputs_that_are_still_to_be_made_cannot_be_priced(bench: Bench) -> Non
     assert "the outputs are still to be made" in ran.err
 
 
-def test_a_panel_is_refused_with_the_judge_to_name(sides: Bench) -> None:
-    sides.write(
-        "judgekit.yaml",
-        "name: s\nrubric: rubric.yaml\ncases: [{id: a, input: x}]\n"
-        "judge: [openai/gpt-4.1-mini, openai/gpt-4.1]\n",
-    )
-    ran = sides.run("compare", *FILES[:2])
-    assert ran.code == 2
-    assert "a panel of judges, and here one judge is asked" in ran.err
-    assert "--judge openai/gpt-4.1-mini" in ran.err
+def test_what_a_panel_would_be_asked_is_the_sum_over_its_judges(sides: Bench) -> None:
+    how = ("compare", *FILES[:2], "--rubric", "rubric.yaml", "--dry-run", "--json")
+    one, other = "openai/gpt-4.1-mini", "openai/gpt-4.1"
+    alone = [sides.run(*how, "--judge", judge).json for judge in (one, other)]
+    both = sides.run(*how, "--judge", one, "--judge", other).json
+    assert both["n_pairs"] == alone[0]["n_pairs"]
+    for name in ("n_questions", "n_calls", "input_tokens"):
+        assert both[name] == sum(plan[name] for plan in alone), name
+    assert both["price_usd"] == pytest.approx([
+        sum(plan["price_usd"][k] for plan in alone) for k in (0, 1)
+    ])  # fmt: skip
+    assert both["model"] == f"{one}, {other}"

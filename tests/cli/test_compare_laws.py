@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.stats.sequential import win_e_value
 from tests.judge.comparing import prefers
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def sides(bench: Bench) -> Bench:
     return bench
 
 
-def compare(bench: Bench, outcomes: Sequence[str], *names: str) -> Any:
+def compare(bench: Bench, outcomes: Sequence[str], *names: str, options: Sequence[str] = ()) -> Any:
     """Compare two files by a judge whose outcome for each case is given, as seen from A."""
     cases = [f"c{k}" for k in range(len(outcomes))]
     for side, more in (("a", " and more"), ("b", "")):
@@ -53,7 +54,7 @@ def compare(bench: Bench, outcomes: Sequence[str], *names: str) -> Any:
     )
     ran = bench.run(
         "compare", *(names or ("a.jsonl", "b.jsonl")), "--rubric", "r.yaml", "--judge",
-        "recorded:replies.jsonl", "--json", "-q",
+        "recorded:replies.jsonl", "--json", "-q", *options,
     )  # fmt: skip
     return ran.json | {"code": ran.code}
 
@@ -124,3 +125,37 @@ def test_the_sides_turned_round_give_exactly_the_mirrored_result(sides: Bench) -
     lengths = (there["length_controlled"], back["length_controlled"])
     if None not in lengths:
         assert lengths[0]["value"] == pytest.approx(1 - lengths[1]["value"], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_looking_after_every_case_stops_at_the_first_that_shows_a_difference(
+    sides: Bench, seed: int
+) -> None:
+    """Where there is none, that any case ever shows one has a chance of alpha at most."""
+    draw = random.Random(seed)
+    outcomes = draw.choices(["A", "B", "first", "tie"], weights=[6, 1, 1, 1], k=40)
+    found = compare(sides, outcomes, options=("--until-decided", "--alpha", "0.1"))
+    n = found["evidence"]["n_cases"]
+    counted = [(outcomes[:k].count("A"), outcomes[:k].count("B")) for k in range(1, 41)]
+    shown = [k for k, wins in enumerate(counted, 1) if win_e_value(*wins).value >= 1 / 0.1]
+    assert n == (shown[0] if shown else 40)
+    assert found["evidence"]["e_value"] == pytest.approx(win_e_value(*counted[n - 1]).value)
+
+
+def test_where_there_is_no_difference_looking_hardly_ever_shows_one() -> None:
+    """The same rule over 2,000 seeded contests of 100 cases: wrong at most alpha of the time."""
+    alpha, n_wrong, n_contests = 0.1, 0, 2000
+    reached = {
+        (wins, n - wins): win_e_value(wins, n - wins).value >= 1 / alpha
+        for n in range(101)
+        for wins in range(n + 1)
+    }
+    draw = random.Random(20240502)
+    for _ in range(n_contests):
+        wins = 0
+        for n in range(1, 101):
+            wins += draw.random() < 0.5
+            if reached[wins, n - wins]:
+                n_wrong += 1
+                break
+    assert n_wrong / n_contests <= alpha

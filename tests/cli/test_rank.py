@@ -201,8 +201,8 @@ def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
     [
         (["nowhere.jsonl"], "nowhere.jsonl is no file of comparisons, and nobody else is named"),
         (["fine.jsonl"], "there is nobody to rank fine.jsonl against"),
-        (["fine.jsonl", "fine.jsonl"], "fine.jsonl is named twice"),
-        ([*FILES, "nowhere.jsonl"], "no outputs file or recorded variant is called"),
+        (["fine.jsonl", "fine.jsonl"], "both sides are fine.jsonl"),
+        ([*FILES, "nowhere.jsonl"], "no outputs file, template or variant is called"),
         ([*FILES, "--top", "3"], "the first 3 of 3 places cannot be decided"),
         ([*FILES, "--filter-tag", "none"], "no case is answered by two of the sides"),
         ([*FILES, "-o", "fine.jsonl"], "would overwrite fine.jsonl"),

@@ -67,7 +67,8 @@ def test_variants_of_one_file_are_named_apart(suite: Bench) -> None:
         ([*RUNS, "latest::poorest"], "no variant of this run is called 'poorest'"),
         (["latest", *RUNS], "has the variants"),
         (["fine.jsonl", *RUNS], "stored runs and files cannot be ranked together"),
-        (["fine", "told", *RUNS], "the outputs of variant told are not recorded"),
+        (["fine", "told", *RUNS], "stored runs and variants of the suite cannot be ranked"),
+        (["fine", "told", "told"], "told is named twice"),
         (RUNS, "the heuristic judge only counts assertions"),
     ],
 )

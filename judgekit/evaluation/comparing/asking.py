@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.comparing.pairing import Paired
     from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.comparison import Comparison
     from judgekit.records.rubric import Rubric
 
@@ -27,7 +28,7 @@ class Compared(NamedTuple):
 
 
 async def compare_pairs(
-    judge: Judge,
+    judge: Judge | PairPanel,
     pairs: Iterable[Paired],
     rubric: Rubric,
     *,
@@ -38,7 +39,7 @@ async def compare_pairs(
     """Compare pairs, several at a time, and tell them in their own order.
 
     Args:
-        judge: Who compares.
+        judge: Who compares, alone or as a panel.
         pairs: What is compared; read as slowly as it is done.
         rubric: How.
         names: Names that would give a side away, beside the variants'.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from judgekit.evaluation.comparing.pairing import LeftOut
     from judgekit.evaluation.figures.summary import Spent
-    from judgekit.records.comparison import Winner
+    from judgekit.records.comparison import Rule, Winner
+    from judgekit.stats.alpha import Alpha
     from judgekit.stats.bias import PositionBias
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.ranking import LengthControlledWinRate
@@ -94,6 +95,42 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFigures:
+    """What one judge of a panel says, on the whole."""
+
+    judge: str
+    """Model and template."""
+
+    whole: WinFigures
+    """Wins by its own verdicts, of the pairs it was asked about."""
+
+    flip_rate: Estimate
+    """Share of pairs whose winner hangs on the order they were shown in."""
+
+    position: PositionBias | None
+    """How much it favours what it saw first, over all questions; None without any."""
+
+    flags: tuple[str, ...]
+    """What makes it doubtful: `position_bias`, `mostly_inconsistent`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelFigures:
+    """The judges of a panel, each by itself, and how far they agree."""
+
+    judges: tuple[JudgeFigures, ...]
+    """The judges."""
+
+    agreed: float
+    """Share of the pairs of judges that name the same winner, over all pairs of outputs; nan where
+    no two judges name one."""
+
+    alpha: Alpha | None
+    """The same beyond chance: Krippendorff's nominal alpha of the winners, with an interval that
+    leaves out whole cases; None where no two judges name one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSummary:
     """What a comparison comes to."""
 
@@ -175,6 +212,12 @@ class ComparisonSummary:
 
     marks: dict[str, int] = field(default_factory=dict)
     """Advisory marks on preferences, by name."""
+
+    rule: Rule = "consistent"
+    """Who wins where the orders differ."""
+
+    panel: PanelFigures | None = None
+    """The judges of a panel by themselves; None for one judge."""
 
     n_scrubbed: int | None = 0
     """Passages by which outputs named their makers, not shown to the judge; None where scrubbing

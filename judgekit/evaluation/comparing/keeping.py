@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import fingerprint
+from judgekit.judge.pair_panel import PairPanel
 from judgekit.records.compared import ComparedPair, ComparedSide, ComparisonInfo
 from judgekit.records.comparison import Preference, PreferenceFailure
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from pydantic import JsonValue
+
     from judgekit.evaluation.comparing.pairing import Paired, Pairing, Side, Survey
     from judgekit.judge.judge import Judge
-    from judgekit.judge.pairwise import Comparer
     from judgekit.records.comparison import Comparison
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
@@ -34,7 +36,7 @@ _WORDS = {
     "a": "the first side's outputs or cases",
     "b": "the second side's outputs or cases",
     "rubric": "the rubric",
-    "judge": "the judge or how it is asked",
+    "judge": "the judge or how it is asked and reconciled",
     "chosen": "what is chosen of the pairs",
     "stopping": "when it stops",
 }
@@ -61,14 +63,20 @@ class Terms:
 
 
 def new_comparison(
-    pairing: Pairing, survey: Survey, judge: Judge, rubric: Rubric, *, terms: Terms, now: datetime
+    pairing: Pairing,
+    survey: Survey,
+    judge: Judge | PairPanel,
+    rubric: Rubric,
+    *,
+    terms: Terms,
+    now: datetime,
 ) -> ComparisonInfo:
     """What a comparison sets out to do.
 
     Args:
         pairing: The two sides.
         survey: What is known of them.
-        judge: Who compares.
+        judge: Who compares, alone or as a panel.
         rubric: How.
         terms: What was agreed on.
         now: The time (UTC).
@@ -76,16 +84,7 @@ def new_comparison(
     Returns:
         The comparison, not begun yet.
     """
-    comparer = judge.comparer
-    asking: JsonObject = {
-        "judge": comparer.id,
-        "parameters": dict(comparer.parameters),
-        "repeats": comparer.repeats,
-        "rule": comparer.rule,
-        "scrub": comparer.scrubs,
-        "draw_labels": comparer.draws_labels,
-        "label_seed": comparer.seed,
-    }
+    asking = _asking(PairPanel.of(judge))
     stopping: JsonObject = {
         "alpha": terms.alpha,
         "until_decided": terms.until_decided,
@@ -147,12 +146,14 @@ class KeptComparison:
     Args:
         store: Where it is kept.
         info: The comparison, begun or taken up again.
-        judge: Who compares.
+        judge: Who compares, alone or as a panel.
     """
 
-    def __init__(self, store: StoredComparisons, info: ComparisonInfo, judge: Judge) -> None:
+    def __init__(
+        self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | PairPanel
+    ) -> None:
         self._store, self._info = store, info
-        self._comparer: Comparer = judge.comparer
+        self._panel = PairPanel.of(judge)
         self._known: dict[int, tuple[Preference, ...]] = {}
         self._waiting: list[ComparedPair] = []
 
@@ -196,13 +197,12 @@ class KeptComparison:
             TemplateError: When the template does not fit the rubric.
             StoreError: When it cannot be kept.
         """
-        info, comparer = self._info, self._comparer
+        info, comparer = self._info, self._panel.comparers[0]
         said: list[Said] = list(self._known.pop(place, ()))
-        known = {(one.order, one.criterion, one.repeat) for one in said}
         n_known, is_done = len(said), False
         try:
-            answers = comparer.observe(
-                pair.case, pair.a, pair.b, info.rubric, names=info.names, known=known
+            answers = self._panel.observe(
+                pair.case, pair.a, pair.b, info.rubric, names=info.names, said=tuple(said)
             )
             async with aclosing(answers) as told:
                 async for found in told:
@@ -213,7 +213,7 @@ class KeptComparison:
         await asyncio.sleep(0)
         self.flush()
         seen = comparer.seen(pair.a, pair.b, info.names)
-        ordered = _in_order(said, info.rubric)
+        ordered = in_order(said, info)
         return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
 
 
@@ -235,12 +235,42 @@ def _about(side: Side) -> ComparedSide:
     return side.about or ComparedSide(label=side.label)
 
 
-def _in_order(said: Iterable[Said], rubric: Rubric) -> list[Said]:
-    """Answers in the order of their questions, whenever they came."""
-    places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
-    last = len(places)
+def in_order(said: Iterable[Said], info: ComparisonInfo) -> list[Said]:
+    """Answers in the order of their questions, whenever they came.
 
-    def place(one: Said) -> tuple[str, int, int]:
-        return one.order, one.repeat, places.get(cast("str", one.criterion), last)
+    Args:
+        said: Answers about one pair.
+        info: The comparison.
+
+    Returns:
+        Judge by judge, each order by order, repeat by repeat and in the rubric's order.
+    """
+    places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
+    judges = {member.judge: place for place, member in enumerate(info.panel)}
+
+    def place(one: Said) -> tuple[int, str, int, int]:
+        judge = judges.get(one.judge, len(judges))
+        return judge, one.order, one.repeat, places.get(cast("str", one.criterion), len(places))
 
     return sorted(said, key=place)
+
+
+def _asking(panel: PairPanel) -> JsonObject:
+    """Who is asked, and how."""
+    first = panel.comparers[0]
+    found: JsonObject = {
+        "judge": panel.id,
+        "parameters": dict(first.parameters),
+        "repeats": first.repeats,
+        "rule": first.rule,
+        "scrub": first.scrubs,
+        "draw_labels": first.draws_labels,
+        "label_seed": first.seed,
+    }
+    if len(panel.comparers) == 1:
+        return found
+    members = [
+        {"judge": c.id, "parameters": dict(c.parameters), "repeats": c.repeats}
+        for c in panel.comparers
+    ]
+    return {**found, "parameters": {}, "repeats": 1, "panel": cast("list[JsonValue]", members)}

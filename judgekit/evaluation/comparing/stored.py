@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from judgekit.evaluation.comparing.asking import Compared
 from judgekit.evaluation.comparing.decision import Looking
+from judgekit.evaluation.comparing.keeping import in_order
 from judgekit.evaluation.comparing.pairing import LeftOut, Paired
 from judgekit.evaluation.comparing.summary import ComparisonTally
 from judgekit.judge.pair_questions import seen_pair
+from judgekit.judge.settings import check_rule
 from judgekit.prompts.pair_rendering import SLOT_LABELS, drawn_labels
+from judgekit.records.comparison import Preference, PreferenceFailure
 from judgekit.verdicts import conclude_comparison
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.comparing.figures import ComparisonSummary
     from judgekit.records.compared import ComparedPair, ComparisonInfo
-    from judgekit.records.comparison import Comparison
+    from judgekit.records.comparison import Comparison, Rule
     from judgekit.store.comparisons import StoredComparisons
 
 
@@ -35,10 +38,11 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
     sides = (("a", pair.a), ("b", pair.b))
     errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
     labels = drawn_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
+    said = in_order([*pair.preferences, *pair.failures], info)
     return conclude_comparison(
         info.rubric,
-        pair.preferences,
-        pair.failures,
+        [each for each in said if isinstance(each, Preference)],
+        [each for each in said if isinstance(each, PreferenceFailure)],
         rule=info.rule,
         case_id=pair.case.id,
         variants=seen.variants,
@@ -49,6 +53,25 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
     )
 
 
+def by_rule(info: ComparisonInfo, rule: Rule | None) -> ComparisonInfo:
+    """A comparison as another rule concludes it: what was said is the same, and nobody is asked.
+
+    Args:
+        info: The comparison.
+        rule: Who wins where the orders differ; None leaves it the comparison's own.
+
+    Returns:
+        The comparison, with that rule.
+
+    Raises:
+        SettingsError: When there is no such rule.
+    """
+    if rule is None:
+        return info
+    check_rule(rule)
+    return info.model_copy(update={"rule": rule})
+
+
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
@@ -56,7 +79,7 @@ def stored_pairs(
 
     Args:
         store: Where it is kept.
-        info: The comparison.
+        info: The comparison; see `by_rule` for what another rule makes of it.
 
     Yields:
         Pairs that were asked whole, in their order; others have no conclusion.
@@ -71,6 +94,7 @@ def summarize_comparison(
     comparison: ComparisonInfo | str = "latest",
     *,
     alpha: float | None = None,
+    rule: Rule | None = None,
     watch: Callable[[Comparison], None] | None = None,
 ) -> ComparisonSummary:
     """What a stored comparison comes to: wins, intervals, the decision.
@@ -79,6 +103,8 @@ def summarize_comparison(
         store: Where it is kept.
         comparison: The comparison, its id, the beginning of it, or `latest`.
         alpha: The error a decision may have, in (0, 1); None takes the comparison's own.
+        rule: Who wins where the orders differ: `consistent` (nobody) or `average` (who is preferred
+            by more than half of both); None takes the comparison's own.
         watch: Told of each pair's comparison on the way, in order.
 
     Returns:
@@ -87,8 +113,10 @@ def summarize_comparison(
 
     Raises:
         UnknownNameError: When there is no such comparison.
+        SettingsError: When there is no such rule.
     """
-    info = store.comparison(comparison) if isinstance(comparison, str) else comparison
+    kept = store.comparison(comparison) if isinstance(comparison, str) else comparison
+    info = by_rule(kept, rule)
     error = info.alpha if alpha is None else alpha
     tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=error)
     looking = Looking(info.alpha, info.max_cases) if info.until_decided else None

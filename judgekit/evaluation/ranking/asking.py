@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.ranking.figures import Ended
     from judgekit.evaluation.ranking.meetings import Meeting
     from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.comparison import Comparison
     from judgekit.records.rubric import Rubric
 
@@ -42,7 +43,7 @@ class Ranker:
     """Asks a judge, and keeps what came out.
 
     Args:
-        judge: Who compares.
+        judge: Who compares, alone or as a panel.
         contest: The matches there are.
         rubric: How outputs are compared.
         chooser: Who meets next.
@@ -51,7 +52,7 @@ class Ranker:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: Judge | PairPanel,
         contest: Contest,
         rubric: Rubric,
         *,
@@ -142,6 +143,8 @@ class Ranker:
             failure_messages={k: m for k, m in found.failure_messages.items() if k != _NO_MONEY},
             left_out=self._contest.left_out,
             spent=found.spent,
+            rule=found.rule,
+            panel=found.panel,
         )
 
     def _taken(self, match: Match, compared: Compared) -> Comparison:

@@ -9,7 +9,9 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation.comparing.pairing import LeftOut
 
 if TYPE_CHECKING:
+    from judgekit.evaluation.comparing.figures import PanelFigures
     from judgekit.evaluation.figures.summary import Spent
+    from judgekit.records.comparison import Rule
     from judgekit.stats.estimate import Estimate
 
 Ties = Literal["half", "davidson", "rao-kupper"]
@@ -203,6 +205,13 @@ class Questioned:
 
     spent: Spent | None = None
     """Calls and money."""
+
+    rule: Rule | None = None
+    """Who wins where the orders differ; None where that is not known, or not the same for all."""
+
+    panel: PanelFigures | None = None
+    """The judges of a panel by themselves, over all they compared, `a` being the side that comes
+    first in the alphabet; None for one judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from math import nan
-from typing import TYPE_CHECKING, NamedTuple
+from math import fsum, nan
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.records.comparison import Comparison, Order, Slot, Winner
+    from judgekit.records.comparison import Comparison, Order, Preference, Rule, Slot, Winner
 
 _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 _TURNED: dict[Order, Order] = {"ab": "ba", "ba": "ab"}
 _POINTS: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+_OUTCOMES: dict[Slot, tuple[float, float, float]] = {
+    "first": (1.0, 0.0, 0.0), "second": (0.0, 1.0, 0.0), "tie": (0.0, 0.0, 1.0),
+}  # fmt: skip
 
 
 class Meeting(NamedTuple):
@@ -34,8 +36,9 @@ class Meeting(NamedTuple):
     is_inconsistent: bool
     """Whether the judge's two orders contradict each other."""
 
-    choices: tuple[tuple[Order, Slot], ...] = ()
-    """What was chosen on the whole in each order; empty where only the winner is known."""
+    choices: tuple[tuple[Order, Slot | float], ...] = ()
+    """What was chosen on the whole in each order, or where probabilities are averaged how far the
+    first was preferred; empty where only the winner is known."""
 
     is_identical: bool = False
     """Whether both sides were the same text, so that nobody was asked."""
@@ -61,10 +64,9 @@ class Meeting(NamedTuple):
             return [(self.a, self.b, (0.0, 0.0, 1.0)), (self.b, self.a, (0.0, 0.0, 1.0))]
         found = []
         for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
-            counts = Counter(choice for said, choice in self.choices if said == order)
-            n = counts.total()
-            shares = (counts["first"] / n, counts["second"] / n, counts["tie"] / n)
-            found.append((first, second, shares))
+            own = [_outcome(choice) for said, choice in self.choices if said == order]
+            won, lost, tied = (fsum(column) / len(own) for column in zip(*own, strict=True))
+            found.append((first, second, (won, lost, tied)))
         return found
 
 
@@ -84,6 +86,7 @@ def meeting_of(found: Comparison, a: str, b: str, *, case_id: str | None = None)
     if found.error is not None:
         return None
     whole = [each for each in found.preferences if each.criterion is None]
+    choices = [(each.order, _choice(each, found.rule)) for each in whole]
     return arranged(
         Meeting(
             case_id=found.case_id or case_id or "",
@@ -91,7 +94,7 @@ def meeting_of(found: Comparison, a: str, b: str, *, case_id: str | None = None)
             b=b,
             winner=found.winner,
             is_inconsistent=found.winner is not None and found.consistent is False,
-            choices=tuple(sorted((each.order, each.choice) for each in whole)),
+            choices=_sorted(choices),
             is_identical=found.is_identical,
         )
     )
@@ -112,7 +115,7 @@ def arranged(meeting: Meeting) -> Meeting:
         a=meeting.b,
         b=meeting.a,
         winner=None if meeting.winner is None else _MIRRORED[meeting.winner],
-        choices=tuple(sorted((_TURNED[order], choice) for order, choice in meeting.choices)),
+        choices=_sorted((_TURNED[order], choice) for order, choice in meeting.choices),
     )
 
 
@@ -125,4 +128,21 @@ def in_order(meetings: Iterable[Meeting]) -> list[Meeting]:
     Returns:
         By case and sides.
     """
-    return sorted(meetings, key=lambda m: (m[:3], m.winner or "", m[4:]))
+    return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
+
+
+def _choice(said: Preference, rule: Rule) -> Slot | float:
+    """What a preference counts as: a choice, or where they are averaged its probability."""
+    is_known = rule == "average" and said.logprob_first is not None
+    return cast("float", said.logprob_first) if is_known else said.choice
+
+
+def _outcome(choice: Slot | float) -> tuple[float, float, float]:
+    """The shares of first, second and neither that a choice stands for."""
+    return (choice, 1 - choice, 0.0) if isinstance(choice, float) else _OUTCOMES[choice]
+
+
+def _sorted(
+    choices: Iterable[tuple[Order, Slot | float]],
+) -> tuple[tuple[Order, Slot | float], ...]:
+    return tuple(sorted(choices, key=str))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.ranking.choosing import Chooser, PairChoice
     from judgekit.evaluation.ranking.figures import RankingSummary, Ties
     from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.case import Case
     from judgekit.records.comparison import Comparison
     from judgekit.records.output import Output
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 async def rank(
-    judge: Judge,
+    judge: Judge | PairPanel,
     sides: Sides,
     rubric: Rubric,
     *,
@@ -44,7 +45,7 @@ async def rank(
     """Rank several sides: every two are compared blind, in both orders, on the cases both answer.
 
     Args:
-        judge: Who compares; with a budget it stops when the money is used up.
+        judge: Who compares, alone or as a panel; with a budget it stops when the money is used up.
         sides: What each side produced, with the cases that it answers, by the side's name.
         rubric: How outputs are compared.
         pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and
@@ -82,7 +83,7 @@ async def rank(
 
 
 def rank_sync(
-    judge: Judge,
+    judge: Judge | PairPanel,
     sides: Sides,
     rubric: Rubric,
     *,

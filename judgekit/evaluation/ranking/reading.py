@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets.rows import Row
+    from judgekit.records.comparison import Rule
 
 _ALIASES = {
     "case": "case_id", "question_id": "case_id",
@@ -54,6 +55,7 @@ class ComparisonPile:
     def __init__(self) -> None:
         self.meetings: list[Meeting] = []
         self.rubrics: dict[str, str] = {}
+        self._rules: dict[Rule, None] = {}
         self._judges: dict[str, None] = {}
         self._models: dict[str, None] = {}
         self._failures: Counter[str] = Counter()
@@ -85,6 +87,7 @@ class ComparisonPile:
             self._messages.setdefault(failure.kind, failure.message)
         meeting = meeting_of(found, found.variant_a, found.variant_b)
         self.rubrics.setdefault(found.rubric_fingerprint, found.rubric)
+        self._rules[found.rule] = None
         if meeting is None:
             self._n_errors += 1
         else:
@@ -103,6 +106,7 @@ class ComparisonPile:
             n_errors=self._n_errors,
             failures=dict(sorted(self._failures.items())),
             failure_messages=self._messages,
+            rule=next(iter(self._rules)) if len(self._rules) == 1 else None,
         )
 
 

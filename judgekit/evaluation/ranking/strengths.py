@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.ranking.figures import Evidence, Ties
     from judgekit.evaluation.ranking.meetings import Meeting
-    from judgekit.stats.paired_comparisons import PairResult, Ranking
+    from judgekit.stats.paired_comparisons import PairResult
+    from judgekit.stats.strengths import Ranking
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
 _PRIOR = 1.0
@@ -78,7 +79,12 @@ class Strengths:
         """The log-strength of a side with its interval; open where sides are separated."""
         place, fitted = self.names.index(name), self.fitted
         low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
-        reason = None if se > 0 else "no variation, or one case only"
+        reason = None
+        if (
+            not se > SLACK
+        ):  # what rounding leaves is no error: an interval of no width says too much
+            reason = "no variation, or one case only"
+            low = high = se = nan
         if self.is_separated:
             low = high = se = nan
             reason = "some sides only ever won against others: their distance has no end"
@@ -270,7 +276,7 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
     found = {}
     for (i, a), (j, b) in combinations(enumerate(strengths.names), 2):
         difference = strengths.fitted.difference(i, j)
-        if not isnan(difference.se) and difference.se > 0:
+        if not isnan(difference.se) and difference.se > SLACK:
             p = t_p_value(difference.value / difference.se, difference.df)
             found[a, b] = PairEvidence(p, "wald")
     return found

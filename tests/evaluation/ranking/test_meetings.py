@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 from math import isnan
+from typing import TYPE_CHECKING
+
+import pytest
 
 from judgekit.evaluation.ranking.meetings import Meeting, arranged, meeting_of
+from judgekit.evaluation.ranking.summary import rank_meetings
 from judgekit.records.comparison import Preference
-from tests.evaluation.pairs import concluded, said
+from judgekit.verdicts import conclude_comparison
+from tests.evaluation.pairs import RUBRIC, concluded, said
 from tests.evaluation.ranking.fields import judged
+
+if TYPE_CHECKING:
+    from judgekit.records.comparison import Order
 
 
 def test_a_comparison_told_from_the_other_side_is_the_same_meeting() -> None:
@@ -55,3 +63,38 @@ def test_the_same_text_twice_is_a_tie_in_both_places() -> None:
 def test_arranging_turns_the_winner_and_the_orders() -> None:
     turned = arranged(judged("y", "x", "c", "first", "second"))
     assert turned == Meeting("c", "x", "y", "b", False, (("ab", "second"), ("ba", "first")))
+
+
+def averaged(*shares: float | None) -> Meeting:
+    """A meeting whose judge gave the first place these probabilities, with A first and B first."""
+    orders: tuple[Order, Order] = ("ab", "ba")
+    answers = [
+        Preference(order=order, judge="fake", choice="first", rationale="So.", logprob_first=share)
+        for order, share in zip(orders, shares, strict=True)
+    ]
+    found = conclude_comparison(RUBRIC, answers, rule="average", case_id="c")
+    meeting = meeting_of(found, "y", "x")
+    assert meeting is not None
+    return meeting
+
+
+def test_where_probabilities_are_averaged_they_are_what_was_chosen() -> None:
+    found = averaged(0.9, 0.6)
+    assert (found.winner, found.has_both_orders) == ("b", True)
+    shown = {first: shares for first, _, shares in found.shown()}
+    assert shown["y"] == pytest.approx((0.9, 0.1, 0))
+    assert shown["x"] == pytest.approx((0.6, 0.4, 0))
+
+
+def test_without_probabilities_choices_are_what_was_chosen_by_either_rule() -> None:
+    assert averaged(None, None).choices == (("ab", "first"), ("ba", "first"))
+    assert averaged(0.9, None).choices == (("ab", "first"), ("ba", 0.9))
+
+
+def test_a_judge_that_leans_to_a_place_ranks_by_its_probabilities() -> None:
+    meetings = [averaged(0.99, 0.8)._replace(case_id=f"c{k}") for k in range(9)]
+    meetings += [averaged(0.97, 0.9)._replace(case_id=f"d{k}") for k in range(9)]
+    found = rank_meetings(meetings)
+    assert [side.name for side in found.sides] == ["y", "x"]
+    assert found.position is not None
+    assert found.position.value > 1
