@@ -13,6 +13,7 @@ from judgekit.models.scripted import ScriptedModel
 from judgekit.records.output import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -22,7 +23,7 @@ def ask(**subject: Any) -> ModelRequest:
     )
 
 
-def replies(folder: Path, *rows: dict[str, object]) -> Path:
+def replies(folder: Path, *rows: Mapping[str, object]) -> Path:
     path = folder / "replies.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -151,13 +152,30 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_a_dataset_error(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="cannot be read"):
+    with pytest.raises(DatasetError, match="there is no such file"):
         RecordedModel(tmp_path / "missing.jsonl")
+    for name in ("a\0b", "\ud800", "x" * 300):
+        with pytest.raises(DatasetError, match="cannot be read"):
+            RecordedModel(tmp_path / name)
     broken = tmp_path / "broken.jsonl.gz"
     for content in (b"plain", gzip.compress(b"{}")[:-4], gzip.compress(b"{}" * 99)[:20]):
         broken.write_bytes(content)
-        with pytest.raises(DatasetError, match="cannot be read"):
+        with pytest.raises(DatasetError, match="damaged gzip file"):
             RecordedModel(broken)
+
+
+def test_a_packed_file_that_unpacks_to_one_endless_line_is_refused(tmp_path: Path) -> None:
+    bomb = tmp_path / "replies.jsonl.gz"
+    bomb.write_bytes(gzip.compress(b" " * (65 << 20), compresslevel=1))
+    with pytest.raises(DatasetError, match="a line longer than 64 MiB"):
+        RecordedModel(bomb)
+
+
+def test_a_line_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    path.write_bytes(b'{"case_id": "c", "text": "x"}\n\xff\n')
+    with pytest.raises(DatasetError, match=r"replies.jsonl:2: .* which is not UTF-8"):
+        RecordedModel(path)
 
 
 async def test_a_gzipped_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
@@ -230,3 +248,58 @@ async def test_null_is_a_field_left_out_and_usage_may_be_in_the_words_of_chat_ap
     path = replies(tmp_path, {"case_id": "c", "text": "t", **empty, "usage": usage})
     reply = await RecordedModel(path).complete(ask(case_id="c", criterion="k"))
     assert (reply.text, reply.usage) == ("t", Usage(input_tokens=3, output_tokens=1))
+
+
+async def asked_of(path: Path, *subjects: dict[str, Any]) -> str | None:
+    model = RecordedModel(path)
+    for subject in subjects:
+        await model.complete(ask(**subject))
+    return model.unasked()
+
+
+async def test_rows_that_nobody_asked_for_are_told_by_what_nobody_asked(tmp_path: Path) -> None:
+    row: dict[str, object] = {
+        "case_id": "c1", "variant": "v", "criterion": "k", "text": "x"
+    }  # fmt: skip
+    path = replies(
+        tmp_path,
+        row,
+        *({**row, "repeat": n} for n in (1, 2)),
+        {**row, "order": "ab"},
+        *({**row, "case_id": f"c{n}"} for n in range(2, 7)),
+        {**row, "variant": "w"},
+        {**row, "criterion": "other"},
+        {**row, "attempt": 1},
+        {**row, "variant": None},
+        {**row, "variant": None, "criterion": None},
+    )
+    told = await asked_of(path, {"case_id": "c1", "variant": "v", "criterion": "k"})
+    assert told == (
+        f"{path}: 10 of 14 rows were not asked for: repeats 1, 2 (2 rows); order 'ab' (1 row); "
+        "cases 'c2', 'c3', 'c4' and 2 more (5 rows); variant 'w' (1 row); criterion 'other' "
+        "(1 row)"
+    )
+
+
+async def test_of_one_kind_of_row_nobody_asked_for_no_number_is_said_twice(tmp_path: Path) -> None:
+    path = replies(tmp_path, *({"case_id": "c", "repeat": n, "text": "x"} for n in range(3)))
+    told = await asked_of(path, {"case_id": "c", "criterion": "k"})
+    assert told == f"{path}: 2 of 3 rows were not asked for: repeats 1, 2"
+    told = await asked_of(path, {"case_id": "c"}, {"case_id": "c", "repeat": 2})
+    assert told == f"{path}: 1 of 3 rows was not asked for: repeat 1"
+
+
+async def test_a_row_of_known_values_that_nobody_combines_is_told_by_its_line(
+    tmp_path: Path,
+) -> None:
+    both = [{"case_id": c, "criterion": "k", "variant": v} for c in "ab" for v in "vw"]
+    path = replies(tmp_path, *({**row, "text": "x"} for row in both))
+    assert await asked_of(path, *both[:3]) == f"{path}: 1 of 4 rows was not asked for: line 4"
+
+
+async def test_nothing_is_told_where_all_was_asked_for_or_nothing(tmp_path: Path) -> None:
+    path = replies(
+        tmp_path, {"case_id": "c", "text": "?"}, {"case_id": "c", "order": "ab", "text": "4"}
+    )
+    assert await asked_of(path, {"case_id": "c"}, {"case_id": "c", "order": "ab"}) is None
+    assert RecordedModel(path).unasked() is None
