@@ -40,7 +40,7 @@ _GROUPS = {
         "text.is_refusal",
     ),
     "Nearness to a good text": (
-        "text.levenshtein", "text.bleu", "text.chrf", "text.rouge_l", "text.rouge_n",
+        "text.levenshtein", "text.bleu", "text.chrf", "text.meteor", "text.rouge_l", "text.rouge_n",
     ),
     "Forms": (
         "text.is_json", "text.contains_json", "text.is_xml", "text.contains_xml", "text.is_html",

@@ -183,9 +183,19 @@ def _near(key: str, known: list[str]) -> str:
 def _words(error: ValidationError) -> str:
     """What pydantic says of one value, in plain words."""
     details = error.errors(include_url=False)
-    detail = details[-1 if isinstance(details[-1]["input"], dict) else 0]
+    # Of what may be a text or a list, a list is told what is wrong with it as a list.
+    detail = details[-1 if isinstance(details[0]["input"], dict | list) else 0]
     inner = "".join(f"[{part}]" for part in detail["loc"] if isinstance(part, int))
     what = detail["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
-    shown = repr(detail["input"])
-    short = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    short = _short(detail["input"])
     return f"{inner + ' ' if inner else ''}{what}, not {short}"
+
+
+def _short(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of too many digits"
+    except RecursionError:
+        return "what is nested too deeply"
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

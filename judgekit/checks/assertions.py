@@ -137,7 +137,7 @@ def _call(check: Check, output: Output, case: Case | None) -> AssertionResult:
 
 def _broken_off(error: Exception, *, is_negated: bool) -> AssertionResult:
     if isinstance(error, UnmetError) and not is_negated:
-        return AssertionResult(passed=False, message=error.message)
+        return AssertionResult(passed=False, message=_sayable(error.message))
     if isinstance(error, JudgekitError):
         return _error(str(error))
     if isinstance(error, RecursionError):
@@ -146,7 +146,13 @@ def _broken_off(error: Exception, *, is_negated: bool) -> AssertionResult:
 
 
 def _error(message: str) -> AssertionResult:
+    message = _sayable(message)
     return AssertionResult(passed=None, message=message, error=message)
+
+
+def _sayable(message: str) -> str:
+    """A message without halves of characters, which a spec may hold and no text can."""
+    return message.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _stamped(found: AssertionResult, check: Check) -> AssertionResult:

@@ -46,6 +46,7 @@ _ASSERTIONS = {
         "text.bleu": "bleu",
         "text.chrf": "chrf",
         "text.levenshtein": "levenshtein",
+        "text.meteor": "meteor",
         "text.rouge_l": "rouge_l",
         "text.rouge_n": "rouge_n",
     },
@@ -139,6 +140,7 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "json_schema": Synonym("text.is_json", {"value": "schema"}),
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
     "levenshtein": Synonym("text.levenshtein"),
+    "meteor": Synonym("text.meteor"),
     "numeric": Synonym("text.number"),
     "regex": Synonym("text.regex"),
     "rouge-l": Synonym("text.rouge_l"),
@@ -150,6 +152,9 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "word-count": Synonym("text.word_count"),
 })  # fmt: skip
 """The names promptfoo's users know, and other short ones, with the assertions' own."""
+
+EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
+"""Assertions that need an optional package: what is imported, and the extra it comes with."""
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
@@ -176,8 +181,6 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "javascript": _OWN_CODE,
         "llm-rubric": _ASK_A_JUDGE,
         "max-score": _COMPARED,
-        "meteor": "METEOR needs WordNet, which is fetched from the network: use `chrf`, which also "
-        "rewards words that share their stem",
         "model-graded-closedqa": _ASK_A_JUDGE,
         "model-graded-factuality": _ASK_A_JUDGE,
         "moderation": _ASK_A_JUDGE,

@@ -53,7 +53,9 @@ _NODE_OWN_BYTES = 512 << 20
 _SIGNAL_BASE = 128
 _SIGNALS = {each.value: each.name for each in signal.Signals}
 _NO_BUFFER = "Array buffer allocation failed"
-_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|Interrupt)\b")
+_ERROR_LINE = re.compile(r"\[?[\w.]*(?:Error|Exception|Interrupt|Rejection)\b")
+_SIGNATURE = "Node.js v"
+"""What Node writes below an error."""
 _SHOWN = 200
 
 
@@ -364,6 +366,7 @@ def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -
 def _last_words(stderr: str) -> str:
     """The line that says what went wrong: the last that names an error, or the last."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(_SIGNATURE)]
     if not lines:
         return ""
     named = [line for line in lines if _ERROR_LINE.match(line)]

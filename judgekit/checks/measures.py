@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import fsum, isfinite
+from math import fsum
+from sys import float_info
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.checks.seam import UndecidedError
@@ -115,7 +116,7 @@ def _own(output: Output, quantity: Quantity) -> float | None:
 def _amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= float_info.max else None
 
 
 def _lack(quantity: Quantity, n_events: int) -> str:

@@ -1,4 +1,4 @@
-"""Assertions that a text is near to another: edit distance, BLEU, chrF, ROUGE.
+"""Assertions that a text is near to another: edit distance, BLEU, chrF, METEOR, ROUGE.
 
 Texts of any length cost at most their time limit: an edit distance is only followed up to the
 threshold, and what takes longer is stopped and is an error.
@@ -6,15 +6,18 @@ threshold, and what takes longer is stopped and is an error.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from judgekit.checks import text_scores
 from judgekit.checks.bounded import TimeoutSeconds, bounded
+from judgekit.checks.matching import Texts  # noqa: TC001 - the seam reads the hints
 from judgekit.checks.paths import PathText  # noqa: TC001 - the seam reads the hints
 from judgekit.checks.seam import UndecidedError, assertion
 from judgekit.checks.subjects import text_of
+from judgekit.errors import InputError
 from judgekit.records.check import AssertionResult
 from judgekit.records.record import Count, Fraction  # noqa: TC001 - the seam reads the hints
 
@@ -27,7 +30,39 @@ if TYPE_CHECKING:
 _QUICK = 4_000_000
 """Products of two lengths up to which the work is done at once, in a few milliseconds."""
 
+_METEOR = "judgekit.checks.meteor"
 _TIMEOUT_S = 5.0
+_LOAD_S = 60.0
+
+
+def usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic hands it over alone
+    """Whether synonyms are looked up, where they can be.
+
+    Args:
+        synonyms: Whether they are asked for.
+
+    Returns:
+        The same.
+
+    Raises:
+        InputError: They are asked for, and WordNet is not on this machine, or cannot be read.
+    """
+    if not synonyms or find_spec("nltk") is None:  # the latter is told of the whole assertion
+        return synonyms
+    try:
+        fault = bounded(f"{_METEOR}:wordnet_fault", timeout_s=_LOAD_S)
+    except UndecidedError as error:
+        raise InputError(f"cannot read the WordNet data of nltk: {error.message}") from error
+    if fault is not None:
+        raise InputError(str(fault))
+    return synonyms
+
+
+Power = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""A number that a share is raised to."""
+
+Synonyms = Annotated[bool, AfterValidator(usable_synonyms)]
+"""Whether synonyms are looked up; refused where they cannot be."""
 
 
 @assertion("text.levenshtein")
@@ -107,8 +142,7 @@ def chrf(
 ) -> AssertionResult:
     """Pass when the chrF score of the text reaches the threshold.
 
-    chrF compares rows of characters, so that other forms of a word count in part; it stands in
-    for METEOR, which needs WordNet.
+    chrF compares rows of characters, so that other forms of a word count in part.
 
     Args:
         output: The output.
@@ -128,6 +162,54 @@ def chrf(
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("chrf", text, other, timeout_s=timeout_s)
     return _reaches("chrF", found, threshold)
+
+
+@assertion("text.meteor")
+def meteor(
+    output: Output,
+    *,
+    value: str | Texts | None = None,
+    threshold: Fraction = 0.5,
+    alpha: Fraction = 0.9,
+    beta: Power = 3.0,
+    gamma: Fraction = 0.5,
+    synonyms: Synonyms = False,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the METEOR score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with, or several, of which the best counts; None takes the
+            case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
+            that there are no others.
+        beta: How fast the loss grows with the number of pieces the shared words stand in.
+        gamma: The most that is lost so, on [0, 1].
+        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
+            machine; else only equal words and equal stems do.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text = text_of(output, path)
+    others = value if isinstance(value, list) else [reference_text(value, case)]
+    found = _in_worker(
+        "meteor", text, others, alpha, beta, gamma, synonyms,
+        timeout_s=timeout_s, module=_METEOR,
+    )  # fmt: skip
+    used = "words, stems and synonyms" if synonyms else "words and stems, no synonyms"
+    return _reaches(f"METEOR ({used})", found, threshold)
 
 
 @assertion("text.rouge_n")
@@ -239,8 +321,10 @@ def reference_text(value: str | None, case: Case | None) -> str:
     return case.reference
 
 
-def _in_worker(measure: str, *arguments: object, timeout_s: float) -> float:
-    found = bounded(f"{text_scores.__name__}:{measure}", *arguments, timeout_s=timeout_s)
+def _in_worker(
+    measure: str, *arguments: object, timeout_s: float, module: str = text_scores.__name__
+) -> float:
+    found = bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
     return float(str(found))
 
 

@@ -41,6 +41,12 @@ function hold(bytes) {
   if (heldBytes > mostBytes) release(1);
 }
 
+// Node lets writes to a pipe that is full fail (EAGAIN) or end early once it has made a stream of
+// it, as is done here. A script that writes by `fs.writeSync` waits instead, and is then stopped.
+for (const stream of [process.stdout, process.stderr]) {
+  if (stream._handle && stream._handle.setBlocking) stream._handle.setBlocking(true);
+}
+
 // Until it is known whether the script answers by a function, what it prints is held back.
 process.stdout.write = writer(hold);
 process.stderr.write = writer((bytes) => put(2, bytes));
@@ -54,7 +60,7 @@ async function load() {
   try {
     return require(path);
   } catch (error) {
-    if (error.code !== "ERR_REQUIRE_ESM") throw error;
+    if (!error || error.code !== "ERR_REQUIRE_ESM") throw error;
     return import(pathToFileURL(path));
   }
 }
@@ -80,7 +86,8 @@ async function main() {
   process.stdout.write = process.stderr.write;
   const request = JSON.parse(fs.readFileSync(0, "utf8"));
   const found = await evaluate(request.output, request.case, request.params);
-  held = [Buffer.from(JSON.stringify(found === undefined ? null : found), "utf8")];
+  const said = JSON.stringify(found);
+  held = [Buffer.from(said === undefined ? "null" : said, "utf8")];
   release(1);
   process.exit(0);
 }

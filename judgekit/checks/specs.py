@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter
@@ -18,7 +19,7 @@ from judgekit.checks.arguments import (
     read_arguments,
     refuse_faults,
 )
-from judgekit.checks.builtin import ELSEWHERE, GROUPS, SYNONYMS, assertion_registry
+from judgekit.checks.builtin import ELSEWHERE, EXTRAS, GROUPS, SYNONYMS, assertion_registry
 from judgekit.checks.seam import Declared, declared
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.records.check import Weight
@@ -158,9 +159,11 @@ class _Reader:
         self, base: Check, plain: str, settings: Mapping[str, object], where: Place
     ) -> Check | None:
         synonym = SYNONYMS.get(plain)
-        said = self._find(base.type, plain if synonym is None else synonym.name, where)
+        own_name = plain if synonym is None else synonym.name
+        said = self._find(base.type, own_name, where)
         if said is None:
             return None
+        self._need(own_name, base.type, where)
         if _CRITERION not in said.parameters:
             settings = self._without_criterion(settings, where, base.type)
         arguments, faults = read_arguments(
@@ -181,6 +184,13 @@ class _Reader:
         except InputError as error:
             self._add((*where, "type"), error.message, name, error.hint)
         return None
+
+    def _need(self, own_name: str, name: str, where: Place) -> None:
+        """Note the extra that an assertion needs and that is not installed."""
+        package, extra = EXTRAS.get(own_name, (None, None))
+        if package is not None and find_spec(package) is None:
+            hint = f"pip install 'judgekit-llm[{extra}]'"
+            self._add((*where, "type"), f"needs {package}, which is not installed", name, hint)
 
     def _group(
         self, base: Check, rule: str, settings: Mapping[str, object], where: Place, depth: int

@@ -26,7 +26,10 @@ def edit_distance(text: str, reference: str, most: int) -> int:
     """
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - a native library
 
-    return Levenshtein.distance(text, reference, score_cutoff=most)
+    # No distance is larger than the longer text; and rapidfuzz takes no number of any size.
+    return Levenshtein.distance(
+        text, reference, score_cutoff=min(most, max(len(text), len(reference)))
+    )
 
 
 def word_ratio(text: str, reference: str) -> float:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from judgekit.datasets.documents import read_document
 from judgekit.datasets.faults import explain
-from judgekit.datasets.texts import as_path
+from judgekit.datasets.texts import as_path, is_file, is_folder
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.records.calibration_map import Calibration
 
@@ -58,12 +58,12 @@ def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
         SettingsError: When there is none, or one is unsound.
     """
     place = as_path(path)
-    if not place.exists():
+    if not (is_folder(place) or is_file(place)):
         raise SettingsError(
             f"there is no calibration {place}",
             hint="make it: judgekit calibrate LABELS --write-map",
         )
-    files = sorted(place.glob("*.json")) if place.is_dir() else [place]
+    files = sorted(place.glob("*.json")) if is_folder(place) else [place]
     if not files:
         raise SettingsError(
             f"the folder {place} holds no calibration maps",

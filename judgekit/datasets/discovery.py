@@ -22,7 +22,7 @@ from judgekit.datasets.rows import (
     scan_rows,
     suffix_of,
 )
-from judgekit.datasets.texts import as_path, is_archive
+from judgekit.datasets.texts import as_path, is_archive, is_folder
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def discover_suites(folder: Path | str) -> list[Path]:
 
 
 def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise DatasetError("there is no such folder", path=folder)
     found: list[Path] = []
     n_files = 0

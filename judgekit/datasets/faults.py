@@ -54,6 +54,8 @@ _IN_FULL = "Rubric]"
 """How pydantic's name for a rubric among other forms ends."""
 
 _SHOWN = 40
+_MOST = 500
+"""How many things wrong with one value are explained; a file may be of another kind altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +92,20 @@ def explain(
         synonyms: Names people give to fields, with the fields' own.
 
     Returns:
-        Faults in the order found.
+        Faults in the order found, the first few hundred, and how many there are beyond them.
     """
     faults: dict[tuple[KeyPath, str], Fault] = {}
-    for detail in error.errors(include_url=False):
+    details = error.errors(include_url=False)
+    for detail in details[:_MOST]:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are unsound, which is said of each of them
         where = _place(detail, value)
         known = field_names(model, where[:-1])
         fault = _fault(detail, where, known, synonyms or {})
         faults.setdefault((fault.where, fault.message), fault)
-    return list(faults.values())
+    n_more = max(0, len(details) - _MOST)
+    more = [Fault((), f"and {n_more:,} more are wrong with it")] if n_more else []
+    return [*faults.values(), *more]
 
 
 def dotted(where: KeyPath) -> str:
@@ -242,7 +247,7 @@ def _demand(detail: ErrorDetails) -> str:
 def _remedy(detail: ErrorDetails) -> str | None:
     given = detail["input"]
     if detail["type"] == "string_type" and isinstance(given, int | float):
-        return f'put it in quotes: "{str(given)[:_SHOWN]}"'
+        return None if _is_huge(given) else f'put it in quotes: "{str(given)[:_SHOWN]}"'
     if detail["type"] in {"tuple_type", "list_type"} and isinstance(given, str):
         return "write it as a list"
     return None
@@ -250,9 +255,14 @@ def _remedy(detail: ErrorDetails) -> str | None:
 
 def _shown(value: object) -> str:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
-        text = repr(value) if not isinstance(value, int) or value < 10**_SHOWN else "a huge number"
+        text = "a huge number" if _is_huge(value) else repr(value)
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return kind_of(value)
+
+
+def _is_huge(value: object) -> bool:
+    """Whether it is a whole number that is too long to be shown, and maybe to be written."""
+    return isinstance(value, int) and abs(value) >= 10**_SHOWN
 
 
 def _fold(name: str) -> str:

@@ -25,6 +25,7 @@ REPAIRED = "text_repaired"
 """The mark of a text in which a lone surrogate, which no file can hold, became U+FFFD."""
 
 _MAX_DIGITS = 4300
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _COMMENT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -178,10 +179,9 @@ def _number_fault(token: str) -> str | None:
         return None
     if len(token) > _MAX_DIGITS and token.lstrip("-").isdigit():
         return "a number with too many digits"
-    try:
-        return "a number too large to hold" if math.isinf(float(token)) else None
-    except ValueError:
-        return None
+    number = _NUMBER.match(token)
+    is_too_large = number is not None and math.isinf(float(number.group()))
+    return "a number too large to hold" if is_too_large else None
 
 
 def _places(text: str) -> Iterator[tuple[KeyPath, int, str | None]]:
@@ -213,9 +213,11 @@ def _places(text: str) -> Iterator[tuple[KeyPath, int, str | None]]:
 
 def _key(token: str) -> str:
     try:
-        return _SURROGATE.sub("\ufffd", json.loads(token))
-    except ValueError:
+        found = json.loads(token)
+    except (ValueError, RecursionError):
         return token
+    # Behind a number that was refused, the text need not be JSON.
+    return _SURROGATE.sub("\ufffd", found) if isinstance(found, str) else token
 
 
 def _is_too_deep(value: JsonValue) -> bool:

@@ -213,7 +213,7 @@ def label_of(row: Row) -> Label | list[Fault]:
     if isinstance(raw, bool):  # a word of the scale, not the number 1
         fields["raw"] = "true" if raw else "false"
     elif isinstance(raw, str):
-        fields["raw"] = _number(raw)
+        fields["raw"] = number_in(raw)
     try:
         return Label.model_validate(as_texts(fields, _TEXTS))
     except ValidationError as error:
@@ -248,8 +248,15 @@ def _is_blank(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _number(text: str) -> float | str:
-    """A score as a number, where the text is one."""
+def number_in(text: str) -> float | str:
+    """A score as a number, where the text is one.
+
+    Args:
+        text: What stands in a cell.
+
+    Returns:
+        The number, or the text without spaces around it.
+    """
     try:
         return float(text)
     except ValueError:

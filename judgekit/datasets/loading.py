@@ -13,7 +13,7 @@ from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import foreign_shape
 from judgekit.datasets.rows import Row, document_rows, iter_rows, suffix_of
 from judgekit.datasets.suite import Suite, names_a_file
-from judgekit.datasets.texts import as_path
+from judgekit.datasets.texts import as_path, is_file
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
 from judgekit.records.case import Case, Dataset
 from judgekit.shipped import shipped_file
@@ -150,7 +150,7 @@ def rubric_path(source: Path | str) -> Path:
     name = source.strip().lower().replace("-", "_").replace(" ", "_")
     if name in names:
         return shipped_file("prompts", "rubrics", f"{name}.yaml")
-    if as_path(source).is_file():
+    if is_file(as_path(source)):
         return as_path(source)
     raise UnknownNameError("rubric", source, names)
 

@@ -15,7 +15,7 @@ from judgekit.datasets.rows import (
     iter_rows,
     suffix_of,
 )
-from judgekit.datasets.texts import MAX_DOCUMENT_BYTES, is_archive
+from judgekit.datasets.texts import MAX_DOCUMENT_BYTES, is_archive, is_folder
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def is_rows(path: Path) -> bool:
     Args:
         path: A file or folder.
     """
-    return not path.is_dir() and suffix_of(path) in {*LINE_SUFFIXES, *TABLE_SUFFIXES}
+    return not is_folder(path) and suffix_of(path) in {*LINE_SUFFIXES, *TABLE_SUFFIXES}
 
 
 def is_whole(path: Path) -> bool:
@@ -48,7 +48,7 @@ def is_whole(path: Path) -> bool:
     Raises:
         DatasetError: When that row cannot be read.
     """
-    if path.is_dir() or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
+    if is_folder(path) or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
         return True
     if suffix_of(path) not in LINE_SUFFIXES:
         return False
@@ -67,7 +67,7 @@ def whole_document(path: Path) -> Document | None:
     Raises:
         DatasetError: When it cannot be read.
     """
-    if path.is_dir() or is_archive(path):
+    if is_folder(path) or is_archive(path):
         from judgekit.datasets.foreign.skill_archive import skill_document  # noqa: PLC0415 - zips
 
         return skill_document(path)

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.documents import read_document
-from judgekit.datasets.foreign.marks import is_promptfoo_results
-from judgekit.datasets.rows import DOCUMENT_SUFFIXES, Row, document_rows, scan_rows, suffix_of
+from judgekit.datasets.foreign.marks import is_promptfoo_results, is_quality_record
+from judgekit.datasets.opening import whole_document
+from judgekit.datasets.rows import (
+    DOCUMENT_SUFFIXES,
+    LINE_SUFFIXES,
+    Row,
+    document_rows,
+    scan_rows,
+    suffix_of,
+)
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from judgekit.datasets.documents import Document
+
 
 def iter_output_rows(path: Path) -> Iterator[Row]:
-    """The rows of a file of outputs; of results of promptfoo each answer is one.
+    """The rows of a file of outputs; of results of another tool each answer is one.
 
     Args:
-        path: A file that `iter_rows` reads, or results of promptfoo.
+        path: A file that `iter_rows` reads, results of promptfoo, or objects of a quality memory
+            with their runs.
 
     Yields:
         Each row.
@@ -44,14 +55,43 @@ def scan_output_rows(path: Path) -> Iterator[Row | DatasetError]:
     Raises:
         DatasetError: When nothing after this place can be read.
     """
-    if suffix_of(path) not in DOCUMENT_SUFFIXES:
+    if has_own_lines(path):
         yield from scan_rows(path)
         return
-    document = read_document(path)
-    if not isinstance(document.value, dict) or not is_promptfoo_results(document.value):
+    document = whole_document(path)
+    if document is None:  # pragma: no cover - then it has lines of its own
+        raise AssertionError
+    yield from _document_rows(document)
+
+
+def has_own_lines(path: Path) -> bool:
+    """Whether each row of a file of outputs can be read without the others.
+
+    Args:
+        path: The file.
+
+    Returns:
+        False for documents, and for lines that are objects of a quality memory.
+    """
+    suffix = suffix_of(path)
+    if suffix in DOCUMENT_SUFFIXES:
+        return False
+    if suffix not in LINE_SUFFIXES:
+        return True
+    first = next(islice(scan_rows(path), 1), None)
+    return not (isinstance(first, Row) and is_quality_record(first.fields))
+
+
+def _document_rows(document: Document) -> Iterator[Row | DatasetError]:
+    value = document.value
+    sample = value[0] if isinstance(value, list) and value else value
+    fields = sample if isinstance(sample, dict) else {}
+    if is_promptfoo_results(fields):
+        from judgekit.datasets.foreign.promptfoo_results import result_rows as rows  # noqa: PLC0415
+    elif is_quality_record(fields):
+        from judgekit.datasets.foreign.quality_results import run_rows as rows  # noqa: PLC0415
+    else:
         yield from document_rows(document)
         return
-    from judgekit.datasets.foreign.promptfoo_results import result_rows  # noqa: PLC0415 - slow
-
-    for line, fields in result_rows(document):
-        yield Row(line, fields)
+    for line, found in rows(document):  # their records take long to build, so they come late
+        yield Row(line, found)

@@ -296,10 +296,27 @@ def _sorted_out(fields: Fields) -> tuple[Fields, Fields, Fault | None]:
 
 
 def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """A workflow's artifact (snapshot and runtime events) with the names of an output's fields."""
+    """A workflow's artifact, or an answer or result row of an export, with an output's names."""
+    if {"testCaseId", "strategy", "status"} <= fields.keys():
+        return _from_result_row(fields)
+    case, output = fields.get("case"), fields.get("output")
+    if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
+        asked = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
+        named = {"case_id": case.get("id"), "variant": fields.get("variant")}
+        return {**asked, **{k: v for k, v in output.items() if v is not None}, **named}
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
         return fields
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
+
+
+def _from_result_row(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """A row of results by strategies (S4.5); what was concluded then is none of the output's."""
+    said = {"text": fields.get("output"), "error": None}
+    if fields["status"] == "error":
+        said = {"text": None, "error": fields.get("feedback") or "an error"}
+    named = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
+    found = {own: fields.get(name) for own, name in named.items()} | said
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _as_data(fields: Fields) -> Fields:

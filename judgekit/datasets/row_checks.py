@@ -145,7 +145,8 @@ class RowCheck:
             answer = read_answer(row)
             if isinstance(answer, list):
                 return answer
-            return (answer.output.case_id, answer.output.variant)
+            repeat = row.fields.get("repeat")  # of answers that `export` wrote
+            return (answer.output.case_id, answer.output.variant, repeat)
         return _read_label(row) if self.kind == "labels" else _read_reply(row)
 
     def _add(

@@ -200,7 +200,7 @@ class Suite(Record):
     @model_validator(mode="after")
     def _judges_can_judge(self) -> Self:
         if any(judge.kind != "heuristic" for judge in self.judge) and not self._may_have_rubric():
-            raise ValueError("a judge needs a `rubric`")
+            raise ValueError("a judge needs a `rubric`, or cases with a `reference`")
         if any(judge.kind == "heuristic" for judge in self.judge) and not self.assertions:
             raise ValueError("the judge `heuristic` needs `assertions`")
         combine = "mean" if self.panel is None else self.panel.combine
@@ -216,7 +216,7 @@ class Suite(Record):
         """Whether an answer can be judged; cases in a file say it when they are read."""
         if self.cases is None or self.rubric is not None or self.profile is not None:
             return True
-        return any(case.rubric is not None for case in self.cases)
+        return any(case.rubric is not None or case.reference is not None for case in self.cases)
 
 
 def _twice(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import SKILL_TESTS, document_kind, foreign_shape
 from judgekit.datasets.suite import Suite
 from judgekit.datasets.suite_settings import RunSettings
-from judgekit.datasets.texts import as_path
+from judgekit.datasets.texts import as_path, is_folder
 from judgekit.errors import DatasetError, SettingsError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def suite_from(path: Path | str) -> Suite:
             return _with_its_tests(load_suite(path))
     dataset = load_dataset(path, unique=True)
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
-    return Suite.model_validate(fields).in_folder(path if path.is_dir() else path.parent)
+    return Suite.model_validate(fields).in_folder(path if is_folder(path) else path.parent)
 
 
 def _with_its_tests(suite: Suite) -> Suite:

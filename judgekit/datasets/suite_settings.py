@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from judgekit.records.check import Weight
+from judgekit.records.comparison import Rule
 from judgekit.records.record import Fraction, JsonObject, Name, Record
 from judgekit.records.run import Combination
 
@@ -289,6 +290,10 @@ class CompareSettings(Record):
 
     seed: int = 0
     """Seed of the labels."""
+
+    rule: Rule = "consistent"
+    """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
+    preferred by more than half of both, by token probabilities where the judge has `logprobs`."""
 
 
 class SuiteGroup(Record):

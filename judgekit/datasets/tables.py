@@ -52,7 +52,9 @@ def iter_table(path: Path) -> Iterator[dict[str, JsonValue]]:
                     yield _row(fields, path, row)
     except FileNotFoundError as error:
         raise DatasetError("there is no such file", path=path) from error
-    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+    except DatasetError:
+        raise
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not a sound Parquet file: {reason}", path=path) from error
 

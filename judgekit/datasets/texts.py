@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import os
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -189,9 +190,30 @@ def as_path(path: Path | str) -> Path:
         path: A path or its text; `~` is the home folder.
 
     Returns:
-        The path.
+        The path; as it stands where nobody is called so, whose home folder it names.
     """
-    return Path(path).expanduser()
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; what cannot be a path, or be looked at, is none.
+
+    Args:
+        path: Any path, also one that a file names. `Path.is_dir` raises where it is too long.
+    """
+    return os.path.isdir(path)  # noqa: PTH112 - as the docstring says
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file; what cannot be a path, or be looked at, is none.
+
+    Args:
+        path: Any path, also one that a file names.
+    """
+    return os.path.isfile(path)  # noqa: PTH113 - as for folders
 
 
 def is_archive(path: Path) -> bool:
@@ -200,4 +222,4 @@ def is_archive(path: Path) -> bool:
     Args:
         path: A file.
     """
-    return path.suffix.lower() == ".zip" and not path.is_dir()
+    return path.suffix.lower() == ".zip" and not is_folder(path)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from pydantic import JsonValue
 
@@ -75,7 +75,7 @@ def named_results(events: Sequence[Event]) -> list[Event]:
     }
     return [
         {"type": event["type"], "name": names[event["id"]], **event}
-        if event["type"] == "tool_result" and "name" not in event and event.get("id") in names
+        if event["type"] == "tool_result" and "name" not in event and _is_among(event, names)
         else event
         for event in events
     ]
@@ -156,7 +156,8 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[Event]:
     said: list[JsonValue] = []
     for part in parts:
         kind = part.get("type") if isinstance(part, dict) else None
-        if not isinstance(part, dict) or kind not in _CALLS | _RESULTS | _THOUGHTS:
+        is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
+        if not isinstance(part, dict) or not is_known:
             said.append(part)
             continue
         if said:
@@ -164,6 +165,12 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[Event]:
             said = []
         events.append(_part_event(part, str(kind)))
     return [*events, _said(role, _plain(said))] if said else events
+
+
+def _is_among(event: Event, names: Container[JsonValue]) -> bool:
+    """Whether an event has the id of one of the calls; ids of other kinds are nobody's."""
+    call_id = event.get("id")
+    return isinstance(call_id, str) and call_id in names
 
 
 def _part_event(part: Event, kind: str) -> Event:

@@ -26,6 +26,7 @@ _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
 _MAX_NESTING = 100
+_LAST_NS = 1 << 64
 _UNITS_NS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0.0, 1_000_000_000))
 
 
@@ -207,7 +208,9 @@ def _time(held: Mapping[str, JsonValue], which: str) -> int | None:
     found = next((held[name] for name in names if held.get(name) is not None), None)
     if isinstance(found, str):
         return _time_of_text(found)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+    if isinstance(found, bool) or not isinstance(found, int | float) or abs(found) > _LAST_NS:
+        return None
+    if not math.isfinite(found):
         return None
     return int(found * next(unit for limit, unit in _UNITS_NS if abs(found) >= limit))
 

@@ -243,7 +243,10 @@ def _inside(name: str, folder: Path | None) -> Path:
     if folder is None:
         raise DatasetError("a trace cannot be a path here", hint="give its events")
     root = folder.resolve()
-    path = (root / name).resolve()
+    try:
+        path = (root / name).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise DatasetError(f"the trace {name[:80]!r} is no path: {error}") from error
     if not path.is_relative_to(root):
         raise DatasetError(
             f"the trace {name!r} is outside of {root}", hint="put it beside the outputs file"

@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import InputError
 from judgekit.models.request import ModelReply, ModelRequest
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Worth = float | Callable[[str | None], float]
 """What outputs are worth on [0, 1]: one for all, or by the id of the case."""
+
+Order = Literal["max", "min", "unscored", "chosen"]
+"""What a text tells a judge to do: give it the best score, the worst, no score, or choose it."""
 
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 _BULLET = re.compile(r"^[-*] ", re.MULTILINE)
@@ -70,7 +73,7 @@ class Biases:
     """Scores at random, each time it is asked anew."""
 
     gullible: float = 0.0
-    """Gives its best score to a text that tells it to."""
+    """Does what a text tells it to: gives its best score, its worst, or no answer."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -91,7 +94,8 @@ class BiasedModel:
         biases: Its biases; none by default.
         own: The name of its family of models, as a text would say it.
         seed: Seed of the draws.
-        obeys: Whether a text tells it what to say; by default the simplest attacks do.
+        obeys: What a text tells it to do, if anything; True is to give the best score, also among
+            two. By default the simplest attacks do.
         name: How the model is called.
     """
 
@@ -102,7 +106,7 @@ class BiasedModel:
         biases: Biases | None = None,
         own: str = "GPT",
         seed: int = 0,
-        obeys: Callable[[str], bool] = looks_like_an_order,
+        obeys: Callable[[str], Order | bool | None] = looks_like_an_order,
         name: str = "biased",
     ) -> None:
         self.worth = worth
@@ -141,6 +145,8 @@ class BiasedModel:
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
         mind = _Mind(self, request, request.reply_schema)
+        if mind.is_silenced():
+            return ModelReply(text="banana", model=self.name, cost_usd=0.0)
         filling = Filling(request.reply_schema, mind.score, mind.prefer, request.subject.criterion)
         return ModelReply(text=json.dumps(filling.filled()), model=self.name, cost_usd=0.0)
 
@@ -153,6 +159,11 @@ class _Mind:
         self._request = request
         self._texts = fenced_outputs(request)
         self._first = _first_of_several(schema)
+
+    def is_silenced(self) -> bool:
+        obeys = self._judge.obeys
+        is_told = any(obeys(text) == "unscored" for text in self._texts)
+        return is_told and self._is_moved("gullible", None)
 
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
@@ -181,15 +192,18 @@ class _Mind:
 
     def _seen(self, text: str, criterion: str | None) -> float:
         """What a text is worth to it; the best where the text appeals to a bias."""
+        wins = {True, "max"} if len(self._texts) == 1 else {True, "max", "chosen"}
         appeals: dict[str, Callable[[], bool]] = {
             "verbosity": lambda: len(text.split()) >= _LONG_WORDS,
             "formatting": lambda: all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
             "authority": lambda: _CLAIM.search(text) is not None,
             "self_preference": lambda: f"written by {self._judge.own}" in text,
-            "gullible": lambda: self._judge.obeys(text),
+            "gullible": lambda: self._judge.obeys(text) in wins,
         }
         if any(self._is_moved(name, criterion) and found() for name, found in appeals.items()):
             return 1.0
+        if self._judge.obeys(text) == "min" and self._is_moved("gullible", criterion):
+            return 0.0
         worth = self._judge.worth
         return worth(self._request.subject.case_id) if callable(worth) else worth
 

@@ -70,6 +70,11 @@ class Connection:
         """The model, where it keeps replies, so that those that are owned need no waiting."""
         return self.model if isinstance(self.model, CachedModel) else None
 
+    @property
+    def speaks_of_the_whole(self) -> bool:
+        """Whether it can be asked which of two outputs is better on the whole, beside criteria."""
+        return not isinstance(self.model, RecordedModel) or self.model.speaks_of_the_whole
+
     def owned(self, request: ModelRequest) -> ModelReply | None:
         """The reply that is owned already, without counting a hit.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import gzip
 import json
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError, field_validator
 
+from judgekit.datasets.texts import iter_lines
 from judgekit.errors import DatasetError, ModelError, SettingsError
+from judgekit.models.asked_rows import AskedRows
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Name, Record
@@ -105,6 +106,7 @@ class RecordedModel:
         self.path = Path(str(path).removeprefix(PREFIX))
         self._lines: dict[_Key, int] = {}
         self._replies: dict[_Key, ModelReply] = {}
+        self._asked = AskedRows()
         for line, row in _rows(self.path):
             if row.key in self._lines:
                 raise DatasetError(
@@ -122,8 +124,21 @@ class RecordedModel:
         """`recorded:` and the file's path."""
         return f"{PREFIX}{self.path}"
 
+    @property
+    def speaks_of_the_whole(self) -> bool:
+        """Whether a row on two outputs has no criterion; else all of them are on one criterion."""
+        return any(
+            criterion is None and order is not None for _, _, criterion, order, *_ in self._replies
+        )
+
     def __len__(self) -> int:
         return len(self._replies)
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What each reply is about, in file order."""
+        rows = (dict(zip(_FIELDS, key, strict=True)) for key in self._lines)
+        return tuple(Subject.model_validate(row) for row in rows)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one request from the file.
@@ -151,11 +166,19 @@ class RecordedModel:
         Returns:
             The reply; None when no row answers it.
         """
-        for key in _keys(subject):
-            reply = self._replies.get(key)
-            if reply is not None:
-                return reply
-        return None
+        keys = _keys(subject)
+        row = next((key for key in keys if key in self._replies), None)
+        self._asked.take(keys[0], row)
+        return None if row is None else self._replies[row]
+
+    def unasked(self) -> str | None:
+        """Which rows nobody asked for yet, so that nothing that was recorded is lost in silence.
+
+        Returns:
+            The file and the rows, on one line; None where all were asked for, or nothing was.
+        """
+        told = self._asked.told(self._lines)
+        return None if told is None else f"{self.path}: {told}"
 
     def _miss(self, subject: Subject) -> ModelError:
         wanted = _keys(subject)[0]
@@ -283,32 +306,21 @@ def _keys(subject: Subject) -> list[_Key]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, RecordedReply]]:
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
+    for line in iter_lines(path):
+        if isinstance(line, DatasetError):
+            raise line
+        if not line.text.strip():
             continue
         try:
-            yield number, RecordedReply.model_validate_json(line)
+            yield line.number, RecordedReply.model_validate_json(line.text)
         except ValidationError as error:
             raise DatasetError(
                 f"no recorded reply: {_first_problem(error)}",
                 path=path,
-                line=number,
+                line=line.number,
                 hint=f"a line is a JSON object with {', '.join(RecordedReply.model_fields)}; "
                 "case_id and text are needed",
             ) from error
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DatasetError(
-            f"cannot be read: {error}",
-            path=path,
-            hint="recorded replies are a .jsonl or .jsonl.gz file in UTF-8",
-        ) from error
-    return text.split("\n")
 
 
 def _first_problem(error: ValidationError) -> str:

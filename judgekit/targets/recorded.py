@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.json_text import parse_json
-from judgekit.datasets.output_rows import iter_output_rows
+from judgekit.datasets.output_rows import has_own_lines, iter_output_rows
 from judgekit.datasets.outputs import Answer, read_answer
 from judgekit.datasets.rows import Row, suffix_of
 from judgekit.datasets.texts import MAX_LINE_BYTES, as_path, decode, open_file
@@ -113,7 +113,7 @@ def _failed(asked: Asked, kind: TargetErrorKind, message: str) -> Output:
 
 def _answers(path: Path) -> Iterator[tuple[Answer, _Place | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
-    if suffix_of(path) not in _INDEXED:
+    if suffix_of(path) not in _INDEXED or not has_own_lines(path):
         for row in iter_output_rows(path):
             yield _sound(row, path), None
         return

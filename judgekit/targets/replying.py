@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARACTERS = 200
 _LONGEST_ERROR = 1_000
+_WANTED = 'write an object, for example {"text": "…"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,10 @@ class Asked:
             text = decode(raw, path=Path(source))
             value, is_repaired = parse_json(text.strip(), path=Path(source))
         except DatasetError as error:
-            return self.failed("unreadable", f"{error.message}; it begins: {_beginning(raw)}")
+            message = f"{error.message}; it begins: {_beginning(raw)}; {_WANTED}"
+            return self.failed("unreadable", message)
         if not isinstance(value, dict):
-            message = f"{source} holds no JSON object; it begins: {_beginning(raw)}"
+            message = f"{source} holds no JSON object; it begins: {_beginning(raw)}; {_WANTED}"
             return self.failed("unreadable", message)
         return self.read_object(value, is_repaired=is_repaired)
 

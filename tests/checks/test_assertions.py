@@ -83,6 +83,14 @@ def test_what_raises_is_an_error_also_when_negated(prefix: str) -> None:
     assert result.error == "it raised ZeroDivisionError: say hello"
 
 
+@pytest.mark.parametrize("prefix", ["", "not-"])
+def test_half_a_character_in_a_path_does_no_harm(prefix: str) -> None:
+    spec = {"type": f"{prefix}output.equals", "path": "\ud800", "value": True}
+    found = one(spec)
+    assert found.passed is (None if prefix else False)
+    assert "\\ud800" in found.message
+
+
 def test_what_returns_something_else_is_an_error() -> None:
     assert one({"type": "odd"}, registry=OWN).error == "it returned str, not an AssertionResult"
 

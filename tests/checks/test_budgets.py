@@ -88,7 +88,7 @@ def test_a_silent_event_leaves_a_pass_open_but_not_a_failure() -> None:
     assert result.error == "at least 1500 ms, but 1 of 2 agent:complete events do not say it"
 
 
-@pytest.mark.parametrize("value", [True, -1, float("nan"), None, "12"])
+@pytest.mark.parametrize("value", [True, -1, float("nan"), float("inf"), 10**400, None, "12"])
 def test_only_amounts_are_read(value: object) -> None:
     output = traced({"type": "agent:complete", "durationMs": value}, duration_ms=7)
     assert one("metric.latency_ms.max", output, 10).actual == 7

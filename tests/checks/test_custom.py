@@ -124,6 +124,14 @@ def test_a_module_package_is_imported(tmp_path: Path) -> None:
     assert ask(tmp_path, "export function evaluate() { return true; }", "check.js").passed is True
 
 
+@needs_node
+def test_an_answer_larger_than_a_pipe_is_whole_however_it_is_written(tmp_path: Path) -> None:
+    answer = "JSON.stringify({passed: true, actual: 'x'.repeat(3e6)})"
+    for call in ("fs.writeSync(1, a)", "fs.writeFileSync(1, a)", "process.stdout.write(a)"):
+        said = ask(tmp_path, f"const fs = require('fs'), a = {answer}; {call};", "check.js")
+        assert len(said.actual) == 3_000_000
+
+
 def test_scripts_run_only_where_they_are_allowed(tmp_path: Path) -> None:
     error = fail(tmp_path, "open('ran', 'w')", is_allowed=False)
     assert error.kind == "not_allowed"
@@ -181,6 +189,13 @@ HOSTILE = [
         "module.exports = () => { while (true) console.log('x'.repeat(1e5)); }",
         "too_large",
     ),
+    ("check.js", "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(1, b);", "too_large"),
+    ("check.js", "const b = 'x'.repeat(1e5); for (;;) require('fs').writeSync(2, b);", "too_large"),
+    (
+        "check.mjs",
+        "import fs from 'fs'; const f = () => fs.write(1, 'x'.repeat(1e5), f); f();",
+        "too_large",
+    ),
     ("check.py", "def evaluate(o):\n  x = []\n  while True: x.append(bytearray(10**8))", "memory"),
     ("check.py", "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(60)", "signal"),
     ("check.py", "import os\nos.kill(os.getpid(), 11)", "signal"),
@@ -200,6 +215,9 @@ HOSTILE = [
     ("check.js", "process.kill(process.ppid, 'SIGKILL'); setTimeout(() => {}, 60000);", "signal"),
     ("check.js", "module.exports = () => { throw new TypeError('colour'); };", "exit"),
     ("check.js", "process.exit(3)", "exit"),
+    ("check.js", "throw null", "exit"),
+    ("check.js", "Promise.reject(null)", "exit"),
+    ("check.js", "module.exports = () => () => 1;", "unreadable"),
 ]
 
 
@@ -207,7 +225,7 @@ HOSTILE = [
 def test_a_hostile_script_is_a_named_error_and_leaves_no_process(
     tmp_path: Path, name: str, source: str, kind: str
 ) -> None:
-    if name.endswith(".js") and shutil.which("node") is None:
+    if name.endswith("js") and shutil.which("node") is None:
         pytest.skip("Node.js is not installed")
     timeout_s = 1 if kind == "timeout" else 20
     error = fail(tmp_path, source, name, timeout_s=timeout_s, memory_bytes=128 << 20)
@@ -222,6 +240,9 @@ def test_an_error_says_what_the_script_last_said(tmp_path: Path) -> None:
     assert (
         "KeyError: 'colour'" in fail(tmp_path, "def evaluate(o): raise KeyError('colour')").message
     )
+    if shutil.which("node") is not None:
+        told = fail(tmp_path, "Promise.reject(null)", "check.js").message
+        assert "UnhandledPromiseRejection" in told
     assert fail(tmp_path, "import sys; sys.exit('no luck')").message.endswith("code 1: no luck")
     assert (
         "it needed more than 64 MiB"

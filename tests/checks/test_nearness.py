@@ -32,6 +32,10 @@ def test_the_edit_distance_is_compared_with_the_threshold() -> None:
     assert result.message == "the edit distance is more than 2, limit 2"
 
 
+def test_a_threshold_of_any_size_is_taken() -> None:
+    assert one("levenshtein", "kitten", value="sitting", threshold=10**30).actual == 3
+
+
 def test_rouge_is_worked_by_hand() -> None:
     # 5 of 6 words are shared, 3 of 5 pairs, and the longest common row has 5 words.
     other = "the cat lay on the mat"

@@ -11,6 +11,10 @@ from judgekit.records.check import AssertionResult
 from judgekit.records.output import Output
 from judgekit.registry import Entry, Registry
 
+NESTED: list[object] = []
+for _ in range(5000):
+    NESTED = [NESTED]
+
 
 def fault_of(spec: object) -> str:
     """What is wrong with one spec."""
@@ -41,7 +45,9 @@ def fault_of(spec: object) -> str:
         ({"type": "contains", "value": "a", "weight": -1}, "`weight` must be greater than"),
         ({"type": "contains-all", "value": ["a", 1]}, "`value` [1] must be a valid string"),
         ({"type": "word-count", "value": {"min": 3, "max": 1}}, "`min` is more than `max`"),
-        ({"type": "meteor", "value": "a"}, "use `chrf`"),
+        ({"type": "contains", "value": 10**5000}, "not a number of too many digits"),
+        ({"type": "contains", "value": NESTED}, "not what is nested too deeply"),
+        ({"type": "gleu", "value": "a"}, "use `bleu`"),
         ({"type": "all"}, "needs `assertions`"),
         ({"type": "assert-set", "assert": []}, "needs `assert`"),
         ({"type": "any", "assertions": [{"type": "is-html"}], "threshold": 1}, "takes no `thresh"),

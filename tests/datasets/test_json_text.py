@@ -21,6 +21,8 @@ HOSTILE = [
     ('["NaN", Infinity]', r"Infinity is not JSON.*\(column 9\)"),
     ("[-Infinity]", "-Infinity"),
     ('{"a": 1e999}', r"too large to hold \(column 7\)"),
+    ('{"a": 1e999edium", "b": 1, 5: 2}', r"too large to hold \(column 7\)"),
+    ('[-Infinityx, {"a", 5: 6}]', "not JSON that can be read"),
     ("[-1e400]", "too large"),
     ('{"a": 1, "a": 2}', r"the key 'a' stands twice.*\(column 10\)"),
     ('{"a": [{"b": 1, "c": {}, "b": 2}]}', "the key 'b' stands twice"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgekit.datasets.discovery import discover_datasets
 from judgekit.datasets.documents import dump_yaml
-from judgekit.datasets.loading import load_dataset, load_rubric
+from judgekit.datasets.loading import load_dataset, load_rubric, load_suite
 from judgekit.datasets.suite_opening import suite_from
-from judgekit.datasets.validation import validate_dataset
-from judgekit.errors import DatasetError, JudgekitError, RubricError, UnknownNameError
+from judgekit.datasets.validation import validate_dataset, validate_path
+from judgekit.errors import DatasetError, InputError, JudgekitError, RubricError, UnknownNameError
 from judgekit.records.case import Case, Dataset
 from judgekit.records.rubric import Criterion, Rubric
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 WORKFLOW = """\
@@ -233,6 +236,33 @@ def test_every_fault_of_a_rubric_is_named_in_file_order(tmp_path: Path) -> None:
 def test_a_missing_rubric_file_is_a_rubric_error(tmp_path: Path) -> None:
     with pytest.raises(RubricError, match="there is no such file"):
         load_rubric(tmp_path / "r.yaml")
+
+
+def test_a_mapping_with_too_many_unknown_fields_is_refused_at_once(tmp_path: Path) -> None:
+    text = json.dumps({f"field{n}": n for n in range(20_000)})
+    start = time.process_time()
+    with pytest.raises(RubricError, match=r"and 19,502 more are wrong with it"):
+        load_rubric(put(tmp_path, text, "r.json"))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, "x" * 300 + ".zip", "~nobody/a"])
+@pytest.mark.parametrize(
+    "door", [load_dataset, load_suite, suite_from, load_rubric, discover_datasets]
+)
+def test_what_no_system_takes_for_a_path_is_an_error(
+    tmp_path: Path, door: Callable[[Path | str], object], name: str
+) -> None:
+    with pytest.raises(InputError):
+        door(name)
+    with pytest.raises(InputError):
+        door(tmp_path / name)
+
+
+def test_a_suite_may_name_a_dataset_that_can_be_no_path(tmp_path: Path) -> None:
+    suite = {"name": "s", "dataset": "x" * 5000, "variants": [{"id": "v", "outputs": "o.jsonl"}]}
+    path = put(tmp_path, json.dumps(suite), "judgekit.json")
+    assert [problem.severity for problem in validate_path(path)] == ["error", "error"]
 
 
 WORDS = st.text(min_size=1, max_size=8).filter(str.strip)

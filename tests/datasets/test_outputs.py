@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.datasets.outputs import iter_answers, iter_outputs
+from judgekit.datasets.validation import validate_path
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.records.case import Case, Dataset
 from judgekit.records.output import Output, TraceEvent, Usage
+from judgekit.records.run import CaseResult
+from judgekit.report.run_exports import result_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +58,47 @@ def test_an_output_that_is_no_text_is_data(tmp_path: Path) -> None:
     assert read_one(tmp_path, {"id": "a", "output": {"x": 1}}).data == {"x": 1}
     with pytest.raises(DatasetError, match="`text` must be a text, not a list"):
         read_one(tmp_path, {"id": "a", "output": [1], "data": 2})
+
+
+def test_an_answer_that_was_exported_is_an_output_again(tmp_path: Path) -> None:
+    output = Output(text="t", data={"x": 1}, usage=Usage(input_tokens=2), run_id="a", duration_ms=3)
+    result = CaseResult(
+        run_id="r", place=4, case=Case(id="c", input="Q", reference="R"), variant="v1", repeat=1,
+        output=output, is_done=True,
+    )  # fmt: skip
+    path = tmp_path / "o.jsonl"
+    path.write_text(result_line(result), encoding="utf-8")
+    found = next(iter_outputs(path))
+    assert found == output.model_copy(update={"case_id": "c", "variant": "v1"})
+    ((case, _),) = iter_answers(path)
+    assert (case.id, case.input, case.reference) == ("c", "Q", "R")
+
+
+def test_a_result_row_is_the_output_it_was_made_of(tmp_path: Path) -> None:
+    row = {
+        "testName": "A", "testCaseId": "a", "status": "passed", "strategy": "exact_match",
+        "score": 1.0, "output": "t", "feedback": "", "durationMs": 3, "variant": "v1",
+    }  # fmt: skip
+    found = read_one(tmp_path, row)
+    assert found == Output(text="t", case_id="a", variant="v1", duration_ms=3)
+    broken = {**row, "status": "error", "output": None, "feedback": "it crashed"}
+    assert read_one(tmp_path, broken).error == "it crashed"
+    assert read_one(tmp_path, {**broken, "feedback": None}).error == "an error"
+
+
+def test_repeats_of_an_exported_answer_are_not_doubles(tmp_path: Path) -> None:
+    case = Case(id="c", input="Q")
+    lines = [
+        result_line(CaseResult(run_id="r", place=0, case=case, variant="v", repeat=repeat,
+                               output=Output(text="t"), is_done=True))
+        for repeat in (0, 1)
+    ]  # fmt: skip
+    path = tmp_path / "o.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    assert validate_path(path) == []
+    path.write_text("".join([*lines, lines[0]]), encoding="utf-8")
+    (problem,) = validate_path(path)
+    assert "a duplicate" in problem.message
 
 
 def test_usage_in_a_providers_words_is_understood(tmp_path: Path) -> None:

@@ -156,6 +156,13 @@ def test_a_parquet_value_without_a_json_form_is_an_error(
         list(iter_rows(tmp_path / "a.parquet"))
 
 
+def test_a_parquet_time_that_python_cannot_hold_is_an_error(tmp_path: Path) -> None:
+    column = pa.array([1], pa.timestamp("ns"))
+    pq.write_table(pa.table({"a": column}), tmp_path / "a.parquet")
+    with pytest.raises(DatasetError, match="not a sound Parquet file: Nanosecond"):
+        list(iter_rows(tmp_path / "a.parquet"))
+
+
 def test_a_damaged_or_missing_parquet_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="not a sound Parquet file"):
         rows(tmp_path, b"PAR1nonsense", "a.parquet")

@@ -245,6 +245,9 @@ def test_spans_without_times_stay_in_their_order() -> None:
         ("yesterday", None),
         (True, None),
         (float("inf"), None),
+        (float("nan"), None),
+        (10**400, None),
+        (-(10**400), None),
     ],
 )
 def test_times_are_read_in_any_unit(start: Any, expected: int | None) -> None:

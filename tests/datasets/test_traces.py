@@ -108,11 +108,24 @@ def test_content_blocks_of_anthropic_become_events() -> None:
         ),
         ({"parts": [{"type": "tool_call"}]}, [("tool_call", None)]),
         ({"parts": [{"type": "tool_result", "name": "a", "result": 1}]}, [("tool_result", 1)]),
+        ({"parts": [{"type": {"a": 1}}]}, [("message", [{"type": {"a": 1}}])]),
     ],
 )
 def test_odd_messages_do_no_harm(message: Any, expected: list[Any]) -> None:
     found = read_messages(message, role="user")
     assert [(event["type"], event.get("content")) for event in found] == expected
+
+
+def test_a_result_whose_id_is_no_text_answers_no_call() -> None:
+    read = events_from_messages([
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "1", "name": "get", "input": {}}],
+        },
+        {"role": "tool", "tool_call_id": ["1"], "content": "a"},
+        {"role": "tool", "tool_call_id": "1", "content": "b"},
+    ])  # fmt: skip
+    assert [event.name for event in read.events] == ["get", None, "get"]
 
 
 def test_a_row_may_carry_its_trace_in_spans(tmp_path: Path) -> None:
@@ -148,6 +161,9 @@ def test_a_named_trace_may_not_lie_outside_of_the_outputs_folder(tmp_path: Path)
         row_of(folder, trace="../secret.json")
     with pytest.raises(DatasetError, match="a trace cannot be a path here"):
         normalise_trace("t.json")
+    for name in ("a\0b", "x" * 5000):
+        with pytest.raises(DatasetError, match=r"o\.jsonl:1: .*`trace`"):
+            row_of(folder, trace=name)
 
 
 @pytest.mark.parametrize("trace", [3, "missing.json", [{"type": "agent:complete"}, {"name": "b"}]])

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.errors import ModelError, StoreError
 from judgekit.models.cache.memory import MemoryCache
 from judgekit.models.caching import CachedModel
-from judgekit.models.request import ModelReply, ModelRequest
+
 from tests.models.cache.buying import CountingModel, make_request
+
+if TYPE_CHECKING:
+    from judgekit.models.request import ModelReply, ModelRequest
 
 FAILED = ModelError("the server is busy", kind="overloaded", retryable=True)
 

@@ -139,6 +139,8 @@ def _check_strategy(name: str, case: SkillCase, at: KeyPath, reading: Reading) -
     elif name == "llm_judge":
         if case.expected.rubric is None:
             message = "the case has no rubric; a judge takes that of the suite or the profile"
+            if case.expected.output is not None:
+                message += ", else it asks for the expected output"
             remedy = "add `expected.rubric`, or run it with a rubric"
             reading.warn((*at, "expected"), message, remedy, case_id=case.id)
     elif not _has(case.expected, name):

@@ -13,6 +13,7 @@ from judgekit.datasets.foreign.attachments import (
     safe_name,
 )
 from judgekit.datasets.foreign.skill_archive import attachments_of
+from judgekit.datasets.texts import is_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,4 +125,4 @@ def fixture_name(value: JsonValue) -> str | None:
 
 
 def _has_fixtures(root: Path, inside: str) -> bool:
-    return any(folder.is_dir() for folder in (root / inside / _FOLDER, root / _FOLDER))
+    return any(is_folder(folder) for folder in (root / inside / _FOLDER, root / _FOLDER))

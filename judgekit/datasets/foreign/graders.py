@@ -44,10 +44,11 @@ _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": 
 _METRICS: Mapping[str, JsonObject] = {
     "bleu": {"type": "bleu"},
     "cosine": {"type": "similar"},
+    "meteor": {"type": "meteor"},
     "rouge_l": {"type": "rouge-l"},
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
-_NO_METRICS = frozenset({"fuzzy_match", "gleu", "meteor"})
+_NO_METRICS = frozenset({"fuzzy_match", "gleu"})
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _NUMBER = r"\d+(?:\.\d+)?"

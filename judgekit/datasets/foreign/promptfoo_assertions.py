@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from judgekit.records.record import JsonObject
 
 _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric"})
+_METEOR = frozenset({"alpha", "beta", "gamma"})
 _NOT = "not-"
 _CALLS = frozenset(name for name in PLAIN if name.startswith("is-valid-"))
 _SQL = frozenset({"is-sql", "contains-sql"})
@@ -215,8 +216,12 @@ class AssertionReader:
             value = None
         if value is not None:
             spec["value"] = value
-        spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key) is not None}
+        known = {"threshold", "weight"} | (_METEOR if plain == "meteor" else set())
+        spec |= {key: found[key] for key in sorted(known) if found.get(key) is not None}
         self._describe(spec, found, at)
+        if plain == "meteor":
+            message = "`meteor` matches words and stems here, no synonyms: scores may be lower"
+            self._reading.warn((*at, "type"), message, "set its `threshold` by scores from here")
         if name == "equals" and isinstance(value, str):
             checks.reference = checks.reference or value
         if plain in _ONE_REFERENCE and isinstance(value, list):
@@ -351,7 +356,8 @@ class AssertionReader:
         checks.reference = checks.reference or inner.reference
 
     def _warn_of_settings(self, found: JsonObject, at: KeyPath) -> None:
-        for name in found.keys() - _SETTINGS:
+        is_meteor = str(found.get("type")).removeprefix(_NOT) == "meteor"
+        for name in found.keys() - _SETTINGS - (_METEOR if is_meteor else set()):
             message = f"`{name}` of the assertion is not used here"
             remedy = "judges are set in the suite" if name == "provider" else None
             self._reading.warn((*at, name), message, remedy)

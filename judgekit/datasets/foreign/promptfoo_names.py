@@ -13,8 +13,8 @@ PLAIN = frozenset(
         "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
         "icontains-any", "starts-with", "regex", "is-json", "contains-json",
         "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
-        "levenshtein", "rouge-n", "bleu", "similar", "latency", "cost", "word-count",
-        "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
+        "levenshtein", "rouge-n", "bleu", "meteor", "similar", "latency", "cost",
+        "word-count", "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
         "is-valid-openai-function-call", "is-valid-function-call",
     }
 )  # fmt: skip
@@ -60,8 +60,6 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
         "or an `llm-rubric`",
         "human": "people judge with `judgekit label`; leave it out",
         "max-score": "variants are compared with `judgekit compare`; leave it out",
-        "meteor": "METEOR needs a dictionary from the network; use `rouge-n`, or the assertion "
-        "`chrf`",
         "moderation": _SERVICE,
         "perplexity": _PERPLEXITY,
         "perplexity-score": _PERPLEXITY,

@@ -21,8 +21,10 @@ _LISTS = frozenset({
 })  # fmt: skip
 _TEXTS = frozenset({
     "contains", "icontains", "equals", "starts-with", "regex", "levenshtein", "rouge-n", "bleu",
-    "finish-reason",
+    "meteor", "finish-reason",
 })  # fmt: skip
+_SEVERAL = "meteor"
+"""The assertion that takes several texts at once, of which the best counts."""
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 SQL_DIALECTS: Mapping[str, str] = {
     "athena": "athena",
@@ -59,6 +61,8 @@ def meant_value(name: str, value: JsonValue) -> JsonValue:
         return _schema(value) if isinstance(value, str) else value
     if name in _LISTS:
         return _texts(value)
+    if name == _SEVERAL and isinstance(value, list):
+        return [_text(item) for item in value]
     return _text(value) if name in _TEXTS else value
 
 

@@ -29,7 +29,7 @@ class TestCaseFields(CamelRecord):
     """A `test-case`."""
 
     additions: ClassVar[frozenset[str]] = frozenset(
-        {"assertions", "context", "evaluation", "stratum"}
+        {"assertions", "context", "evaluation", "metadata", "stratum"}
     )
 
     __test__ = False
@@ -96,7 +96,9 @@ class RubricFields(CamelRecord):
 class CriterionFields(CamelRecord):
     """A `rubric-criterion`."""
 
-    additions: ClassVar[frozenset[str]] = frozenset({"integer", "levels", "passValue", "required"})
+    additions: ClassVar[frozenset[str]] = frozenset(
+        {"betweenLevels", "examples", "integer", "levels", "note", "passValue", "required"}
+    )
 
     rubric_id: str | None = None
     """The rubric it is part of."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgekit.datasets.faults import suggestion
 from judgekit.datasets.foreign.marks import RECORD_LISTS, is_object
+from judgekit.datasets.foreign.quality_additions import added_to_case
 from judgekit.datasets.foreign.quality_format import (
     BenchmarkFields,
     CriterionFields,
@@ -42,13 +43,8 @@ MODELS: Mapping[str, type[CamelRecord]] = {
 UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 """Types that hold conclusions, which are computed anew."""
 
-_READ = frozenset(
-    {
-        "id", "name", "description", "inputs", "expectedOutputs", "tags", "status", "agentId",
-        "skillId", "promptVersionRef",
-    }
-)  # fmt: skip
-"""Fields of a test case that have a place in a case; the others are its metadata."""
+_KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
+"""Fields of a test case that a case has no place for, with their names in its metadata."""
 
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
@@ -168,8 +164,8 @@ def add_cases(export: Export) -> None:
         own = rubric.fields.criteria_ids or tuple(
             other for other, found in criteria.items() if found.fields.rubric_id == key
         )
-        parts = [criteria[other].fields for other in own if other in criteria]
-        rubrics[key] = rubric_of(rubric.fields, parts, (*rubric.at, "fields"), reading)
+        parts = {other: criteria[other].fields for other in own if other in criteria}
+        rubrics[key] = rubric_of(rubric.fields, parts, (*rubric.at, "fields"), reading, key=key)
     for found in export.of("test-case", TestCaseFields).values():
         _add_case(found, rubrics, export)
     for benchmark in export.of("benchmark", BenchmarkFields).values():
@@ -229,12 +225,11 @@ def _add_case(
         where = (*found.at, "fields", "rubricId")
         if export.refer("rubric", rubric_id, where, case_id=found.id):
             rubric = rubrics.get(rubric_id)
-    if rubric is None and given.expected_outputs is None:
+    more, metadata = added_to_case({k: v for k, v in given.extra.items() if k != "id"})
+    if rubric is None and given.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
-    kept: JsonObject = {
-        name: item for name, item in given.as_given().items() if name not in _READ and item
-    }
+    own = {name: getattr(given, field) for field, name in _KEPT.items()}
     fields: JsonObject = {
         "id": found.id,
         "name": given.name,
@@ -247,6 +242,7 @@ def _add_case(
         "skill": given.skill_id,
         "prompt_version": given.prompt_version_ref,
         "rubric": rubric,
-        "metadata": kept,
+        "metadata": {**{name: item for name, item in own.items() if item}, **metadata},
+        **more,
     }
     export.reading.add_case(fields, found.at)

@@ -17,7 +17,7 @@ from judgekit.records.judgment import Judgment
 from judgekit.records.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from judgekit.datasets.documents import Document
     from judgekit.datasets.foreign.quality_records import Export, Found
@@ -58,6 +58,31 @@ def read_quality_results(document: Document) -> ForeignResults:
     dataset = reading.dataset() if reading.cases else Dataset(name=document.path.stem, cases=())
     outputs = tuple(output for output, _ in runs.values())
     return ForeignResults(dataset, outputs, tuple(judgments), dict(export.n_unread))
+
+
+def run_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
+    """The runs of an export as the rows of an outputs file.
+
+    Args:
+        document: An export, whole.
+
+    Yields:
+        The line of each run, and its fields, with `input` and `reference` of its case.
+
+    Raises:
+        DatasetError: When a run is unsound or refers to a case that is not there.
+    """
+    export = read_export(document)
+    runs = _runs(export)
+    export.reading.refuse_errors()
+    places = {key: found.at for key, found in export.of("test-run", TestRunFields).items()}
+    cases = {key: found.fields for key, found in export.of("test-case", TestCaseFields).items()}
+    for key, (output, _) in runs.items():
+        case = cases.get(output.case_id or "")
+        of_case: JsonObject = {}
+        if case is not None:
+            of_case = {"input": case.inputs, "reference": case.expected_outputs}
+        yield document.line_of(*places[key]), {**of_case, **output.to_json()}
 
 
 def _runs(export: Export) -> dict[str, _Run]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from judgekit.datasets.foreign.quality_additions import added_to_criterion
 from judgekit.datasets.thresholds import threshold_fault
 from judgekit.records.rubric import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.datasets.foreign.quality_format import CriterionFields, RubricFields
     from judgekit.datasets.foreign.reading import Reading
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def rubric_of(
-    rubric: RubricFields, criteria: Sequence[CriterionFields], at: KeyPath, reading: Reading
+    rubric: RubricFields,
+    parts: Mapping[str, CriterionFields],
+    at: KeyPath,
+    reading: Reading,
+    *,
+    key: str,
 ) -> JsonObject | None:
     """A rubric as the fields of a `Rubric`; what is unsound in it is noted.
 
@@ -30,13 +36,16 @@ def rubric_of(
 
     Args:
         rubric: The rubric.
-        criteria: Its criteria, in order.
+        parts: Its criteria by their ids, in order.
         at: Its place.
         reading: Takes what is wrong.
+        key: Its id.
 
     Returns:
-        The fields; None where it is unsound.
+        The fields, with the ids of the criteria in the metadata where they do not follow from
+        the rubric's own; None where it is unsound.
     """
+    criteria = [*parts.values()]
     if not criteria:
         reading.warn((*at, "criteriaIds"), "the rubric has no criteria in this file", None)
         return None
@@ -47,6 +56,8 @@ def rubric_of(
         reading.add((*at, "criteriaIds"), "no criterion has a weight above 0")
         return None
     metadata: JsonObject = dict(rubric.extra)
+    if [*parts] != [criterion_id(key, criterion.name) for criterion in criteria]:
+        metadata["criteriaIds"] = [*parts]
     if threshold > 1:
         given, threshold = threshold, _on_sum(threshold, criteria)
         if not 0 <= threshold <= 1:
@@ -71,14 +82,25 @@ def rubric_of(
     }
 
 
+def criterion_id(rubric_id: str, name: str) -> str:
+    """The id of a criterion that has none of its own.
+
+    Args:
+        rubric_id: The rubric it is part of.
+        name: Its name.
+    """
+    return f"{rubric_id}/{name}"
+
+
 def _criterion(criterion: CriterionFields, weight: float) -> JsonObject:
-    return {
+    plain: JsonObject = {
         "name": criterion.name,
         "question": criterion.description,
         "scoring_guide": criterion.scoring_guide,
         "weight": weight,
         "scale": {"min": criterion.min_score, "max": criterion.max_score},
     }
+    return added_to_criterion(criterion, plain)
 
 
 def _on_sum(threshold: float, criteria: Sequence[CriterionFields]) -> float:

@@ -13,7 +13,7 @@ from judgekit.datasets.foreign.attachments import (
 )
 from judgekit.datasets.foreign.zips import ZipAttachments, opened, read_member
 from judgekit.datasets.json_text import REPAIRED, json_lines, parse_json
-from judgekit.datasets.texts import decode, is_archive
+from judgekit.datasets.texts import decode, is_archive, is_file
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def folder_tests(folder: Path) -> str | None:
     Returns:
         Its path in the folder; None where there is none.
     """
-    return next((name for name in TEST_FILES if (folder / name).is_file()), None)
+    return next((name for name in TEST_FILES if is_file(folder / name)), None)
 
 
 def attachments_of(document: Path) -> tuple[Attachments, str]:
@@ -74,7 +74,7 @@ def attachments_of(document: Path) -> tuple[Attachments, str]:
     inside = f"{_EVAL}/" if folder.name == _EVAL else ""
     root = folder.parent if inside else folder
     zipped = next((path for path in (root, root.parent) if is_archive(path)), None)
-    if zipped is None or not zipped.is_file():
+    if zipped is None or not is_file(zipped):
         return FolderAttachments(root), inside
     prefix = "" if root == zipped else f"{root.name}/"
     return ZipAttachments(zipped, prefix), inside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pydantic import Field, JsonValue
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 PASS_VALUE = 0.5
 """Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
+
+
+_KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_IN_IDS = re.compile(r"[\W_]+")
 
 
 class Expectation(SnakeRecord):
@@ -93,6 +99,7 @@ def read_skill_evals(document: Document) -> Reading:
     shelves = (Shelf(FolderAttachments(folder)), Shelf(FolderAttachments(folder.parent)))
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
+        _check_id(item.get("id"), at, reading)
         case = reading.record(EvalCase, item, at)
         if case is None:
             continue
@@ -105,6 +112,19 @@ def read_skill_evals(document: Document) -> Reading:
 def _name(skill: str | None, path: Path) -> str:
     parts = [part for part in (skill or "").replace("\\", "/").split("/") if part.strip()]
     return parts[-1] if parts else path.stem
+
+
+def _check_id(name: JsonValue, at: KeyPath, reading: Reading) -> None:
+    """Tell of an id that is not in kebab-case, which S3 asks for and nothing depends on."""
+    if not isinstance(name, str) or not name.strip():
+        return
+    if name == name.lower() and _KEBAB.fullmatch(name):
+        return
+    better = _NOT_IN_IDS.sub("-", _HUMP.sub("-", name)).strip("-").lower()
+    message = f"the id {name[:80]!r} is not in kebab-case"
+    remedy = "small letters and digits, one hyphen between words"
+    named = f"call it `{better[:80]}`: {remedy}" if better else f"{remedy}, such as `case-01`"
+    reading.warn((*at, "id"), message, named, case_id=name[:80])
 
 
 def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judgekit.records.record import JsonObject
 
 _WORST, _BEST = 1.0, 5.0
+_HUGE = 1e9
 
 
 class SkillVersion(SnakeRecord):
@@ -123,5 +124,6 @@ def _check_version(
     if isinstance(number, int) and number in before:
         reading.add((*at, "version"), f"the version {number} stands twice")
     if isinstance(score, int | float) and not _WORST <= score <= _BEST:
-        message = f"`average_score` is {score:g}, but scores are from 1 to 5"
+        shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
+        message = f"`average_score` is {shown}, but scores are from 1 to 5"
         reading.add((*at, "average_score"), message)

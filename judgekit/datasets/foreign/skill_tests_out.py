@@ -112,7 +112,7 @@ def _evaluation(case: Case) -> JsonObject:
         return {"strategy": "exact_match" if _is_exact(case) else "llm_judge"}
     found: JsonObject = {"strategy": given.strategy}
     if given.timeout_s is not None:
-        found["timeout"] = given.timeout_s * 1000
+        found["timeout"] = _whole(given.timeout_s * 1000)
     if "retries" in given.model_fields_set:
         found["retryCount"] = given.retries
     if given.weights:
@@ -138,7 +138,10 @@ def _rubric(rubric: Rubric) -> JsonObject:
 
 
 def _criterion(criterion: Criterion) -> JsonObject:
-    scale: JsonObject = {"min": criterion.scale.min, "max": criterion.scale.max}
+    scale: JsonObject = {
+        "min": _whole(criterion.scale.min),
+        "max": _whole(criterion.scale.max),
+    }
     texts: JsonObject = {
         f"{level.value:g}": level.description or level.name or ""
         for level in reversed(criterion.scale.levels)
@@ -165,6 +168,11 @@ def _lost(case: Case) -> Iterator[str]:
     for item in case.assertions:
         if item.get("type") not in _WRITTEN:
             yield f"assertions ({item.get('type')})"
+
+
+def _whole(number: float) -> float:
+    """A whole number without its point, as people write it."""
+    return int(number) if number.is_integer() else number
 
 
 def _mapping(value: JsonValue) -> JsonObject:

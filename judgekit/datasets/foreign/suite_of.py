@@ -13,6 +13,7 @@ from judgekit.datasets.foreign.attachments import FolderAttachments
 from judgekit.datasets.foreign.skill_archive import attachments_of
 from judgekit.datasets.foreign.skill_tests import read_whole
 from judgekit.datasets.suite import Suite
+from judgekit.datasets.texts import is_folder
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def foreign_suite(document: Document) -> ForeignSuite:
     except ValidationError as error:
         fault = explain(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
-    beside = next(folder for folder in document.path.parents if folder.is_dir())  # of a zip
+    beside = next(folder for folder in document.path.parents if is_folder(folder))  # of a zip
     folder = place.root if isinstance(place, FolderAttachments) else beside
     whole = head.as_given()
     whole.pop("testCases", None)

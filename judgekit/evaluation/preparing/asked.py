@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from judgekit.judge.asked import asked_together, wandering_name
 from judgekit.records.calibration_map import JudgeAsked, Judging
 
 if TYPE_CHECKING:
@@ -12,16 +12,12 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.preparing.jury import Jury
     from judgekit.judge.judge import Judge
-    from judgekit.records.record import JsonObject
-    from judgekit.records.run import Panel, RunInfo
+    from judgekit.records.run import RunInfo
 
 ASKED = "asked"
 """The key of a run's `config` under which it says how its judges were asked."""
 
 HUMAN = "human"
-_RECORDED = "recorded:"
-_BESIDE_THE_POINT = frozenset({"seed", "logprobs", "top_logprobs"})
-"""Parameters that do not move what a judge tends to say."""
 
 
 def asked_by(judge: Judge) -> Judging:
@@ -33,7 +29,7 @@ def asked_by(judge: Judge) -> Judging:
     Returns:
         Model, template, parameters and repeats.
     """
-    return Judging(judges=(_of_judge(judge),))
+    return judge.grader.asked
 
 
 def asked_by_jury(jury: Jury) -> Judging | None:
@@ -46,9 +42,9 @@ def asked_by_jury(jury: Jury) -> Judging | None:
         All of them, people and assertions by their names; None where nobody judges.
     """
     models = [] if jury.models is None else jury.models.judges
-    known = {judge.id: _of_judge(judge) for judge in models}
+    known = {judge.id: judge.grader.asked.judges[0] for judge in models}
     judges = [known.get(name) or JudgeAsked(judge=name) for name in jury.panel.judges]
-    return _of_panel(judges, jury.panel)
+    return asked_together(judges, jury.panel)
 
 
 def asked_by_name(judges: Iterable[str]) -> Judging | None:
@@ -62,7 +58,9 @@ def asked_by_name(judges: Iterable[str]) -> Judging | None:
         for how they were combined is not known.
     """
     named = [name for name in judges if name]
-    return Judging(judges=(JudgeAsked(judge=_named(named[0])),)) if len(named) == 1 else None
+    return (
+        Judging(judges=(JudgeAsked(judge=wandering_name(named[0])),)) if len(named) == 1 else None
+    )
 
 
 def asked_in(run: RunInfo) -> Judging | None:
@@ -77,7 +75,9 @@ def asked_in(run: RunInfo) -> Judging | None:
     noted = run.config.get(ASKED)
     if isinstance(noted, dict):
         return Judging.model_validate(noted)
-    return _of_panel([JudgeAsked(judge=_named(name)) for name in run.panel.judges], run.panel)
+    return asked_together(
+        [JudgeAsked(judge=wandering_name(name)) for name in run.panel.judges], run.panel
+    )
 
 
 def machines_of(asked: Judging | None) -> Judging | None:
@@ -93,37 +93,3 @@ def machines_of(asked: Judging | None) -> Judging | None:
         return None
     judges = tuple(judge for judge in asked.judges if judge.judge != HUMAN)
     return asked.model_copy(update={"judges": judges}) if judges else None
-
-
-def _of_judge(judge: Judge) -> JudgeAsked:
-    grader = judge.grader
-    parameters: JsonObject = {
-        name: value for name, value in grader.parameters.items() if name not in _BESIDE_THE_POINT
-    }
-    return JudgeAsked(
-        judge=_named(judge.id),
-        parameters=parameters,
-        repeats=grader.repeats,
-        asks_all=judge.template.header.asks == "all",
-    )
-
-
-def _of_panel(judges: Iterable[JudgeAsked], panel: Panel) -> Judging | None:
-    named = tuple(judges)
-    if not named:
-        return None
-    weighted = panel.combine == "weighted"
-    return Judging(
-        judges=named,
-        combine=panel.combine if len(named) > 1 else "mean",
-        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
-        escalate_below=panel.escalate_below,
-    )
-
-
-def _named(judge: str) -> str:
-    """A judge's name; recorded replies go by their file, wherever it lies."""
-    model, _, template = judge.rpartition(" ")
-    if not model.startswith(_RECORDED):
-        return judge
-    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"

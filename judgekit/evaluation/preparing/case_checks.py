@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from judgekit.checks.custom import ScriptFailedError, find_script, named_scripts
 from judgekit.checks.scoring import check_scorers
 from judgekit.checks.specs import check_specs, read_specs
 from judgekit.errors import DatasetError, InputError, SettingsError
+from judgekit.evaluation.preparing.default_rubrics import ways_to_a_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.checks.strategies import EvaluationPlan
     from judgekit.evaluation.preparing.case_plans import CasePlans
+    from judgekit.evaluation.preparing.default_rubrics import Reason
     from judgekit.records.case import Case
     from judgekit.records.record import JsonObject
 
@@ -59,6 +62,7 @@ class CaseChecks:
         self._shown: list[str] = []
         self._n_faults = 0
         self._n_judged = 0
+        self._by_default: Counter[tuple[Reason, str]] = Counter()
 
     def take(self, case: Case) -> None:
         """Look at one case.
@@ -67,18 +71,22 @@ class CaseChecks:
             case: A chosen case, as it is run.
 
         Raises:
-            SettingsError: When it needs a judge or scripts, and the suite has none or may not run
-                them.
+            SettingsError: When only a judge can decide it or it needs scripts, and the suite has
+                none or may not run them.
         """
+        if self._plans.defaults.is_missing(case):
+            what = "a judge is to grade it, and nothing says what is good: it has no rubric"
+            self._note(case, (f"{what}; {ways_to_a_rubric()}",))
+            return
         try:
             plan = self._plans.plan(case)
         except InputError as error:
             told = error.message.removeprefix(f"case {case.id!r}: ")
             self._note(case, (told if error.hint is None else f"{told}; {error.hint}",))
             return
-        if plan is not None:
-            self._refuse_without_judge(case, plan)
-        self._n_judged += self._plans.rubric_of(case) is not None
+        self._refuse_without_judge(case, plan)
+        self._count_judged(case)
+        self._plans.measures_similarity |= self._plans.measures(case)
         if case.assertions:
             self._note(case, self._faults(case))
         own = None if case.evaluation is None else case.evaluation.script
@@ -102,11 +110,24 @@ class CaseChecks:
         if self._judges and not self._n_judged and self._judges != ("heuristic",):
             raise SettingsError(
                 "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
-                hint="add `rubric:` to the suite, or leave out the judge",
+                hint=f"{ways_to_a_rubric()}; or leave out the judge",
             )
+        self._plans.by_default = dict(self._by_default)
+        self._plans.n_unasked = 0 if self._judges else self._n_judged
 
-    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan) -> None:
-        if plan.asks_judge and not self._judges:
+    def _count_judged(self, case: Case) -> None:
+        if self._plans.rubric_of(case) is None:
+            return
+        self._n_judged += 1
+        if (reason := self._plans.defaults.reason_for(case)) is not None:
+            self._by_default[reason] += 1
+
+    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
+        """Refuse a case that only a judge can decide, where there is none."""
+        if self._judges:
+            return
+        has_checks = case.assertions or self._plans.suite.assertions
+        if (plan is None and case.rubric and not has_checks) or (plan and plan.asks_judge):
             raise SettingsError(
                 f"the case {case.id!r} is to be graded by a judge, and the suite names none",
                 hint="add `judge:` to the suite, for example `judge: openai/gpt-4.1-mini`, or "

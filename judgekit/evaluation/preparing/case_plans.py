@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from judgekit.checks.builtin import assertion_registry, scorer_registry
 from judgekit.checks.custom import ScriptSettings, script_entries
-from judgekit.checks.similar import SimilarityMeans, similar_entry
+from judgekit.checks.scorers.similarity import LEXICAL, WORDLLAMA
+from judgekit.checks.similar import SIMILAR, SimilarityMeans, similar_entry
 from judgekit.checks.strategies import SIMILARITY, plan_evaluation
 from judgekit.datasets.loading import load_rubric
 from judgekit.datasets.suite import names_a_file, scorer_name
 from judgekit.errors import SettingsError
+from judgekit.evaluation.preparing.default_rubrics import DefaultRubrics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.checks.strategies import EvaluationPlan
     from judgekit.datasets.suite import Suite
+    from judgekit.evaluation.preparing.default_rubrics import Reason
     from judgekit.models.embeddings import Embeddings
     from judgekit.records.case import Case
     from judgekit.records.record import JsonObject
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 JUDGE = "judge"
 """The scorer that is worked out of the verdict, so that it is no observation."""
+
+MEASURE = "similarity_measure"
+"""The key of a run's `config` that says how similarity is measured, where it decides a case."""
 
 OVERALL = "overall"
 """What the weighted mean of a suite's scores is called."""
@@ -61,6 +67,7 @@ class CasePlans:
     Args:
         suite: The suite.
         rubric: Its rubric.
+        is_judged: Whether a model or a person judges.
         allow_scripts: Whether scripts may be run.
         open_embeddings: Opens a model of embeddings by its name and endpoint.
 
@@ -73,16 +80,24 @@ class CasePlans:
         suite: Suite,
         *,
         rubric: Rubric | None,
+        is_judged: bool,
         allow_scripts: bool,
         open_embeddings: Callable[[str, str | None], Embeddings],
     ) -> None:
         self.suite = suite
         self.rubric = rubric
+        self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
         self.scripts = ScriptSettings(
             folder=suite.folder,
             is_allowed=allow_scripts,
             environment=suite.settings.environment,
         )
+        self.by_default: dict[tuple[Reason, str], int] = {}
+        """The rubrics that nobody named, with the cases of each; known once all were read."""
+        self.measures_similarity = False
+        """Whether any case is decided by how alike two texts are; known then, too."""
+        self.n_unasked = 0
+        """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
         self._suite_scorers = tuple(
@@ -165,22 +180,31 @@ class CasePlans:
             case: A case of the dataset.
 
         Returns:
-            The case; the same one where it names no rubric, and its profile none.
+            The case; the same one where it names no rubric, and none stands in for it.
 
         Raises:
             RubricError: When its rubric is unsound.
             UnknownNameError: When there is none of that name.
         """
         named = case.rubric
-        if named is None and self.rubric is None and self.suite.profile is not None:
-            plan = self.plan(case)
-            named = None if plan is None else plan.rubric
+        if named is None:
+            found = self.defaults.of(case)
+            return case if found is None else case.model_copy(update={"rubric": found})
         if not isinstance(named, str):
             return case
         if named not in self._rubrics:
             source = self.suite.resolve(named) if names_a_file(named) else named
             self._rubrics[named] = load_rubric(source)
         return case.model_copy(update={"rubric": self._rubrics[named]})
+
+    def measures(self, case: Case) -> bool:
+        """Whether a case is decided by how alike two texts are.
+
+        Args:
+            case: The case, which can be evaluated.
+        """
+        specs: list[Mapping[str, object]] = [*self.own_checks(case), *self.own_scorers(case)]
+        return any(spec.get("type") in {SIMILAR, SIMILARITY} for spec in specs)
 
     def rubric_of(self, case: Case) -> Rubric | None:
         """The rubric a case is judged by.
@@ -195,6 +219,14 @@ class CasePlans:
         if plan is not None and not plan.asks_judge:
             return None
         return self.rubric if case.rubric is None or isinstance(case.rubric, str) else case.rubric
+
+    @property
+    def similarity_measure(self) -> str:
+        """How similarity is measured where a case wants it, as scores name it."""
+        if self.means.embed is not None:
+            return f"semantic: {getattr(self.means.embed, 'name', 'embeddings')}"
+        is_lexical = self.means.method == "lexical" or find_spec("wordllama") is None
+        return LEXICAL if is_lexical else WORDLLAMA
 
     async def aclose(self) -> None:
         """Close the models of embeddings in the running event loop."""

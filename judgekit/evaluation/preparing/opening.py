@@ -142,7 +142,7 @@ class OpenSuite:
             case: A case of the dataset.
 
         Returns:
-            The case; the same one where it names no rubric, and its profile none.
+            The case; the same one where it names no rubric, and none stands in for it.
 
         Raises:
             RubricError: When its rubric is unsound.
@@ -267,6 +267,7 @@ def open_suite(suite: Suite | Path | str, choice: Choice, asking: Asking) -> Ope
         plans = CasePlans(
             loaded,
             rubric=whole,
+            is_judged=not jury.asks_nobody,
             allow_scripts=asking.allow_scripts,
             open_embeddings=means.embeddings,
         )
@@ -377,8 +378,9 @@ def _chosen(
     if not variants:
         raise SettingsError(
             "the suite has no variants, so that there is nothing to run",
-            hint="add `variants:`, for example `- {id: v1, outputs: outputs/v1.jsonl}`, or give "
-            "--outputs FILE, --target-command 'python agent.py', --target-python or --target-http",
+            hint="give what answered or answers: --outputs FILE (rows with `case_id` and `text`), "
+            "--target-command 'python agent.py', --target-python MODULE:NAME or --target-http "
+            "URL; or `variants:` in a suite, for example `- {id: v1, outputs: outputs/v1.jsonl}`",
         )
     known = [variant.id for variant in variants]
     for name in wanted:

@@ -12,6 +12,8 @@ from judgekit.errors import JudgekitError, SettingsError
 from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.evaluation.preparing.asked import ASKED, asked_by_jury
 from judgekit.evaluation.preparing.calibrated import CALIBRATED, calibration_of_suite
+from judgekit.evaluation.preparing.case_plans import MEASURE
+from judgekit.evaluation.preparing.default_rubrics import BY_DEFAULT, UNASKED, listed
 from judgekit.evaluation.preparing.versions import versions_of
 from judgekit.evaluation.running.answering import Answering
 from judgekit.evaluation.running.hooks import prepared
@@ -19,7 +21,7 @@ from judgekit.evaluation.running.identity import PARTS, VERSIONS, identity, read
 from judgekit.evaluation.running.items import Ledger, Work
 from judgekit.evaluation.running.keeping import Keeper
 from judgekit.evaluation.running.statuses import status_of
-from judgekit.evaluation.running.strangers import strangers_told
+from judgekit.evaluation.running.strangers import strangers_told, unasked_replies
 from judgekit.fingerprint import fingerprint
 from judgekit.records.run import RunInfo
 
@@ -141,6 +143,8 @@ def new_run(
         PARTS: {**parts},
         VERSIONS: versions_of(opened),
         **_calibrating(opened),
+        **_by_default(opened),
+        **_measuring(opened),
     }
     slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
     return RunInfo(
@@ -202,6 +206,9 @@ async def run_suite(
         finally:
             reason = broken or session.words()
             store.end(run.id, status=status, reason=reason, at=session.now())
+    if is_whole and not resumed:  # of an older run, what is kept was not asked for again
+        for told in unasked_replies(opened.jury.models):
+            session.note(told)
     return store.run(run.id)
 
 
@@ -345,6 +352,19 @@ def _calibrating(opened: OpenSuite) -> JsonObject:
     if opened.suite.calibration is not None:
         noted[CALIBRATED] = calibration_of_suite(opened).to_json()
     return noted
+
+
+def _measuring(opened: OpenSuite) -> JsonObject:
+    """How similarity is measured, which may hang on what is installed."""
+    plans = opened.plans
+    return {MEASURE: plans.similarity_measure} if plans.measures_similarity else {}
+
+
+def _by_default(opened: OpenSuite) -> JsonObject:
+    """The rubrics that nobody named, and how many no judge is asked; else nothing is noted."""
+    found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
+    noted: JsonObject = {BY_DEFAULT: [*listed(found)]} if found else {}
+    return {**noted, UNASKED: n_unasked} if n_unasked else noted
 
 
 def _status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:

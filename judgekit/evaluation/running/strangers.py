@@ -1,14 +1,16 @@
-"""Finds recorded outputs that belong to no case of the dataset."""
+"""Finds recorded outputs that belong to no case, and recorded replies nobody asked for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgekit.models.recorded import RecordedModel
 from judgekit.targets.recorded import RecordedTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from judgekit.judge.panel import JudgePanel
     from judgekit.targets.target import Target
 
 _SHOWN = 3
@@ -64,3 +66,22 @@ def strangers_told(variant: str, ids: tuple[str, ...]) -> str:
     shown = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
     what = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
     return f"{variant}: outputs for {what} that no case has are left out: {shown}"
+
+
+def unasked_replies(judges: JudgePanel | None) -> Iterator[str]:
+    """The recorded replies that a whole run had no question for.
+
+    Args:
+        judges: Who judged; None where no model did.
+
+    Yields:
+        A line for each file that has such rows.
+    """
+    if judges is None:
+        return
+    # The later judges of a cascade are asked only where those before were not sure.
+    n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
+    for judge in judges.judges[:n_asked_of_all]:
+        model = judge.connection.model
+        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+            yield told

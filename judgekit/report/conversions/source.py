@@ -34,6 +34,9 @@ class Source:
     skill_tests: JsonObject | None = None
     """The whole file where it is an `eval/tests.json`, of version 1 converted to 2."""
 
+    is_upgraded: bool = False
+    """Whether that was of version 1, which says nothing beside its tests."""
+
     quality_records: tuple[JsonObject, ...] = ()
     """All objects of the file, with those that are no cases, where they are of a quality memory."""
 
@@ -68,8 +71,9 @@ def open_source(path: Path, columns: Mapping[str, str] | None = None) -> Source:
     value = document.value
     if shape.reader != SKILL_TESTS:
         return Source(path, cases, quality_records=tuple(_quality_records(value)))
-    whole = upgrade(value) if is_version_1(value) or not isinstance(value, dict) else value
-    return Source(path, cases, skill_tests=whole)
+    is_old = is_version_1(value) or not isinstance(value, dict)
+    whole = upgrade(value) if is_old or not isinstance(value, dict) else value
+    return Source(path, cases, skill_tests=whole, is_upgraded=is_old)
 
 
 def _quality_records(value: JsonValue) -> list[JsonObject]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgekit.datasets.foreign.quality_additions import split_metadata
+from judgekit.datasets.foreign.quality_rubrics import criterion_id
 from judgekit.fingerprint import fingerprint
 from judgekit.records.rubric import Rubric
 from judgekit.store.texts import time_text
@@ -47,7 +49,7 @@ class RubricIds:
             return self._ids[print_], False
         given = case.metadata.get("rubricId")
         if not isinstance(given, str) or not given or given in self._ids.values():
-            given = f"{rubric.name}@{print_[:_ID_LENGTH]}"
+            given = _own_id(rubric)
         self._ids[print_] = given
         return given, True
 
@@ -61,7 +63,8 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
 
     Returns:
         The object. What a test case has no field for stands among its fields under judgekit's
-        own names: `context`, `stratum`, `assertions`, `evaluation`; and all of the metadata.
+        own names: `context`, `stratum`, `assertions`, `evaluation`; and all of the metadata, under
+        `metadata` what has the name of a field.
     """
     fields: JsonObject = {
         "name": case.name or case.id,
@@ -78,8 +81,7 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
     }
     own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
     known = {name: value for name, value in fields.items() if value is not None}
-    rest = {name: value for name, value in case.metadata.items() if name not in fields | own}
-    return _object("test-case", case.id, {**rest, **known, **own})
+    return _object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
@@ -94,9 +96,10 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
         weighted scores has that threshold, and those weights, again.
     """
     threshold, weights = _marks(rubric)
+    ids = criterion_ids(rubric, rubric_id)
     fields: JsonObject = {
         "name": rubric.name,
-        "criteriaIds": [criterion_id(rubric_id, c.name) for c in rubric.criteria],
+        "criteriaIds": [*ids.values()],
         "passingThreshold": threshold,
         "version": rubric.version,
         "isActive": rubric.active,
@@ -106,7 +109,8 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
     rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
     yield _object("rubric", rubric_id, {**rest, **fields})
     for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        yield _criterion(criterion, weight, rubric_id)
+        fields = _criterion(criterion, weight, rubric_id)
+        yield _object("rubric-criterion", ids[criterion.name], fields)
 
 
 def run_object(answer: Concluded, run: RunInfo) -> JsonObject:
@@ -162,23 +166,32 @@ def judgment_objects(answer: Concluded, rubric: Rubric, rubric_id: str) -> Itera
         An object for each judgment of a criterion of the rubric.
     """
     known = {criterion.name: criterion for criterion in rubric.criteria}
+    ids = criterion_ids(rubric, rubric_id)
     for place, judgment in enumerate(answer.result.judgments):
         if judgment.criterion in known:
             scale = known[judgment.criterion].scale
             fields = _judgment(judgment, scale.max)
             fields["testRunId"] = run_object_id(answer.result)
-            fields["criterionId"] = criterion_id(rubric_id, judgment.criterion)
+            fields["criterionId"] = ids[judgment.criterion]
             yield _object("eval-judgment", f"{run_object_id(answer.result)}/{place}", fields)
 
 
-def criterion_id(rubric_id: str, name: str) -> str:
-    """The id of a criterion.
+def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
+    """The ids of a rubric's criteria: those of the objects they came from, else their own.
 
     Args:
-        rubric_id: The rubric it is part of.
-        name: Its name.
+        rubric: The rubric.
+        rubric_id: Its id.
+
+    Returns:
+        An id for each criterion, by its name.
     """
-    return f"{rubric_id}/{name}"
+    names = [criterion.name for criterion in rubric.criteria]
+    kept = rubric.metadata.get("criteriaIds")
+    is_theirs = isinstance(kept, list) and len(kept) == len(names) and rubric_id != _own_id(rubric)
+    if isinstance(kept, list) and is_theirs:
+        return dict(zip(names, map(str, kept), strict=True))
+    return {name: criterion_id(rubric_id, name) for name in names}
 
 
 def run_object_id(result: CaseResult) -> str:
@@ -204,6 +217,11 @@ def prompt_version(variant: str, run: RunInfo) -> str:
     versions = [each.prompt_version for each in run.variants]
     own = next((each.prompt_version for each in run.variants if each.id == variant), None)
     return own if own is not None and versions.count(own) == 1 else variant
+
+
+def _own_id(rubric: Rubric) -> str:
+    """The id of a rubric that has none, or whose content is another by now."""
+    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
 
 
 def _object(kind: str, name: str, fields: JsonObject) -> JsonObject:
@@ -246,9 +264,11 @@ def _criterion(criterion: Criterion, weight: float, rubric_id: str) -> JsonObjec
         "passValue": criterion.pass_value,
         "levels": [level.to_json() for level in criterion.scale.levels] or None,
         "integer": criterion.scale.integer or None,
+        "betweenLevels": None if criterion.scale.between_levels else False,
+        "examples": [example.to_json() for example in criterion.examples] or None,
+        "note": criterion.description,
     }
-    fields |= {name: value for name, value in optional.items() if value is not None}
-    return _object("rubric-criterion", criterion_id(rubric_id, criterion.name), fields)
+    return fields | {name: value for name, value in optional.items() if value is not None}
 
 
 def _total(answer: Concluded, rubric: Rubric | None) -> tuple[float | None, float | None]:

@@ -94,6 +94,7 @@ def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo
             "case_id": pair.case.id,
             "repeat": pair.repeat,
             "consistent": found.consistent,
+            "rule": found.rule,
             "judge": info.judge,
             "rubric": info.rubric.name,
             "error": found.error,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.documents import dump_yaml
 from judgekit.evaluation.figures.run_summary import summarize_run
+from judgekit.records.rubric import Rubric
 from judgekit.report.formats.recommendations import Dimension, recommendations
 from judgekit.report.replacing import check_place, replace_text
 from judgekit.report.view import count
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.evaluation.figures.run_figures import RunSummary, VariantFigures
+    from judgekit.records.case import Case
     from judgekit.records.judgment import Judgment
     from judgekit.records.record import JsonObject
     from judgekit.records.run import CaseResult, RunInfo
@@ -100,21 +102,26 @@ class Evidenced:
     lowest: list[tuple[float, int, str]] = field(default_factory=list)
     """The lowest values, with their order and what was said of which case."""
 
-    def take(self, judgment: Judgment, case_id: str) -> None:
+    asked: set[tuple[float, float | None]] = field(default_factory=set)
+    """Weights of the criterion, and the values from which it passes, in the cases' own rubrics."""
+
+    def take(self, judgment: Judgment, case: Case) -> None:
         """Take a judgment into account.
 
         Args:
             judgment: The judgment.
-            case_id: The case that was answered.
+            case: The case that was answered.
         """
         self.n += 1
+        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        self.asked |= {(c.weight, c.pass_value) for c in criteria if c.name == judgment.criterion}
         quotes = [piece.quote for piece in judgment.evidence if piece.found]
         self.n_asked += judgment.source == "llm"
         self.n_with_quote += judgment.source == "llm" and bool(quotes)
         if len(self.lowest) == _SHOWN and judgment.value >= self.lowest[-1][0]:
             return
         quoted = f' ("{_short(quotes[0])}")' if quotes else ""
-        said = f"{case_id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
+        said = f"{case.id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
         self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, said)])
 
     def sentence(self) -> str:
@@ -141,7 +148,7 @@ class _Seen:
             result = answer.result
             self.n += 1
             for judgment in result.judgments:
-                self.evidence[result.variant, judgment.criterion].take(judgment, result.case.id)
+                self.evidence[result.variant, judgment.criterion].take(judgment, result.case)
             yield result
 
 
@@ -189,14 +196,15 @@ def _report(
 def _dimension(
     name: str, estimate: Estimate, run: RunInfo, threshold: float, found: Evidenced | None
 ) -> Dimension:
-    criteria = () if run.rubric is None else run.rubric.criteria
-    own = next((c for c in criteria if c.name == name), None)
-    pass_value = None if own is None else own.pass_value
     found = found or Evidenced()
+    asked = found.asked  # of cases with rubrics of their own what all of these say
+    if run.rubric is not None:
+        asked = {(c.weight, c.pass_value) for c in run.rubric.criteria if c.name == name}
+    weight, pass_value = next(iter(asked)) if len(asked) == 1 else (None, None)
     return Dimension(
         name=name,
         estimate=estimate,
-        weight=None if own is None else own.weight,
+        weight=weight,
         wanted=threshold if pass_value is None else pass_value,
         n_asked=found.n_asked,
         n_with_quote=found.n_with_quote,

@@ -61,6 +61,13 @@ def test_an_evaluation_lists_its_graders(tmp_path: Path) -> None:
     assert read_graders(write(tmp_path, check())).assertions[0]["type"] == "equals"
 
 
+def test_each_measure_is_the_assertion_of_its_name(tmp_path: Path) -> None:
+    wanted = {"bleu": "bleu", "meteor": "meteor", "rouge_l": "rouge-l", "cosine": "similar"}
+    graders = [measure(name=name, evaluation_metric=name) for name in wanted]
+    found = read_graders(write(tmp_path, {"testing_criteria": graders})).assertions
+    assert [spec["type"] for spec in found] == list(wanted.values())
+
+
 def test_criteria_without_any_weight_count_alike(tmp_path: Path) -> None:
     found = read_graders(write(tmp_path, multi("0 * a", a=ask())))
     assert found.rubric is not None

@@ -304,7 +304,7 @@ def test_the_dialect_of_an_assertion_on_sql_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [
     "classifier", "context-recall", "context-relevance", "conversation-relevance", "gleu",
-    "guardrails", "human", "max-score", "meteor", "moderation", "perplexity", "perplexity-score",
+    "guardrails", "human", "max-score", "moderation", "perplexity", "perplexity-score",
     "pi", "promptfoo:redteam:harmful:x", "search-rubric", "select-best", "skill-used",
     "trace-error-spans", "trace-span-count", "trace-span-duration",
 ])  # fmt: skip

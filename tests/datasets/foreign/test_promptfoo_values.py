@@ -26,6 +26,9 @@ def config(*assertions: dict[str, Any]) -> dict[str, Any]:
         ("equals", True, "true"),
         ("equals", 0.5, "0.5"),
         ("equals", {"a": 1}, {"a": 1}),
+        ("equals", [1], [1]),
+        ("meteor", 4, "4"),
+        ("meteor", ["a", 4], ["a", "4"]),
         ("contains-all", 'a, "b, c",', ["a", "b, c"]),
         ("contains-any", [1, "two"], ["1", "two"]),
         ("contains-any", 3, ["3"]),
@@ -72,3 +75,14 @@ def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: P
     assert second["type"] == "not-any"
     check_specs(list(case.assertions))
     assert any("of each reference on its own" in warning for warning in warnings_of(path))
+
+
+def test_meteor_is_read_with_its_parameters_and_told_to_know_no_synonyms(tmp_path: Path) -> None:
+    given = {"value": ["a b", 7], "threshold": 0.3, "alpha": 0.8, "beta": 2, "gamma": 0.4}
+    path = write(tmp_path, config({"type": "not-meteor", **given}))
+    (case,) = load_dataset(path).cases
+    assert case.assertions == ({"type": "not-meteor", **given, "value": ["a b", "7"]},)
+    [warning] = warnings_of(path)
+    assert "`meteor` matches words and stems here, no synonyms" in warning
+    bleu = write(tmp_path, config({"type": "bleu", "value": "a", "alpha": 0.8}), "bleu.json")
+    assert any("`alpha` of the assertion is not used here" in w for w in warnings_of(bleu))

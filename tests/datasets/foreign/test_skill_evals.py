@@ -6,10 +6,11 @@ import pytest
 
 from judgekit.datasets.foreign.attachments import MAX_CASE_FILES, MAX_SHOWN_BYTES
 from judgekit.datasets.loading import load_dataset
+from judgekit.datasets.validation import validate_path
 from judgekit.errors import DatasetError
 from judgekit.records.rubric import Rubric
 from tests.datasets.foreign import FOREIGN
-from tests.datasets.foreign.writing import errors_of, warnings_of, write
+from tests.datasets.foreign.writing import errors_of, line_with, warnings_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +103,33 @@ def test_a_vague_description_is_a_warning(tmp_path: Path) -> None:
     path = write(tmp_path, make(NEEDED | {"description": "Has an appropriate tone"}))
     [warning] = warnings_of(path)
     assert "'appropriate', which nothing can contradict" in warning
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("Case 01", "call it `case-01`"),
+        ("firstEntry", "call it `first-entry`"),
+        ("first_entry", "call it `first-entry`"),
+        ("-first--entry-", "call it `first-entry`"),
+        ("case.1/a", "call it `case-1-a`"),
+        ("???", "such as `case-01`"),
+    ],
+)
+def test_an_id_that_is_not_in_kebab_case_is_a_warning_with_its_line(
+    tmp_path: Path, name: str, better: str
+) -> None:
+    path = write(tmp_path, make(id=name))
+    [problem] = [one for one in validate_path(path) if one.severity == "warning"]
+    assert problem.message == f"the id {name!r} is not in kebab-case"
+    assert (problem.line, problem.case_id) == (line_with(path, '"id"'), name)
+    assert better in str(problem.remedy)
+    assert [case.id for case in load_dataset(path).cases] == [name]
+
+
+@pytest.mark.parametrize("name", ["case-01", "c", "7", "größe-2"])
+def test_an_id_in_kebab_case_is_not_told(tmp_path: Path, name: str) -> None:
+    assert warnings_of(write(tmp_path, make(id=name))) == []
 
 
 def test_two_expectations_of_one_name_are_an_error(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_a_history_has_its_versions_and_the_current_one() -> None:
         (make({"version": 0}, {"version": 0}), "the version 0 stands twice"),
         (make({"version": 0}, current=3), "no version has the number 3"),
         (make({"version": 0, "average_score": 9}), "`average_score` is 9, but scores are from 1"),
+        (make({"version": 0, "average_score": 10**400}), "a huge number"),
         (make({"version": -1}), "must be 0 or more"),
         (make(), "`versions` must not be empty"),
     ],

@@ -171,3 +171,22 @@ def test_long_reasons_are_cut_and_what_no_file_holds_is_marked(tmp_path: Path) -
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="a validation report to"):
         write_validation_report(tmp_path / "a.json", make_run(), [])
+
+
+def test_a_criterion_of_the_cases_own_rubrics_has_the_weight_all_of_them_say(
+    tmp_path: Path,
+) -> None:
+    run = make_run(rubric=None)
+
+    def found(*weights: float) -> Any:
+        answers = []
+        for place, weight in enumerate(weights):
+            own = make_rubric(make_criterion("accuracy", weight=weight, pass_value=0.9))
+            case = make_case(id=f"c{place}", rubric=own)
+            answers.append(make_answer(4, None, place=place, case=case, run=run))
+        return report(tmp_path, *answers, run=run)
+
+    same, other = found(2, 2), found(2, 3)
+    assert (same["dimensions"]["accuracy"]["weight"]) == 2
+    assert any("Raise accuracy: 0.75, 0.90 wanted" in each for each in same["recommendations"])
+    assert (other["dimensions"]["accuracy"]["weight"]) is None

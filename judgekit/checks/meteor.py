@@ -1,0 +1,108 @@
+"""METEOR by nltk: words and their stems, and synonyms only where WordNet is asked for.
+
+Only the worker process imports this. Nothing is ever fetched, so that a text scores the same on
+every machine; the data of WordNet are read only with `synonyms`.
+
+References:
+    Banerjee and Lavie (2005), METEOR; Lavie and Agarwal (2007), section 2: the parameters.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+from judgekit.checks.text_scores import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def _left_out(name: str) -> Iterator[None]:
+    """Import something without a module it can do without, unless that is there already."""
+    modules = cast("dict[str, object]", sys.modules)
+    if name in modules:
+        yield
+        return
+    modules[name] = None
+    try:
+        yield
+    finally:
+        del modules[name]
+
+
+# nltk takes one test of significance from scipy.stats, which takes longer to load than nltk.
+with _left_out("scipy.stats"):
+    from nltk.corpus import wordnet
+    from nltk.translate.meteor_score import meteor_score
+
+_REMEDY = (
+    "run `python -m nltk.downloader wordnet` once where there is a network, or leave `synonyms` out"
+)
+
+
+def meteor(
+    text: str,
+    references: list[str],
+    alpha: float,
+    beta: float,
+    gamma: float,
+    synonyms: bool,  # noqa: FBT001 - the worker hands over a list of JSON values
+) -> float:
+    """METEOR of a text: how many of its words a good text has, and how far they stand together.
+
+    Of P, the share of the text's words that are matched, and R, that of the reference's, it takes
+    the mean `P R / (alpha P + (1 - alpha) R)`; of it, `gamma (chunks / matches) ** beta` is taken
+    away. Words are matched when they are the same, then when their Porter stems are, then, with
+    `synonyms`, when WordNet has both in one set.
+
+    Args:
+        text: A text.
+        references: Good texts; the best of them counts.
+        alpha: The weight of R in the mean, on [0, 1].
+        beta: How the loss grows with the number of chunks.
+        gamma: The most that is lost, on [0, 1].
+        synonyms: Whether synonyms match.
+
+    Returns:
+        A number in [0, 1]; 0 where no word is matched. A text that is the reference scores
+        `1 - gamma / n ** beta`, for n words.
+
+    Raises:
+        LookupError: Synonyms are asked for, and there are no data of WordNet.
+    """
+    found = meteor_score(
+        [words(reference) for reference in references],
+        words(text),
+        wordnet=wordnet if synonyms else _NoSynonyms(),
+        alpha=alpha,
+        beta=beta,
+        gamma=gamma,
+    )
+    return float(found)
+
+
+def wordnet_fault() -> str | None:
+    """What keeps synonyms from being looked up on this machine.
+
+    Returns:
+        What is missing and how to get it; None where WordNet can be read.
+
+    Raises:
+        Exception: The data are there and broken; whatever nltk raises.
+    """
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        return f"needs the WordNet data of nltk, which are not on this machine; {_REMEDY}"
+    return None
+
+
+class _NoSynonyms:
+    """Stands where nltk wants WordNet, and knows no word."""
+
+    def synsets(self, _word: str) -> tuple[()]:
+        """The sets of synonyms a word is in."""
+        return ()
