@@ -26,8 +26,7 @@ from judgekit.stats.correlations import (
     grouped_correlation,
 )
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, clustered_proportion, proportion
-from judgekit.stats.known import cluster_codes, known_labels, known_pairs
+from judgekit.stats.known import cluster_codes, floats, known_labels, known_pairs
 from judgekit.stats.pair_accuracy import (
     PairAccuracy,
     TieCalibration,
@@ -35,6 +34,7 @@ from judgekit.stats.pair_accuracy import (
     pairwise_accuracy,
 )
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile
+from judgekit.stats.rates import Rate, clustered_proportion, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -59,6 +59,7 @@ __all__ = [
     "scott_pi",
 ]
 
+_ROUNDING = 1e-14
 _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
 
 
@@ -234,7 +235,7 @@ def agreement_rate(
     if clusters is None:
         near = int((np.abs(left - right) <= within + SLACK).sum())
         return proportion(near, len(left), level=level, n_missing=n_missing)
-    gaps = np.abs(np.array(a, dtype=float) - np.array(b, dtype=float))
+    gaps = np.abs(floats(a) - floats(b))
     agreed = np.where(np.isnan(gaps), nan, gaps <= within + SLACK)
     return clustered_proportion(agreed.tolist(), clusters, level=level)
 
@@ -303,8 +304,8 @@ def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> f
         return nan
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     lean = (w @ columns)[:, None] + rows @ w
-    spread = (p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2
-    return sqrt(max(0.0, float(spread))) / (1 - pe)
+    spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
+    return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0
 
 
 def _ends(

@@ -10,6 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import observed
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ class TestedDifference(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class Baseline(Result):
     """What is normal for a series."""
 
     target: float
@@ -51,7 +52,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changepoint:
+class Changepoint(Result):
     """Where a series most likely changed its level."""
 
     at: int

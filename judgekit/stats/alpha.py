@@ -10,16 +10,18 @@ import numpy as np
 
 from judgekit.stats.coefficient import CoefficientInterval, Ends, check_interval, jackknife_ends
 from judgekit.stats.estimate import Estimate
+from judgekit.stats.ordinal_alpha import RankedRatings, n_couples, ordinal_sums
 from judgekit.stats.quantiles import check_level
 from judgekit.stats.rating_table import RatingCounts, RatingList, count_ratings, list_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _FEW_ITEMS = 20
+_FEW_LEVELS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +50,8 @@ def krippendorff_alpha(
     `(c - k) / (c + k)`; ordinal `sum_{g=c..k} n_g - (n_c + n_k) / 2`, which is the distance of
     the labels' middle ranks, from the data's own frequencies.
 
-    Time and memory grow with the items at the interval level, with items times distinct ratings
-    at the others: scores without steps belong to the interval level.
+    Time and memory grow with the ratings (at the ordinal level times their logarithm), but at the
+    ratio level with items times distinct ratings.
 
     Args:
         ratings: One row an item, one rating a rater; None and nan are missing.
@@ -69,13 +71,15 @@ def krippendorff_alpha(
     check_interval(ci, ("jackknife", "none"))
     if level not in _LEVELS:
         raise ValueError(f"no level is called {level!r}; known: {', '.join(_LEVELS)}")
-    table: RatingList | RatingCounts
+    table = list_ratings(ratings, clusters=clusters)
     if level == "interval":
-        table = list_ratings(ratings, clusters=clusters)
         value, left_out = _interval_alphas(table)
+    elif level == "nominal":
+        value, left_out = _nominal_alphas(table)
+    elif level == "ordinal" and _is_fine(table):
+        value, left_out = _ranked_alphas(table)
     else:
-        table = count_ratings(ratings, clusters=clusters)
-        value, left_out = _alphas(table, level)
+        value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
     ends = Ends(nan, nan, "no interval was asked for")
     if ci == "jackknife":
         ends = jackknife_ends(value, left_out, level=confidence)
@@ -140,24 +144,66 @@ def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     )
 
 
+def _nominal_alphas(table: RatingList) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each item or case, from how often labels coincide."""
+    codes: dict[Hashable, int] = {}
+    label = np.array([codes.setdefault(rating, len(codes)) for rating in table.ratings])
+    sizes, counts = np.bincount(table.items), np.bincount(label)
+    item, _, times = _met(table.items, label)
+    within = (sizes**2 - np.bincount(item, times**2)) / (sizes - 1)
+    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
+    unit, of, own = _met(groups[table.items], label)
+    gone = counts[of] ** 2 - (counts[of] - own) ** 2
+    n, squares, total = len(label), int((counts**2).sum()), float(within.sum())
+    rest = n - np.bincount(groups[table.items])
+    apart = rest**2 - (squares - np.bincount(unit, gone))
+    left = _alpha(total - np.bincount(groups, within), apart, rest)
+    return float(_alpha(total, np.array(n * n - squares), np.array(n))), left
+
+
+def _met(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which labels each row holds, and how often."""
+    many = int(label.max()) + 1
+    key, times = np.unique(rows * many + label, return_counts=True)
+    return key // many, key % many, times
+
+
+def _is_fine(table: RatingList) -> bool:
+    """Whether ratings have so many levels that ranks are quicker than a table of them."""
+    n_levels = len(table.seen)
+    if n_levels <= _FEW_LEVELS:
+        return False
+    return n_couples(*_ranked(table)[::2]) <= table.n_ratings * n_levels
+
+
+def _ranked(table: RatingList) -> RankedRatings:
+    level = np.unique(_numbers(table.ratings), return_inverse=True)[1]
+    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
+    return RankedRatings(level, table.items, groups[table.items])
+
+
+def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
+    """Ordinal alpha, and that without each item or case, from ranks."""
+    whole, left = (_alpha(s.observed, s.expected, s.n) for s in ordinal_sums(_ranked(table)))
+    return float(whole), left
+
+
 def _spread_of(sums: np.ndarray) -> np.ndarray:
     """`sum_ij (x_i - x_j)^2` from how many values there are, their sum and that of squares."""
     return np.asarray(2 * (sums[..., 0] * sums[..., 2] - sums[..., 1] ** 2))
 
 
-def _alphas(
-    table: RatingCounts, level: Literal["nominal", "ordinal", "ratio"]
-) -> tuple[float, np.ndarray]:
-    """Alpha, and alpha without each item or case."""
+def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each item or case, from a table of few levels."""
     units = _Units.of(table)
     counts = (units.times[:, None] * units.rows).sum(axis=0)
     rest = counts - units.per_group(units.rows)
-    if level != "ordinal":
-        apart = _apart(table.labels, level)
-        within = apart(units.rows) / (_sizes(units) - 1)
+    if level == "ratio":
+        distance = _ratios(_numbers(table.labels))
+        within = _apart(units.rows, distance) / (_sizes(units) - 1)
         total = float((units.times * within).sum())
-        whole = _alpha(total, apart(counts[None])[0], counts.sum())
-        left = _alpha(total - units.per_group(within), apart(rest), rest.sum(axis=1))
+        whole = _alpha(total, _apart(counts[None], distance)[0], counts.sum())
+        left = _alpha(total - units.per_group(within), _apart(rest, distance), rest.sum(axis=1))
         return float(whole), left[units.place]
     whole_at = _ranks(table.labels, counts[None])
     rest_at = _ranks(table.labels, rest)
@@ -181,14 +227,9 @@ def _sizes(units: _Units) -> np.ndarray:
     return np.asarray(units.rows.sum(axis=1))
 
 
-def _apart(
-    labels: Sequence[Hashable], level: Literal["nominal", "ratio"]
-) -> Callable[[np.ndarray], np.ndarray]:
-    """What gives `sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
-    if level == "nominal":
-        return lambda counts: np.asarray(counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1))
-    distance = _ratios(_numbers(labels))
-    return lambda counts: np.asarray(((counts @ distance) * counts).sum(axis=1))
+def _apart(counts: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """`sum_ck n_c n_k d_ck` of each row of counts, d the squared difference."""
+    return np.asarray(((counts @ distance) * counts).sum(axis=1))
 
 
 def _ratios(points: np.ndarray) -> np.ndarray:

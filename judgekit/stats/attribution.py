@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.known import cluster_codes
+from judgekit.stats.arguments import whole
+from judgekit.stats.known import cluster_codes, floats
 from judgekit.stats.quantiles import check_level
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -25,7 +27,7 @@ _CELLS = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShapleyR2:
+class ShapleyR2(Result):
     """R-squared shared out among groups of predictors."""
 
     lmg: tuple[float, ...]
@@ -66,7 +68,7 @@ class ShapleyR2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Type2Anova:
+class Type2Anova(Result):
     """A test of each group of predictors, given the others."""
 
     f: tuple[float, ...]
@@ -129,7 +131,7 @@ def shapley_r2(
         NotEnoughDataError: When the score does not vary or fewer than three rows are known.
     """
     check_level(level)
-    table = _table(X, y, groups, clusters)
+    table = _table(X, y, groups, clusters, most=_MOST_GROUPS)
     shares = _shares(_cross(table.whole), table.groups)
     rank = np.linalg.matrix_rank(_centred(table.whole[:, :-1]), tol=_FLAT * 1e3)
     n = len(table.whole)
@@ -181,7 +183,7 @@ def type2_anova(
         ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.
     """
-    table = _table(X, y, groups, None)
+    table = _table(X, y, groups, None, most=len(groups))
     columns = [c for group in table.groups for c in group]
     rss, rank = _residual(table.whole, columns)
     n = len(table.whole)
@@ -230,26 +232,34 @@ def _table(
     y: Sequence[float | None],
     groups: Sequence[Sequence[int]],
     clusters: Sequence[Hashable] | None,
+    *,
+    most: int,
 ) -> _Table:
     if not len(predictors) and not len(y):
         raise NotEnoughDataError("no rows of predictors")
-    x = np.array(predictors, dtype=float).reshape(len(predictors), -1)
+    x = floats(predictors).reshape(len(predictors), -1 if len(predictors) else 0)
     if len(x) != len(y) or (clusters is not None and len(clusters) != len(y)):
         raise ValueError(f"{len(x)} rows of predictors, {len(y)} scores; each row needs its case")
-    used = [column for group in groups for column in group]
+    columns = [_columns(group) for group in groups]
+    used = [column for group in columns for column in group]
     if len(set(used)) < len(used) or any(not 0 <= column < x.shape[1] for column in used):
         raise ValueError(f"a group names a column twice, or one outside 0..{x.shape[1] - 1}")
-    if not 1 <= len(groups) <= _MOST_GROUPS:
+    if not 1 <= len(groups) <= most:
         raise ValueError(f"{len(groups)} groups of predictors; 1 to {_MOST_GROUPS} can be shared")
-    whole = np.column_stack([x[:, used], np.array(y, dtype=float)])
-    known = np.isfinite(whole).all(axis=1)
-    kept = whole[known]
+    rows = np.column_stack([x[:, used], floats(y)])
+    known = np.isfinite(rows).all(axis=1)
+    kept = rows[known]
     if len(kept) < 3 or np.ptp(kept[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
         raise NotEnoughDataError(f"{len(kept)} complete rows, or a score that does not vary")
-    ends = np.cumsum([0, *[len(group) for group in groups]])
+    ends = np.cumsum([0, *[len(group) for group in columns]])
     places = [list(range(a, b)) for a, b in pairwise(ends.tolist())]
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
     return _Table(kept, places, codes, int(len(known) - known.sum()))
+
+
+def _columns(group: Sequence[int]) -> list[int]:
+    """The columns of a group as Python integers."""
+    return [column for given in group for column in whole(column=given)]
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

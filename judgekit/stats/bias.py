@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, cluster_means, observed
-from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.known import is_missing
 from judgekit.stats.paired import PairedDifference, paired_difference
 from judgekit.stats.quantiles import SLACK, sign_p_values, t_p_value
+from judgekit.stats.rates import RateDifference, difference_of_proportions
 from judgekit.stats.scale_use import (
     Granularity,
     LengthSlope,

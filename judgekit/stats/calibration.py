@@ -10,9 +10,10 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.isotonic import IsotonicMap, fit_isotonic
-from judgekit.stats.known import fold_codes, known_pairs
+from judgekit.stats.known import floats, fold_codes, known_pairs
 from judgekit.stats.ordinal_map import OrdinalMap, fit_ordinal
 from judgekit.stats.probability_maps import BetaMap, PlattMap, fit_beta, fit_platt
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -55,7 +56,7 @@ class FittedMap(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftMap:
+class ShiftMap(Result):
     """`human = judge + shift`: takes out leniency and nothing else."""
 
     shift: float
@@ -83,7 +84,7 @@ class ShiftMap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffineMap:
+class AffineMap(Result):
     """`human = intercept + slope judge`: takes out leniency and a narrow use of the scale."""
 
     slope: float
@@ -114,7 +115,7 @@ class AffineMap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapChoice:
+class MapChoice(Result):
     """The map that was chosen, and how well each did out of fold."""
 
     chosen: FittedMap
@@ -212,7 +213,7 @@ def crossfit(
         away = fold != k
         found[fold == k] = fit(left[away].tolist(), right[away].tolist()).predict(left[fold == k])
     whole = np.full(len(x), np.nan)
-    known = ~np.isnan(np.array(x, dtype=float)) & ~np.isnan(np.array(y, dtype=float))
+    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     whole[known] = found
     return whole
 

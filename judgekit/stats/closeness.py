@@ -11,12 +11,13 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.coefficient import Ends, check_interval, jackknife_ends
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, proportion
-from judgekit.stats.known import known_pairs
+from judgekit.stats.intervals import mean
+from judgekit.stats.known import known_clusters, known_pairs
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, t_quantile
+from judgekit.stats.rates import Rate, pooled_proportion, proportion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from judgekit.stats.coefficient import CoefficientInterval
 
@@ -122,20 +123,28 @@ def lin_ccc(
 
 
 def bland_altman(
-    human: Sequence[float | None], judge: Sequence[float | None], *, level: float = 0.95
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
 ) -> BlandAltman:
     """Bias, spread and limits of agreement of judge - human (Bland & Altman 1986, 1999).
 
     Bias `m +- t s / sqrt(n)`; limits `m +- z s`, each with standard error
-    `s sqrt(1/n + z^2 / (2(n-1)))` and t(n-1). With few levels the limits only describe.
+    `s sqrt(1/n + z^2 / (2(n-1)))` and t(n-1). With few levels the limits only describe. With
+    clusters the bias has the interval of `intervals.mean`, the limits one of a jackknife that
+    leaves out whole cases, both with t(G - 1).
 
     Args:
         human: Human scores; None and nan are missing.
         judge: Judge scores, in the order of `human`.
+        clusters: The case of each item.
         level: Confidence level in (0, 1), also the share the limits are to hold.
 
     Returns:
-        The figures; without variation of the difference there is no interval.
+        The figures; without variation of the difference there is no interval. `n` counts items,
+        or cases.
 
     Raises:
         ValueError: When lengths differ.
@@ -149,30 +158,63 @@ def bland_altman(
     bias, sd = float(d.mean()), float(d.std(ddof=1)) if n > 1 else nan
     varies = sd > _FLAT * max(1.0, float(np.abs(d).max()))
     z, t = normal_quantile(level), t_quantile(level, n - 1)
-    half = t * sd / sqrt(n) if varies else nan
-    limit_half = t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan
+    codes = known_clusters(clusters, human, judge)
+    of_bias = mean(d.tolist(), clusters=None if codes is None else codes.tolist(), level=level)
+    halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
+    if codes is not None and varies:
+        halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
         value=bias,
-        low=bias - half,
-        high=bias + half,
+        low=of_bias.low if varies else nan,
+        high=of_bias.high if varies else nan,
         level=level,
-        n=n,
+        n=of_bias.n,
         n_missing=n_missing,
-        method="t",
-        se=sd / sqrt(n),
-        df=n - 1,
-        reason=None if varies else "one item only" if n == 1 else "the difference does not vary",
+        method=of_bias.method,
+        se=of_bias.se,
+        df=of_bias.df,
+        n_clusters=of_bias.n_clusters,
+        n_observations=n,
+        reason=_no_bias_interval(n, of_bias.reason, varies=varies),
+        note=of_bias.note,
         sd=sd,
         loa_low=limits[0],
         loa_high=limits[1],
-        loa_low_interval=(limits[0] - limit_half, limits[0] + limit_half),
-        loa_high_interval=(limits[1] - limit_half, limits[1] + limit_half),
+        loa_low_interval=(limits[0] - halves[0], limits[0] + halves[0]),
+        loa_high_interval=(limits[1] - halves[1], limits[1] + halves[1]),
         mae=float(np.abs(d).mean()),
         rmse=sqrt(float((d * d).mean())),
-        within_one=proportion(int((np.abs(d) <= 1 + SLACK).sum()), n, level=level),
+        within_one=_within_one(d, codes, level),
         trend=_slope((x + y) / 2, d),
     )
+
+
+def _no_bias_interval(n: int, reason: str | None, *, varies: bool) -> str | None:
+    if varies:
+        return reason
+    return "one item only" if n == 1 else "the difference does not vary"
+
+
+def _within_one(d: np.ndarray, codes: np.ndarray | None, level: float) -> Rate:
+    near = np.abs(d) <= 1 + SLACK
+    if codes is None:
+        return proportion(int(near.sum()), len(d), level=level)
+    return pooled_proportion(near.astype(float).tolist(), codes.tolist(), level=level)
+
+
+def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> float:
+    """Half the width of the interval of mean + z sd, by leaving out cases; nan where undefined."""
+    centred = d - d.mean()
+    n, first, second = (
+        p.sum() - np.bincount(codes, p) for p in (np.ones_like(d), centred, centred**2)
+    )
+    groups = len(n)
+    if groups < 2 or n.min() < 2:  # noqa: PLR2004 - a variance needs two
+        return nan
+    without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
+    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    return t_quantile(level, groups - 1) * se if se > _FLAT else nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +261,7 @@ def _concordance_ends(
     if isnan(r):
         return Ends(nan, nan, "one rater gives one score only")
     if ci == "jackknife":
-        left_out = [_Moments.of(np.delete(x, i), np.delete(y, i)).concordance for i in range(n)]
-        return jackknife_ends(value, left_out, level=level)
+        return jackknife_ends(value, _concordance_without(x, y), level=level)
     if n < 3:  # noqa: PLR2004 - the variance divides by n - 2
         return Ends(nan, nan, "two items only")
     variance = _lin_variance(moments) / (n - 2)
@@ -228,6 +269,22 @@ def _concordance_ends(
         return Ends(nan, nan, "all items lie on a line: the spread cannot be seen in these data")
     half = normal_quantile(level) * sqrt(variance) / (1 - value * value)
     return Ends(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
+
+
+def _concordance_without(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Concordance without each item, from sums about the means."""
+    n = len(x) - 1
+    dx, dy = x - x.mean(), y - y.mean()
+    own = np.stack([dx, dy, dx * dx, dy * dy, dx * dy])
+    mean_x, mean_y, xx, yy, xy = (own.sum(axis=1)[:, None] - own) / n
+    # What is left of a variance when an item is taken away is 0 or rounding where it was all.
+    sx2, sy2 = (
+        np.where(v > _FLAT * float((d * d).mean()), v, 0.0)
+        for v, d in ((xx - mean_x**2, dx), (yy - mean_y**2, dy))
+    )
+    shared = np.where((sx2 > 0) & (sy2 > 0), xy - mean_x * mean_y, 0.0)
+    below = sx2 + sy2 + (mean_x - mean_y + x.mean() - y.mean()) ** 2
+    return np.where(below > _FLAT**2, 2 * shared / np.where(below > 0, below, 1.0), nan)
 
 
 def _lin_variance(moments: _Moments) -> float:

@@ -94,6 +94,9 @@ def jackknife_ends(
 
     Returns:
         The ends; nan twice with the reason.
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
     """
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)

@@ -11,9 +11,10 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Figure
-from judgekit.stats.known import fold_codes, is_missing, known_pairs, outcomes
+from judgekit.stats.known import floats, fold_codes, is_missing, known_pairs, outcomes
 from judgekit.stats.logistic import expit, fit_logistic
 from judgekit.stats.quantiles import SLACK
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -24,7 +25,7 @@ _ENOUGH_LABELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoteConfidence:
+class VoteConfidence(Result):
     """How far several votes of one judge agree."""
 
     agreement: float
@@ -50,7 +51,7 @@ class VoteConfidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedScore:
+class ExpectedScore(Result):
     """The mean of the distribution over scores that a judge's token probabilities give."""
 
     value: float
@@ -219,7 +220,7 @@ def stack_confidence(
         ValueError: When lengths differ or an outcome is neither 0 nor 1.
         NotEnoughDataError: When fewer than 100 items are known, or a fold cannot be fitted.
     """
-    x = np.array(signals, dtype=float).reshape(len(signals), -1)
+    x = floats(signals).reshape(len(signals), -1)
     usable = np.where(np.isfinite(x).all(axis=1), 1.0, nan)
     known_pairs(usable.tolist(), correct)  # refuses unlike lengths
     y = outcomes(correct) * usable

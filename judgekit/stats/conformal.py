@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from math import ceil, inf, isinf, nan
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.known import is_missing
+from judgekit.stats.arguments import given
+from judgekit.stats.known import floats, is_missing
 from judgekit.stats.quantiles import SLACK
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConformalQuantile:
+class ConformalQuantile(Result):
     """The residual that covers a share of new items."""
 
     value: float
@@ -37,7 +37,7 @@ class ConformalQuantile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConformalSet:
+class ConformalSet(Result):
     """The levels that hold a human's with a stated chance."""
 
     labels: tuple[float, ...]
@@ -64,6 +64,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
     Raises:
         ValueError: When alpha is out of range, or a residual negative.
     """
+    (alpha,) = given(alpha=alpha)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
     known = sorted(float(r) for r in residuals if r is not None and not is_missing(r))
@@ -106,6 +107,7 @@ def conformal_set(
     Raises:
         ValueError: When an argument is out of range or the spread not positive.
     """
+    prediction, spread = given(prediction=prediction, spread=spread)
     if not spread > 0:
         raise ValueError(f"spread is {spread}; it is more than 0")
     quantile = conformal_quantile(residuals, alpha)
@@ -200,7 +202,7 @@ def conformal_ordinal_set(
 
 def _outwards(probabilities: Sequence[float]) -> list[tuple[int, int, float]]:
     """Growing ranges of levels from the mode, the likelier neighbour first, with their mass."""
-    p = np.asarray(probabilities, dtype=float)
+    p = floats(probabilities)
     if not (p >= 0).all() or not p.sum() > 0:
         raise NotEnoughDataError("a distribution needs a positive mass and no negative part")
     p = p / p.sum()

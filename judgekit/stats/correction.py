@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, undefined
-from judgekit.stats.intervals import difference_of_proportions, mean, proportion
+from judgekit.stats.intervals import mean
 from judgekit.stats.known import known_pairs, known_scores
 from judgekit.stats.ppi import (
     CrossfitMean,
@@ -22,6 +22,8 @@ from judgekit.stats.ppi import (
     stratified_ppi_mean,
 )
 from judgekit.stats.quantiles import check_level
+from judgekit.stats.rates import difference_of_proportions, proportion
+from judgekit.stats.result import Result
 from judgekit.stats.rogan_gladen import (
     CorrectedRate,
     JudgeRates,
@@ -73,7 +75,7 @@ _MIN_LABELS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedMean:
+class CorrectedMean(Result):
     """A judge's mean, and what labels make of it."""
 
     corrected: Estimate

@@ -12,6 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.coefficient import jackknife_ends
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.known import DIGITS, known_pairs
+from judgekit.stats.pair_counts import count_pairs
 from judgekit.stats.quantiles import check_level, normal_quantile
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
 _METHODS = ("pearson", "spearman", "kendall", "kendall-c")
 _SMALL = 10
 _CELLS = 2_000_000
-"""Pairs compared, or cells of a table filled, at once: about 80 MiB."""
+"""Cells of a table of levels up to which it is filled: about 80 MiB at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,13 +220,9 @@ def _score_of_table(x_at: np.ndarray, y_at: np.ndarray, cells: int) -> int:
 
 
 def _score_of_pairs(x_at: np.ndarray, y_at: np.ndarray) -> int:
-    """The same from every pair, a few rows at a time."""
-    n, rows, score = len(x_at), max(1, _CELLS // len(x_at)), 0
-    for start in range(0, n, rows):
-        dx = np.sign(x_at[start : start + rows, None] - x_at).astype(np.int8)
-        dy = np.sign(y_at[start : start + rows, None] - y_at).astype(np.int8)
-        score += int((dx * dy).sum(dtype=np.int64))
-    return score
+    """The same where the table would be large, by counting what lies below each item."""
+    found = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(len(x_at), dtype=int))
+    return 2 * int(found.concordant[0] - found.discordant[0])
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

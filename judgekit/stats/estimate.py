@@ -7,6 +7,7 @@ from math import atanh, fsum, isinf, isnan, nan, sqrt, tanh
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.stats.quantiles import t_quantile
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12
 """A standard error that floats make where nothing varies."""
 
+_FEW_CLUSTERS = 10
+
 Decision = Literal["better", "worse", "equivalent", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Result):
     """A number, the interval it may lie in, and what both rest on."""
 
     value: float
@@ -65,7 +68,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Figure(Result):
     """A number without an interval: a probability, a size, a ratio."""
 
     value: float
@@ -109,12 +112,17 @@ def observed(
         The known observations and, in the same order, their clusters.
 
     Raises:
-        ValueError: When `clusters` has another length than `x`, or an observation is infinite.
+        ValueError: When `clusters` has another length than `x`, or an observation is infinite or
+            no number.
     """
     if clusters is not None and len(clusters) != len(x):
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
-    kept = [(float(v), c) for v, c in zip(x, names, strict=True) if v is not None and not isnan(v)]
+    try:
+        known = ((None if v is None else float(v), c) for v, c in zip(x, names, strict=True))
+        kept = [(v, c) for v, c in known if v is not None and not isnan(v)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"an observation is no number: {error}") from error
     if any(isinf(value) for value, _ in kept):
         raise ValueError("an observation is infinite; give nan where it is missing")
     return [value for value, _ in kept], [name for _, name in kept]
@@ -134,6 +142,34 @@ def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hash
     for value, name in zip(x, clusters, strict=True):
         members.setdefault(name, []).append(value)
     return {name: fsum(values) / len(values) for name, values in members.items()}
+
+
+def standard_deviation(x: Sequence[float]) -> float:
+    """The standard deviation of a sample, over n - 1.
+
+    Args:
+        x: Observations, none missing, at least one.
+
+    Returns:
+        The deviation; nan for one observation.
+    """
+    if len(x) == 1:
+        return nan
+    centre = fsum(x) / len(x)
+    return sqrt(fsum((value - centre) ** 2 for value in x) / (len(x) - 1))
+
+
+def few_clusters(n: int) -> str | None:
+    """What has to be said of an interval that rests on few clusters.
+
+    Args:
+        n: How many there are.
+
+    Returns:
+        A note below ten clusters, else None.
+    """
+    plural = "" if n == 1 else "s"
+    return None if n >= _FEW_CLUSTERS else f"{n} cluster{plural} only: the interval is rough"
 
 
 def jackknife_interval(

@@ -11,6 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.coefficient import Ends
 from judgekit.stats.estimate import Estimate
+from judgekit.stats.known import floats
 from judgekit.stats.quantiles import check_level
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ ICCKind = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
 
 _KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 _FLAT = 1e-12
+_NARROW = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ def icc(
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
     if not len(ratings):
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
-    table = np.array(ratings, dtype=float).reshape(len(ratings), -1)
+    table = floats(ratings).reshape(len(ratings), -1)
     kept = table[~np.isnan(table).any(axis=1)]
     n, k = kept.shape
     if n < 2 or k < 2:  # noqa: PLR2004 - a variance needs two
@@ -154,7 +156,7 @@ def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Ends:
         f_low = f / _f_quantile(level, s.n - 1, df)
         f_high = f * _f_quantile(level, df, s.n - 1)
         low, high = (1 - 1 / x if of_mean else (x - 1) / (x + s.k - 1) for x in (f_low, f_high))
-    if not low < high:
+    if not low - _FLAT <= _value(s, kind) <= high + _FLAT or not high - low > _NARROW:
         return Ends(nan, nan, "the limits cannot be told in these data")
     return Ends(low, high, None)
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.known import known_pairs
+from judgekit.stats.known import floats, known_pairs
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsotonicMap:
+class IsotonicMap(Result):
     """A rising map, linear between its knots and level beyond them."""
 
     knots_x: tuple[float, ...]
@@ -111,8 +112,8 @@ def _known_weights(
 ) -> np.ndarray:
     if len(weights) != len(x):
         raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
-    w = np.array(weights, dtype=float)
-    known = ~np.isnan(np.array(x, dtype=float)) & ~np.isnan(np.array(y, dtype=float))
+    w = floats(weights)
+    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     if not (w[known] > 0).all():
         raise ValueError("a weight is not more than 0")
     return np.asarray(w[known])

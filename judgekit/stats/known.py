@@ -30,6 +30,27 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
 
+def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
+    """Scores, or rows of them, as an array of floats; None becomes nan.
+
+    Args:
+        x: Numbers, nan and None; or rows of them.
+
+    Returns:
+        A new array.
+
+    Raises:
+        ValueError: When one is no number, or rows differ in length.
+    """
+    try:
+        return np.array(x, dtype=float)
+    except (TypeError, ValueError) as error:
+        start = ", ".join(repr(value)[:40] for value in list(x)[:3])
+        raise ValueError(
+            f"not all values are numbers, or rows differ in length: [{start}, ...]"
+        ) from error
+
+
 def known_pairs(
     a: Sequence[float | None], b: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -43,11 +64,11 @@ def known_pairs(
         Both sides of the known pairs, and how many pairs lack one.
 
     Raises:
-        ValueError: When lengths differ or a number is infinite.
+        ValueError: When lengths differ, or a value is infinite or no number.
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} values on one side, but {len(b)} on the other")
-    left, right = np.array(a, dtype=float), np.array(b, dtype=float)
+    left, right = floats(a), floats(b)
     known = ~(np.isnan(left) | np.isnan(right))
     if np.isinf(left).any() or np.isinf(right).any():
         raise ValueError("a value is infinite; give nan where it is missing")
@@ -92,7 +113,7 @@ def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -
     Raises:
         ValueError: When one is none of these.
     """
-    found = np.array(x, dtype=float)
+    found = floats(x)
     if not np.isin(found[~np.isnan(found)], (0, 1)).all():
         raise ValueError(f"{what} is neither 0 nor 1")
     return found
@@ -110,6 +131,32 @@ def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.nda
     """
     codes: dict[Hashable, int] = {}
     return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
+
+
+def known_clusters(
+    clusters: Sequence[Hashable] | None,
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+) -> np.ndarray | None:
+    """The cluster of each pair of `known_pairs`, numbered in order of appearance.
+
+    Args:
+        clusters: The cluster of each pair; None where each is its own.
+        a: One side of the pairs; nan and None are missing.
+        b: The other.
+
+    Returns:
+        A number from 0 for each known pair; None without clusters.
+
+    Raises:
+        ValueError: When `clusters` has another length than the pairs.
+    """
+    if clusters is None:
+        return None
+    if len(clusters) != len(a):
+        raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
+    known = ~(np.isnan(floats(a)) | np.isnan(floats(b)))
+    return cluster_codes(clusters, np.flatnonzero(known).tolist())
 
 
 def fold_codes(
@@ -131,7 +178,7 @@ def fold_codes(
         ValueError: When `folds` has another length.
         NotEnoughDataError: When fewer than two folds hold a pair.
     """
-    known = ~np.isnan(np.array(x, dtype=float)) & ~np.isnan(np.array(y, dtype=float))
+    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     places = np.flatnonzero(known).tolist()
     if isinstance(folds, int):
         found = np.arange(len(places)) % max(1, folds)
@@ -152,6 +199,9 @@ def known_scores(x: Sequence[float | None]) -> np.ndarray:
 
     Returns:
         The others, in their order.
+
+    Raises:
+        ValueError: When one is no number.
     """
-    scores = np.array(x, dtype=float)
+    scores = floats(x)
     return np.asarray(scores[~np.isnan(scores)])

@@ -7,6 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.stats.quantiles import check_level
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ AdjustMethod = Literal["holm", "bh", "by"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdjustedPValues:
+class AdjustedPValues(Result):
     """Adjusted p-values, in the order the raw ones were given."""
 
     value: tuple[float, ...]

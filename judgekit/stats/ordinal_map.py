@@ -11,6 +11,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.known import known_pairs
 from judgekit.stats.logistic import expit
 from judgekit.stats.newton import maximise
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdinalMap:
+class OrdinalMap(Result):
     """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
 
     slope: float

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import given
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import share_interval
-from judgekit.stats.known import DIGITS
+from judgekit.stats.known import DIGITS, cluster_codes, floats
+from judgekit.stats.pair_counts import count_pairs
 from judgekit.stats.quantiles import SLACK, check_level
+from judgekit.stats.rates import share_interval
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 _FOLDS = 5
+_NO_PAIR = "no group has two outputs with a score of both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,7 @@ class PairAccuracy(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TieCalibration:
+class TieCalibration(Result):
     """The width of a judge's ties that suits humans best."""
 
     epsilon: float
@@ -65,7 +69,8 @@ def pairwise_accuracy(
     """Share of pairs of outputs ordered (or tied) as humans did, averaged over groups.
 
     `(C + T_both) / (C + D + T_human + T_judge + T_both)` over the pairs of a group (Deutsch,
-    Foster & Freitag 2023); the interval is Wilson's for the mean of the groups' shares.
+    Foster & Freitag 2023); the interval is Wilson's for the mean of the groups' shares. The pairs
+    are counted, not listed: ten thousand outputs in one group take little time and memory.
 
     Args:
         human: Human scores; None and nan are missing.
@@ -78,34 +83,38 @@ def pairwise_accuracy(
         The mean over groups that have a pair; `n` counts groups. One group has no interval.
 
     Raises:
-        ValueError: When lengths differ or the width is negative.
+        ValueError: When lengths differ, the width is negative, or a score is infinite.
         NotEnoughDataError: When no group has two outputs with both scores.
     """
     check_level(level)
+    (tie_epsilon,) = given(tie_epsilon=tie_epsilon)
     if not tie_epsilon >= 0:
         raise ValueError(f"tie_epsilon is {tie_epsilon}; a width is 0 or more")
-    pairs = _pairs(human, judge, groups)
-    tied = np.abs(pairs.judge) <= tie_epsilon + SLACK
-    both = tied & (pairs.human == 0)
-    alike = ~tied & (pairs.human * pairs.judge > 0)
-    shares = _group_means(alike | both, pairs)
-    low, high = _share_ends(shares, pairs, level)
+    items = _items(human, judge, groups)
+    found = count_pairs(items.human, items.judge, items.group, width=tie_epsilon)
+    if not found.pairs.any():
+        raise NotEnoughDataError(_NO_PAIR)
+    in_use = found.pairs > 0
+    right = found.concordant + found.ties_both
+    shares = right[in_use] / found.pairs[in_use]
+    n, n_pairs = len(shares), int(found.pairs.sum())
+    low, high = _share_ends(shares, n_pairs, level)
     return PairAccuracy(
         value=float(shares.mean()),
         low=low,
         high=high,
         level=level,
-        n=pairs.n_groups,
-        n_missing=pairs.n_missing,
+        n=n,
+        n_missing=items.n_missing,
         method="wilson over groups",
-        n_clusters=pairs.n_groups,
-        n_observations=len(pairs.human),
-        reason="one group only" if pairs.n_groups == 1 else None,
-        concordant=int(alike.sum()),
-        discordant=int((~tied & (pairs.human * pairs.judge < 0)).sum()),
-        ties_human=int((~tied & (pairs.human == 0)).sum()),
-        ties_judge=int((tied & (pairs.human != 0)).sum()),
-        ties_both=int(both.sum()),
+        n_clusters=n,
+        n_observations=n_pairs,
+        reason="one group only" if n == 1 else None,
+        concordant=int(found.concordant.sum()),
+        discordant=int(found.discordant.sum()),
+        ties_human=int(found.ties_x.sum()),
+        ties_judge=int(found.ties_y.sum()),
+        ties_both=int(found.ties_both.sum()),
     )
 
 
@@ -120,7 +129,8 @@ def calibrate_ties(
 
     Every distance between two judge scores, and 0, is tried (Deutsch, Foster & Freitag 2023,
     "tie calibration"). The accuracy at the chosen width flatters; `crossfit` chooses it on four
-    fifths of the groups and scores the rest.
+    fifths of the groups and scores the rest. Time and memory grow with the pairs: groups of some
+    thousand outputs take gigabytes.
 
     Args:
         human: Human scores; None and nan are missing.
@@ -132,7 +142,7 @@ def calibrate_ties(
         The width, its accuracy, and the accuracy out of fold.
 
     Raises:
-        ValueError: When lengths differ.
+        ValueError: When lengths differ or a score is infinite.
         NotEnoughDataError: When no group has two outputs with both scores.
     """
     check_level(level)
@@ -159,44 +169,63 @@ class _Pairs(NamedTuple):
         return _Pairs(self.human[kept], self.judge[kept], group, self.n_missing)
 
 
-def _pairs(
+class _Items(NamedTuple):
+    """Items with both scores; groups are numbered from 0."""
+
+    human: np.ndarray
+    judge: np.ndarray
+    group: np.ndarray
+    n_missing: int
+
+
+def _items(
     human: Sequence[float | None],
     judge: Sequence[float | None],
     groups: Sequence[Hashable] | None,
-) -> _Pairs:
+) -> _Items:
     names = [0] * len(human) if groups is None else groups
     if not len(human) == len(judge) == len(names):
         raise ValueError(
             f"{len(human)} human scores, {len(judge)} judge scores, {len(names)} group names"
         )
-    scores = np.array([human, judge], dtype=float).reshape(2, -1)
-    known = ~np.isnan(scores).any(axis=0)
-    places: dict[Hashable, list[int]] = {}
-    for place in np.flatnonzero(known):
-        places.setdefault(names[int(place)], []).append(int(place))
+    scores = floats([human, judge]).reshape(2, -1)
+    known = np.isfinite(scores).all(axis=0)
+    if np.isinf(scores).any():
+        raise ValueError("a score is infinite; give nan where it is missing")
+    codes = cluster_codes(names, np.flatnonzero(known).tolist())
+    return _Items(scores[0, known], scores[1, known], codes, int(len(known) - known.sum()))
+
+
+def _pairs(
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    groups: Sequence[Hashable] | None,
+) -> _Pairs:
+    items = _items(human, judge, groups)
+    scores = np.stack([items.human, items.judge])
     differences: list[np.ndarray] = []
     group: list[np.ndarray] = []
-    for members in places.values():
+    by_group = np.argsort(items.group, kind="stable")
+    for members in np.split(by_group, np.cumsum(np.bincount(items.group))[:-1]):
         first, second = np.triu_indices(len(members), 1)
         if len(first):
             of_group = scores[:, members]
             differences.append(of_group[:, first] - of_group[:, second])
             group.append(np.full(len(first), len(group)))
     if not differences:
-        raise NotEnoughDataError("no group has two outputs with a score of both")
+        raise NotEnoughDataError(_NO_PAIR)
     rounded = np.round(np.concatenate(differences, axis=1), DIGITS)
-    n_missing = int(len(known) - known.sum())
-    return _Pairs(rounded[0], rounded[1], np.concatenate(group), n_missing)
+    return _Pairs(rounded[0], rounded[1], np.concatenate(group), items.n_missing)
 
 
 def _group_means(right: np.ndarray, pairs: _Pairs) -> np.ndarray:
     return np.asarray(np.bincount(pairs.group, right) / np.bincount(pairs.group))
 
 
-def _share_ends(shares: np.ndarray, pairs: _Pairs, level: float) -> tuple[float, float]:
+def _share_ends(shares: np.ndarray, n_pairs: int, level: float) -> tuple[float, float]:
     if len(shares) == 1:
         return nan, nan
-    return share_interval(shares.tolist(), most=len(pairs.human), level=level)
+    return share_interval(shares.tolist(), most=n_pairs, level=level)
 
 
 def _best_width(pairs: _Pairs) -> tuple[float, float]:
@@ -226,7 +255,7 @@ def _crossfit(pairs: _Pairs, level: float) -> Estimate:
         agrees = np.where(tied, pairs.human == 0, pairs.human * pairs.judge > 0)
         right = np.where(fold == held_out, agrees, right)
     shares = _group_means(right, pairs)
-    low, high = _share_ends(shares, pairs, level)
+    low, high = _share_ends(shares, len(pairs.human), level)
     return Estimate(
         value=float(shares.mean()),
         low=low,

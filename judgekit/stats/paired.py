@@ -1,14 +1,14 @@
-"""Two variants on the same items: difference, change of a pass rate, share of wins."""
+"""Two variants on the same items: difference of means, change of a pass rate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import fsum, inf, isnan, nan, sqrt
+from math import fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Figure, cluster_means, observed
-from judgekit.stats.intervals import share_interval, wilson
+from judgekit.stats.arguments import given, whole
+from judgekit.stats.estimate import Estimate, cluster_means, observed, standard_deviation
 from judgekit.stats.quantiles import (
     SLACK,
     check_level,
@@ -17,9 +17,27 @@ from judgekit.stats.quantiles import (
     t_p_value,
     t_quantile,
 )
+from judgekit.stats.win_rates import (
+    WinRate,
+    clustered_win_rate,
+    prob_superior,
+    win_rate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+
+__all__ = [
+    "PairedDifference",
+    "PairedProportions",
+    "WinRate",
+    "clustered_win_rate",
+    "paired_difference",
+    "paired_proportions",
+    "pass_rate_difference",
+    "prob_superior",
+    "win_rate",
+]
 
 _SIGN_FLIP_BELOW = 15
 """With fewer items every flip of signs is tried: 2^14 of them at most."""
@@ -61,17 +79,6 @@ class PairedProportions(Estimate):
         return self.p_mid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WinRate(Estimate):
-    """A's share of wins, a tie being half a win."""
-
-    net: float
-    """Wins less losses, as a share of all."""
-
-    p_sign: float
-    """Exact sign test of wins against losses, two-sided; 1 where all are ties."""
-
-
 def paired_difference(
     a: Sequence[float | None],
     b: Sequence[float | None],
@@ -105,6 +112,7 @@ def paired_difference(
     check_level(level)
     if len(a) != len(b):
         raise ValueError(f"{len(a)} scores of A, but {len(b)} of B")
+    (step,) = given(step=step)
     if not step > 0:
         raise ValueError(f"step is {step}; a step of the scale is more than 0")
     names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
@@ -114,9 +122,9 @@ def paired_difference(
         raise NotEnoughDataError("no item has a score of both variants")
     sides = [of_a[name] for name in items], [of_b[name] for name in items]
     d = _differences(*sides)
-    n, value, sd = len(d), fsum(d) / len(d), _sd(d)
+    n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
     low, high, se = _pseudo_pair_interval(d, step, level)
-    apart = _sd(sides[0]) ** 2 + _sd(sides[1]) ** 2
+    apart = standard_deviation(sides[0]) ** 2 + standard_deviation(sides[1]) ** 2
     p_value, p_method = _difference_p(d)
     return PairedDifference(
         value=value,
@@ -161,6 +169,7 @@ def paired_proportions(
         ValueError: When a count is negative.
         NotEnoughDataError: When there is no case.
     """
+    both, only_a, only_b, neither = whole(both=both, only_a=only_a, only_b=only_b, neither=neither)
     z, n = normal_quantile(level), both + only_a + only_b + neither
     if min(both, only_a, only_b, neither) < 0:
         raise ValueError("a count of cases is negative")
@@ -220,122 +229,6 @@ def pass_rate_difference(
     return replace(found, n_missing=len(a) - len(pairs))
 
 
-def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRate:
-    """A's share of wins with ties as half, and an interval from the trinomial variance.
-
-    `p = (W + T/2) / n`, `V = (W + T/4) / n - p^2`. The interval is Wilson's for
-    `n p~ (1 - p~) / V~` trials, p~ and V~ being taken with half a win, tie and loss added; so it
-    keeps its level near 0 and 1, where t intervals do not.
-
-    Args:
-        wins: Items A won.
-        ties: Items nobody won.
-        losses: Items B won.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The rate, its net form and the sign test.
-
-    Raises:
-        ValueError: When a count is negative.
-        NotEnoughDataError: When there is no item.
-    """
-    check_level(level)
-    n = wins + ties + losses
-    if min(wins, ties, losses) < 0:
-        raise ValueError("a count of items is negative")
-    if n == 0:
-        raise NotEnoughDataError("no comparison to count")
-    rate = (wins + ties / 2) / n
-    centre = (wins + ties / 2 + 0.75) / (n + 1.5)
-    variance = (wins + ties / 4 + 0.625) / (n + 1.5) - centre * centre
-    low, high = wilson(rate, n * centre * (1 - centre) / variance, level=level)
-    plain = (wins + ties / 4) / n - rate * rate
-    return WinRate(
-        value=rate,
-        low=low,
-        high=high,
-        level=level,
-        n=n,
-        method="wilson, trinomial variance",
-        se=sqrt(plain / (n - 1)) if n > 1 and plain > 0 else nan,
-        net=(wins - losses) / n,
-        p_sign=sign_p_values(wins, losses)[0],
-    )
-
-
-def clustered_win_rate(
-    scores: Sequence[float | None], clusters: Sequence[Hashable], *, level: float = 0.95
-) -> WinRate:
-    """A's share of wins where a prompt was compared several times: the mean over prompts.
-
-    Args:
-        scores: 1 (A won), 1/2 (tie), 0 (B won), a probability between, or missing (nan, None).
-        clusters: The prompt of each score.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The rate as in `win_rate`, with each prompt's mean score in place of one score; the sign
-        test counts prompts that lean to either side. `n` counts prompts.
-
-    Raises:
-        ValueError: When a score lies outside [0, 1] or `clusters` has another length.
-        NotEnoughDataError: When no score is known.
-    """
-    known, names = observed(scores, clusters)
-    if any(not 0 <= value <= 1 for value in known):
-        raise ValueError("a score lies outside 0..1")
-    if not known:
-        raise NotEnoughDataError("no comparison to count")
-    shares = list(cluster_means(known, names).values())
-    n, sd = len(shares), _sd(shares)
-    low, high = share_interval(shares, most=inf, pseudo=(0.0, 0.5, 1.0), level=level)
-    ahead, behind = (sum(sign * (s - 0.5) > SLACK for s in shares) for sign in (1, -1))
-    return WinRate(
-        value=fsum(shares) / n,
-        low=low,
-        high=high,
-        level=level,
-        n=n,
-        n_missing=len(scores) - len(known),
-        method="wilson, trinomial variance, clustered",
-        se=sd / sqrt(n) if sd > 0 else nan,
-        n_clusters=n,
-        n_observations=len(known),
-        net=2 * fsum(shares) / n - 1,
-        p_sign=sign_p_values(ahead, behind)[0],
-    )
-
-
-def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
-    """Posterior probability that the first of two independent rates is the higher one.
-
-    The finite sum for whole Beta parameters (Miller 2015, "Formulas for Bayesian A/B testing"),
-    with uniform priors. To be read beside an interval; it is no protection from peeking.
-
-    Args:
-        k1: Successes of the first.
-        n1: Trials of the first; 0 leaves the prior.
-        k2: Successes of the second.
-        n2: Trials of the second.
-
-    Returns:
-        The probability, in [0, 1].
-
-    Raises:
-        ValueError: When a count is out of its range.
-    """
-    if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
-        raise ValueError(f"{k1} of {n1} and {k2} of {n2} are no counts of successes")
-    import numpy as np  # noqa: PLC0415 - only this function needs arrays
-    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
-
-    a1, b1, a2, b2 = k1 + 1, n1 - k1 + 1, k2 + 1, n2 - k2 + 1
-    i = np.arange(a1)
-    terms = betaln(a2 + i, b1 + b2) - np.log(b1 + i) - betaln(1 + i, b1) - betaln(a2, b2)
-    return Figure(value=float(min(1.0, np.exp(terms).sum())), method="beta posteriors, exact sum")
-
-
 def _differences(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """B - A; what is only rounding of floats is no difference."""
     return [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(a, b, strict=True)]
@@ -343,13 +236,6 @@ def _differences(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 def _missing(value: float | None) -> bool:
     return value is None or isnan(value)
-
-
-def _sd(x: Sequence[float]) -> float:
-    if len(x) == 1:
-        return nan
-    centre = fsum(x) / len(x)
-    return sqrt(fsum((value - centre) ** 2 for value in x) / (len(x) - 1))
 
 
 def _pseudo_pair_interval(
@@ -370,7 +256,7 @@ def _difference_p(d: Sequence[float]) -> tuple[float, str]:
         return nan, "none"
     if len(d) < _SIGN_FLIP_BELOW:
         return _sign_flip_p(d), "sign-flip"
-    sd = _sd(d)
+    sd = standard_deviation(d)
     if sd <= SLACK * abs(d[0]):  # all differ alike: t is infinite, the flips are not fooled
         return 2.0 ** (1 - len(d)), "sign-flip"
     return t_p_value(fsum(d) / len(d) / (sd / sqrt(len(d))), len(d) - 1), "t"

@@ -11,16 +11,9 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.logistic import expit
 from judgekit.stats.newton import maximise
-from judgekit.stats.paired_comparisons import (
-    Comparisons,
-    PairResult,
-    Ranking,
-    coefficients,
-    comparisons,
-    ranking,
-    sandwich,
-)
+from judgekit.stats.paired_comparisons import Comparisons, PairResult, comparisons
 from judgekit.stats.quantiles import check_level
+from judgekit.stats.strengths import Ranking, coefficients, ranking, sandwich
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite, sqrt
+from math import ceil, sqrt
+from numbers import Real
 from statistics import NormalDist
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import given, whole
 from judgekit.stats.quantiles import SLACK, normal_quantile
+from judgekit.stats.result import Result
 
 _SAW_TEETH = 30
 """The power of an exact test rises in saw-teeth: it has to hold for as many further sizes."""
@@ -16,7 +19,7 @@ _MOST_ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleSize:
+class SampleSize(Result):
     """How many items are needed."""
 
     value: int
@@ -36,7 +39,7 @@ class SampleSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectableDifference:
+class DetectableDifference(Result):
     """The smallest difference that a size can show."""
 
     value: float
@@ -75,6 +78,7 @@ def sample_size_paired(
     Raises:
         ValueError: When an argument is out of its range.
     """
+    delta, sd_diff = given(delta=delta, sd_diff=sd_diff)
     _positive(delta=abs(delta), sd_diff=sd_diff)
     return _size(((_z(alpha) + _z_power(power)) * sd_diff / delta) ** 2, "paired", alpha, power)
 
@@ -98,6 +102,7 @@ def mde_paired(
         ValueError: When an argument is out of its range.
         NotEnoughDataError: When there is no item.
     """
+    (n,), (sd_diff,) = whole(n=n), given(sd_diff=sd_diff)
     if n < 1:
         raise NotEnoughDataError("without items no difference can be seen")
     _positive(sd_diff=sd_diff)
@@ -124,6 +129,7 @@ def sample_size_mcnemar(
     Raises:
         ValueError: When an argument is out of its range.
     """
+    p_discordant, delta = given(p_discordant=p_discordant, delta=delta)
     _positive(p_discordant=p_discordant, delta=abs(delta))
     if p_discordant > 1 or abs(delta) > p_discordant:
         raise ValueError(f"a change of {delta} needs at least that share of cases that differ")
@@ -151,6 +157,7 @@ def sample_size_two_proportions(
     Raises:
         ValueError: When an argument is out of its range.
     """
+    p1, p2 = given(p1=p1, p2=p2)
     if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
         raise ValueError(f"rates {p1} and {p2}; a rate lies in 0..1")
     _positive(difference=abs(p1 - p2))
@@ -177,6 +184,7 @@ def sample_size_sign(p: float, *, alpha: float = 0.05, power: float = 0.8) -> Sa
         ValueError: When an argument is out of its range, or p is so near 1/2 that more than a
             million pairs are needed.
     """
+    (p,) = given(p=p)
     if not 0 < p < 1:
         raise ValueError(f"p is {p}; a win rate lies between 0 and 1")
     _positive(distance_from_half=abs(p - 0.5))
@@ -212,6 +220,8 @@ def labels_for_ppi(
     Raises:
         ValueError: When an argument is out of its range.
     """
+    (n_unlabeled,), (corr,) = whole(n_unlabeled=n_unlabeled), given(corr=corr)
+    half_width, sd = given(half_width=half_width, sd=sd)
     _positive(half_width=half_width, sd=sd)
     if n_unlabeled < 0 or not -1 <= corr <= 1:
         raise ValueError(f"{n_unlabeled} unlabelled items, correlation {corr}: out of range")
@@ -256,6 +266,11 @@ def sample_size_repeated(
     Raises:
         ValueError: When an argument is out of its range.
     """
+    var_item, var_a, var_b = given(var_item=var_item, var_a=var_a, var_b=var_b)
+    (delta,), (repeats_a, repeats_b) = (
+        given(delta=delta),
+        whole(repeats_a=repeats_a, repeats_b=repeats_b),
+    )
     if min(var_item, var_a, var_b) < 0 or min(repeats_a, repeats_b) < 1:
         raise ValueError("variances are 0 or more, repeats 1 or more")
     variance = var_item + var_a / repeats_a + var_b / repeats_b
@@ -271,18 +286,19 @@ def _size(needed: float, method: str, alpha: float, power: float) -> SampleSize:
 
 
 def _z(alpha: float) -> float:
+    (alpha,) = given(alpha=alpha)
     return normal_quantile(1 - alpha)
 
 
 def _z_power(power: float) -> float:
-    if not 0 < power < 1:
+    if not (isinstance(power, Real) and 0 < power < 1):
         raise ValueError(f"power is {power}; it lies between 0 and 1")
     return NormalDist().inv_cdf(power)
 
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not (isfinite(value) and value > 0):
+        if not value > 0:
             raise ValueError(f"{name} is {value}; it has to be more than 0")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.isotonic import fit_isotonic
-from judgekit.stats.known import cluster_codes, fold_codes, known_pairs, known_scores
+from judgekit.stats.known import cluster_codes, floats, fold_codes, known_pairs, known_scores
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class _Data(NamedTuple):
             return cls(y, f, others, n_missing)
         if [len(names) for names in clusters] != [len(labels), len(judge_unlabeled)]:
             raise ValueError("clusters name the case of each labelled and of each other item")
-        both = np.array(labels, dtype=float) + np.array(judge_labeled, dtype=float)
+        both = floats(labels) + floats(judge_labeled)
         kept = [np.flatnonzero(~np.isnan(both)), _places(judge_unlabeled)]
         codes = [cluster_codes(c, k.tolist()) for c, k in zip(clusters, kept, strict=True)]
         return cls(y, f, others, n_missing, (codes[0], codes[1]))
@@ -305,7 +305,7 @@ class _Data(NamedTuple):
 
 
 def _places(x: Sequence[float | None]) -> np.ndarray:
-    return np.flatnonzero(~np.isnan(np.array(x, dtype=float)))
+    return np.flatnonzero(~np.isnan(floats(x)))
 
 
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:

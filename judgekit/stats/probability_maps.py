@@ -10,6 +10,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.known import known_pairs, outcomes
 from judgekit.stats.logistic import expit, fit_logistic
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ _CLIP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlattMap:
+class PlattMap(Result):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
 
     intercept: float
@@ -49,7 +50,7 @@ class PlattMap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap:
+class BetaMap(Result):
     """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
 
     a: float

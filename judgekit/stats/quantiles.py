@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from math import erfc, isfinite, isnan, nan, sqrt
+from numbers import Real
 from statistics import NormalDist
+
+from judgekit.stats.arguments import whole
 
 SLACK = 1e-9
 """Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
@@ -18,7 +21,7 @@ def check_level(level: float) -> None:
     Raises:
         ValueError: When it does not lie between 0 and 1.
     """
-    if not (isfinite(level) and 0 < level < 1):
+    if not (isinstance(level, Real) and isfinite(level) and 0 < level < 1):
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
 
 
@@ -107,6 +110,7 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     Raises:
         ValueError: When a count is negative.
     """
+    wins, losses = whole(wins=wins, losses=losses)
     if wins < 0 or losses < 0:
         raise ValueError(f"{wins} wins and {losses} losses; counts are not negative")
     fewer, n = min(wins, losses), wins + losses

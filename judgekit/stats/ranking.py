@@ -10,18 +10,12 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import cluster_codes
+from judgekit.stats.known import cluster_codes, floats
 from judgekit.stats.logistic import LogisticFit, expit, fit_logistic
 from judgekit.stats.paired_comparison_models import davidson, rao_kupper
-from judgekit.stats.paired_comparisons import (
-    Comparisons,
-    PairResult,
-    Ranking,
-    comparisons,
-    ranking,
-    sandwich,
-)
-from judgekit.stats.quantiles import check_level, normal_quantile
+from judgekit.stats.paired_comparisons import Comparisons, PairResult, comparisons
+from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+from judgekit.stats.strengths import Ranking, ranking, sandwich
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -41,6 +35,7 @@ TieRule = Literal["half", "drop"]
 RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 
 _FAR = 0.10
+_FLAT = 1e-9
 _POINTS = np.array([1.0, 0.0, 0.5])
 """What item i gets for its win, item j's and a tie."""
 
@@ -191,7 +186,8 @@ def length_controlled_win_rate(
     """A's share of wins had both answers been equally long (after Dubois et al. 2024).
 
     Logistic regression of the score on `tanh(difference in length / its sd)`; the rate is that at
-    no difference, its interval from the sandwich error of the intercept. AlpacaEval adds terms
+    no difference, its interval from the sandwich error of the intercept (clustered: with
+    t(G - 1)). AlpacaEval adds terms
     for each instruction and a penalty of its own: this is not its leaderboard's number. Where
     longer answers are better for good reason, the control takes real merit away.
 
@@ -212,7 +208,7 @@ def length_controlled_win_rate(
     check_level(level)
     if not len(scores) == len(length_a) == len(length_b):
         raise ValueError("scores and lengths are not equally many")
-    table = np.array([scores, length_a, length_b], dtype=float)
+    table = floats([scores, length_a, length_b])
     known = ~np.isnan(table).any(axis=0)
     y, longer = table[0, known], table[1, known] - table[2, known]
     if not ((y >= 0) & (y <= 1)).all():
@@ -227,16 +223,17 @@ def length_controlled_win_rate(
     score = design * (y - fit.fitted)[:, None]
     meat = score.T @ score if codes is None else np.zeros((2, 2))
     covariance = sandwich(fit.curvature, meat, score, codes)
-    intercept, se = float(fit.coef[0]), sqrt(float(covariance[0, 0]))
-    half = normal_quantile(level) * se
+    intercept, se = float(fit.coef[0]), sqrt(max(0.0, float(covariance[0, 0])))
+    n = len(y) if codes is None else int(codes.max()) + 1
+    half = (normal_quantile(level) if codes is None else t_quantile(level, n - 1)) * se
     value, low, high = (float(expit(np.array(intercept + d))) for d in (0.0, -half, half))
+    varies = se > _FLAT and high - low > _FLAT
     raw = float(y.mean())
     far = abs(value - raw) > _FAR
-    n = len(y) if codes is None else int(codes.max()) + 1
     return LengthControlledWinRate(
         value=value,
-        low=low if se > 0 else nan,
-        high=high if se > 0 else nan,
+        low=low if varies else nan,
+        high=high if varies else nan,
         level=level,
         n=n,
         n_missing=int((~known).sum()),
@@ -244,7 +241,8 @@ def length_controlled_win_rate(
         se=value * (1 - value) * se,
         n_clusters=None if clusters is None else n,
         n_observations=len(y),
-        reason=None if se > 0 else "no variation",
+        df=nan if codes is None else n - 1,
+        reason=None if varies else "no variation",
         note="length moves the rate by more than 10 points: it may stand for quality"
         if far
         else None,
@@ -270,7 +268,7 @@ def _extra_columns(
     if covariates is not None:
         if len(covariates) != n_results:
             raise ValueError(f"{n_results} results, but {len(covariates)} rows of covariates")
-        columns = np.array(covariates, dtype=float).reshape(n_results, -1)[rows.kept]
+        columns = floats(covariates).reshape(n_results, -1)[rows.kept]
         if not np.isfinite(columns).all():
             raise ValueError("a covariate is missing or infinite")
     return np.column_stack([columns, np.ones((len(rows.i), int(position)))])

@@ -1,4 +1,4 @@
-"""Whether stated probabilities are those observed: ECE, Brier score and its parts, log loss."""
+"""Whether stated probabilities are those observed: the gap of both, by bins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import whole
 from judgekit.stats.conformal import (
     ConformalQuantile,
     ConformalSet,
@@ -19,13 +19,20 @@ from judgekit.stats.conformal import (
     ordinal_residual,
 )
 from judgekit.stats.discrimination import auroc
-from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, mean, proportion, rating_mean
-from judgekit.stats.isotonic import fit_isotonic
-from judgekit.stats.known import known_pairs, outcomes
+from judgekit.stats.estimate import few_clusters
+from judgekit.stats.known import known_clusters
+from judgekit.stats.rates import Rate, pooled_proportion, proportion
+from judgekit.stats.result import Result
+from judgekit.stats.scoring_rules import (
+    BrierDecomposition,
+    LogLoss,
+    brier_decomposition,
+    known_probabilities,
+    log_loss,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
 __all__ = [
     "BinKind",
@@ -49,12 +56,13 @@ __all__ = [
 
 BinKind = Literal["width", "mass"]
 
-_CLIP = 1e-6
 _FEW = 200
+_CELLS = 500_000
+"""Numbers simulated at once: 4 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationError:
+class CalibrationError(Result):
     """The gap between stated and observed rates, binned."""
 
     value: float
@@ -64,7 +72,7 @@ class CalibrationError:
     """The largest gap of a bin."""
 
     n: int
-    """Items."""
+    """Items, or cases of them."""
 
     n_missing: int
     """Items that lack a side."""
@@ -83,7 +91,7 @@ class CalibrationError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
+class ReliabilityBin(Result):
     """One row of a reliability diagram."""
 
     low: float
@@ -99,46 +107,13 @@ class ReliabilityBin:
     """Share that was right, with Wilson's interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrierDecomposition(Estimate):
-    """The Brier score and what it is made of."""
-
-    brier: float
-    """Mean squared distance of probability and outcome, 0 to 1."""
-
-    reliability: float
-    """Murphy 1973: squared gap of stated and observed rate, over distinct probabilities."""
-
-    resolution: float
-    """Murphy 1973: how far observed rates part from the base rate."""
-
-    uncertainty: float
-    """Variance of the outcome."""
-
-    mcb: float
-    """Miscalibration: what a rising recalibration would gain (Dimitriadis et al. 2021)."""
-
-    dsc: float
-    """Discrimination: what that gains over the base rate."""
-
-    skill: float
-    """1 - brier / uncertainty; nan where all outcomes agree."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogLoss(Estimate):
-    """Mean surprise, in nats."""
-
-    n_clipped: int
-    """Probabilities that were moved to 1e-6 or 1 - 1e-6."""
-
-
 def ece(
     confidence: Sequence[float | None],
     correct: Sequence[float | None],
     n_bins: int = 10,
     kind: BinKind = "width",
     *,
+    clusters: Sequence[Hashable] | None = None,
     rng: np.random.Generator | None = None,
     n_simulations: int = 500,
 ) -> CalibrationError:
@@ -146,7 +121,10 @@ def ece(
 
     Small samples make it large by chance: a perfectly calibrated judge shows about .1 at 100
     items and ten bins. With `rng` its value under calibration is simulated (Broecker & Smith
-    2007); below 200 items read `brier_decomposition` instead.
+    2007); below 200 items read `brier_decomposition` instead. Answers to one case are right or
+    wrong together, which makes the gaps larger by chance: with `clusters` the signs of whole cases
+    are drawn instead, each keeping its residuals (wild cluster bootstrap: Cameron, Gelbach &
+    Miller 2008).
 
     Args:
         confidence: Stated probabilities in [0, 1]; None and nan are missing.
@@ -154,8 +132,9 @@ def ece(
         n_bins: Bins, 1 or more.
         kind: `width` (equal widths, closed above) or `mass` (equal numbers; equal confidences
             that straddle a border are dealt in the order given).
+        clusters: The case of each item; without, each is a case of its own.
         rng: Source of random numbers for the simulation; None leaves it out.
-        n_simulations: Simulated samples.
+        n_simulations: Simulated samples, 1 or more.
 
     Returns:
         The error.
@@ -164,25 +143,29 @@ def ece(
         ValueError: When lengths differ or a value is out of its range.
         NotEnoughDataError: When no item has both sides.
     """
-    p, y, n_missing = _probabilities(confidence, correct)
+    p, y, n_missing = known_probabilities(confidence, correct)
+    n_bins, n_simulations = whole(n_bins=n_bins, n_simulations=n_simulations)
+    codes = known_clusters(clusters, confidence, correct)
+    n = len(p) if codes is None else int(codes.max()) + 1
     bins = _bins(p, n_bins, kind)
     gaps, shares = _gaps(p, y[None], bins)
     value = float((shares * gaps[0]).sum())
     expected = p_value = nan
     if rng is not None:
-        drawn = (rng.random((n_simulations, len(p))) < p).astype(float)
-        simulated = _gaps(p, drawn, bins)[0] @ shares
+        simulated = np.concatenate(
+            [gap @ shares for gap in _chance_gaps(p, y, bins, codes, rng, n_simulations)]
+        )
         expected = float(simulated.mean())
         p_value = float((1 + (simulated >= value - 1e-12).sum()) / (1 + n_simulations))
     return CalibrationError(
         value=value,
         max_gap=float(gaps[0].max()),
-        n=len(p),
+        n=n,
         n_missing=n_missing,
         n_bins=len(shares),
         expected=expected,
         p_value=p_value,
-        note=f"{len(p)} items: biased upwards, read mcb instead" if len(p) < _FEW else None,
+        note=_note(n, is_clustered=codes is not None),
     )
 
 
@@ -192,6 +175,7 @@ def reliability_table(
     n_bins: int = 10,
     kind: BinKind = "width",
     *,
+    clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
     """The rows of a reliability diagram.
@@ -201,6 +185,8 @@ def reliability_table(
         correct: As in `ece`.
         n_bins: As in `ece`.
         kind: As in `ece`.
+        clusters: The case of each item; the rates' intervals are then by sums of cases
+            (`rates.pooled_proportion`).
         level: Confidence level of the rates' intervals.
 
     Returns:
@@ -210,7 +196,9 @@ def reliability_table(
         ValueError: When lengths differ or a value is out of its range.
         NotEnoughDataError: When no item has both sides.
     """
-    p, y, _ = _probabilities(confidence, correct)
+    p, y, _ = known_probabilities(confidence, correct)
+    codes = known_clusters(clusters, confidence, correct)
+    (n_bins,) = whole(n_bins=n_bins)
     bins = _bins(p, n_bins, kind)
     rows = []
     for b in np.unique(bins):
@@ -218,7 +206,11 @@ def reliability_table(
         ends = (b / n_bins, (b + 1) / n_bins)
         if kind == "mass":
             ends = (float(p[inside].min()), float(p[inside].max()))
-        rate = proportion(int(y[inside].sum()), int(inside.sum()), level=level)
+        rate = (
+            proportion(int(y[inside].sum()), int(inside.sum()), level=level)
+            if codes is None
+            else pooled_proportion(y[inside].tolist(), codes[inside].tolist(), level=level)
+        )
         rows.append(
             ReliabilityBin(
                 low=float(ends[0]),
@@ -228,103 +220,6 @@ def reliability_table(
             )
         )
     return tuple(rows)
-
-
-def brier_decomposition(
-    prob: Sequence[float | None], outcome: Sequence[float | None], *, level: float = 0.95
-) -> BrierDecomposition:
-    """The Brier score, and its parts with and without bins.
-
-    Murphy 1973 over distinct probabilities: `brier = reliability - resolution + uncertainty`.
-    CORP (Dimitriadis, Gneiting & Jordan 2021), with q the rising fit of outcomes on
-    probabilities: `mcb = brier(p) - brier(q)`, `dsc = uncertainty - brier(q)`, so
-    `brier = mcb - dsc + uncertainty`.
-
-    Args:
-        prob: Stated probabilities in [0, 1]; None and nan are missing.
-        outcome: 1 or 0, in the order of `prob`.
-        level: Confidence level in (0, 1) of the score's interval.
-
-    Returns:
-        The score with a t interval that never has width 0, and its parts.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
-    """
-    p, y, n_missing = _probabilities(prob, outcome)
-    scored = rating_mean(((p - y) ** 2).tolist(), (0.0, 1.0), continuous=True, level=level)
-    values, place, counts = np.unique(p, return_inverse=True, return_counts=True)
-    rates, share = np.bincount(place, y) / counts, counts / len(p)
-    base = float(y.mean())
-    uncertainty = base * (1 - base)
-    recalibrated = fit_isotonic(p.tolist(), y.tolist()).predict(p)
-    best = float(((recalibrated - y) ** 2).mean())
-    return BrierDecomposition(
-        value=scored.value,
-        low=scored.low,
-        high=scored.high,
-        level=level,
-        n=len(p),
-        n_missing=n_missing,
-        method=scored.method,
-        se=scored.se,
-        df=scored.df,
-        brier=scored.value,
-        reliability=float((share * (values - rates) ** 2).sum()),
-        resolution=float((share * (rates - base) ** 2).sum()),
-        uncertainty=uncertainty,
-        mcb=scored.value - best,
-        dsc=uncertainty - best,
-        skill=1 - scored.value / uncertainty if uncertainty else nan,
-    )
-
-
-def log_loss(
-    prob: Sequence[float | None], outcome: Sequence[float | None], *, level: float = 0.95
-) -> LogLoss:
-    """Mean surprise at the outcomes, `-mean ln p(y)`, in nats.
-
-    Args:
-        prob: Stated probabilities in [0, 1], moved to 1e-6 or 1 - 1e-6 where nearer to an end;
-            None and nan are missing.
-        outcome: 1 or 0, in the order of `prob`.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The loss with a t interval.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no item has both sides.
-    """
-    p, y, n_missing = _probabilities(prob, outcome)
-    clipped = np.clip(p, _CLIP, 1 - _CLIP)
-    found = mean((-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist(), level=level)
-    return LogLoss(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=n_missing,
-        method=found.method,
-        se=found.se,
-        df=found.df,
-        reason=found.reason,
-        n_clipped=int((clipped != p).sum()),
-    )
-
-
-def _probabilities(
-    prob: Sequence[float | None], outcome: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    p, y, n_missing = known_pairs(prob, outcome)
-    if len(p) == 0:
-        raise NotEnoughDataError("no item has both a probability and an outcome")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("a probability lies outside 0..1")
-    return p, outcomes(y), n_missing
 
 
 def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
@@ -346,3 +241,33 @@ def _gaps(p: np.ndarray, y: np.ndarray, bins: np.ndarray) -> tuple[np.ndarray, n
     member = np.zeros((len(p), len(counts)))
     member[np.arange(len(p)), group] = 1 / counts[group]
     return np.abs(y @ member - p @ member), counts / len(p)
+
+
+def _chance_gaps(
+    p: np.ndarray,
+    y: np.ndarray,
+    bins: np.ndarray,
+    codes: np.ndarray | None,
+    rng: np.random.Generator,
+    n_simulations: int,
+) -> Iterator[np.ndarray]:
+    """The gaps of calibrated samples, some at a time: outcomes drawn by p, or cases' signs."""
+    many = len(p) if codes is None else int(codes.max()) + 1
+    _, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    pull = np.zeros((many, len(counts)))
+    if codes is not None:
+        np.add.at(pull, (codes, group), (y - p) / counts[group])
+    most = max(1, _CELLS // many)
+    for start in range(0, n_simulations, most):
+        rows = min(most, n_simulations - start)
+        if codes is None:
+            yield _gaps(p, (rng.random((rows, many)) < p).astype(float), bins)[0]
+        else:
+            yield np.abs(rng.choice((-1.0, 1.0), (rows, many)) @ pull)
+
+
+def _note(n: int, *, is_clustered: bool) -> str | None:
+    few = few_clusters(n) if is_clustered else None
+    unit = "cases" if is_clustered else "items"
+    biased = f"{n} {unit}: biased upwards, read mcb instead" if n < _FEW else None
+    return few or biased

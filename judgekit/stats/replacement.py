@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import given, whole
 from judgekit.stats.coefficient import jackknife_ends
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import mean
-from judgekit.stats.known import is_missing
+from judgekit.stats.known import floats, is_missing
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import SLACK, check_level, t_p_value
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -29,7 +31,7 @@ _FEW_ITEMS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AltTest:
+class AltTest(Result):
     """What the alternative-annotator test says of a judge."""
 
     winning_rate: float
@@ -104,7 +106,7 @@ def alt_test(
         score: `accuracy` (share of equal labels) or `neg_rmse` (numeric scales).
         epsilon: Advantage given to the judge: .2 against experts, .15 skilled raters, .1 crowds.
         q: False discovery rate, in (0, 1).
-        min_items: Raters with fewer items are not tested.
+        min_items: Raters with fewer items, or fewer than two, are not tested.
         level: Confidence level of the advantage's interval.
 
     Returns:
@@ -115,14 +117,16 @@ def alt_test(
         NotEnoughDataError: When fewer than two raters can be tested.
     """
     check_level(level)
+    (epsilon, q), (min_items,) = given(epsilon=epsilon, q=q), whole(min_items=min_items)
     _check(score, epsilon, q)
     items = _shared_items(humans, judge)
     _check_numbers(items, judge, score)
     duels = [_duels(name, items, judge, score) for name in humans]
-    tested = [duel for duel in duels if len(duel.judge_holds) >= min_items]
+    least = max(min_items, 2)  # a t test needs two
+    tested = [duel for duel in duels if len(duel.judge_holds) >= least]
     if len(tested) < 2:  # noqa: PLR2004 - a share of one rater says nothing
         raise NotEnoughDataError(
-            f"{len(tested)} raters have {min_items} items that another rater and the judge also"
+            f"{len(tested)} raters have {least} items that another rater and the judge also"
             " labelled; the test needs two"
         )
     p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
@@ -136,7 +140,7 @@ def alt_test(
         rejected=rejected,
         passed=sum(rejected) * 2 >= len(tested),
         raters=tuple(duel.rater for duel in tested),
-        skipped=tuple(duel.rater for duel in duels if len(duel.judge_holds) < min_items),
+        skipped=tuple(duel.rater for duel in duels if len(duel.judge_holds) < least),
         by_epsilon=tuple((e, _winning_rate(tested, e, q)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
@@ -259,7 +263,7 @@ def _duels(
 def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
     if score == "accuracy":
         return sum(label == other for other in others) / len(others)
-    differences = np.array(others, dtype=float) - float(label or 0.0)
+    differences = floats(others) - float(label or 0.0)
     return -float(np.sqrt(np.mean(differences**2)))
 
 

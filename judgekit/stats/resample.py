@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import whole
 from judgekit.stats.estimate import Estimate
+from judgekit.stats.known import cluster_codes, floats
+from judgekit.stats.named_statistics import NAMED, StatisticName, Values, resampled_places
 from judgekit.stats.quantiles import check_level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 BootstrapMethod = Literal["percentile", "bca"]
-StatisticName = Literal["mean", "median", "sd"]
 
-_CHUNK_CELLS = 160_000
-"""Values resampled at once: 16 rows of 10,000, about 3 MiB with their indices."""
-
-_FEW_LEVELS = 64
 _MOST_DROPPED = 0.05
-_NAMED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "mean": lambda rows: np.asarray(rows.mean(axis=-1)),
-    "median": lambda rows: np.asarray(np.median(rows, axis=-1)),
-    "sd": lambda rows: np.asarray(rows.std(axis=-1, ddof=1)),
-}
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +40,20 @@ class BootstrapEstimate(Estimate):
 
 
 class _Sample(NamedTuple):
-    """What is resampled: rows, and where clusters are given the rows of each."""
+    """What is resampled: rows, and where clusters are given the cluster of each."""
 
     rows: np.ndarray
-    members: list[np.ndarray] | None
+    codes: np.ndarray | None
 
     @property
     def n(self) -> int:
-        return len(self.rows) if self.members is None else len(self.members)
+        return len(self.rows) if self.codes is None else int(self.codes.max()) + 1
+
+    @property
+    def members(self) -> list[np.ndarray]:
+        """The places of each cluster's rows."""
+        codes = np.arange(self.n) if self.codes is None else self.codes
+        return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
 def bootstrap(
@@ -187,11 +187,14 @@ class _Found(NamedTuple):
 def _generator(
     rng: np.random.Generator | None, seed: int | None, n_resamples: int
 ) -> np.random.Generator:
+    (n_resamples,) = whole(n_resamples=n_resamples)
     if (rng is None) == (seed is None):
         raise ValueError("give a generator or a seed, and not both")
     if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
         raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
-    return rng if rng is not None else np.random.Generator(np.random.SFC64(seed))
+    if rng is not None:
+        return rng
+    return np.random.Generator(np.random.SFC64(whole(seed=seed)[0]))
 
 
 def _function(
@@ -199,16 +202,16 @@ def _function(
 ) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
-    if statistic not in _NAMED:
-        raise ValueError(f"no statistic is called {statistic!r}; known: {', '.join(_NAMED)}")
-    named = _NAMED[statistic]
+    if statistic not in NAMED:
+        raise ValueError(f"no statistic is called {statistic!r}; known: {', '.join(NAMED)}")
+    named = NAMED[statistic]
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
 
 def _sample(
     x: Sequence[float | None] | np.ndarray, clusters: Sequence[Hashable] | None
 ) -> tuple[_Sample, int]:
-    rows = np.asarray(x, dtype=float)
+    rows = floats(x)
     if clusters is not None and len(clusters) != len(rows):
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
     if np.isinf(rows).any():
@@ -217,12 +220,8 @@ def _sample(
     kept = rows[known]
     if len(kept) == 0:
         raise NotEnoughDataError("no observations to resample")
-    if clusters is None:
-        return _Sample(kept, None), len(rows) - len(kept)
-    places: dict[Hashable, list[int]] = {}
-    for place, old in enumerate(np.flatnonzero(known)):
-        places.setdefault(clusters[int(old)], []).append(place)
-    return _Sample(kept, [np.array(p) for p in places.values()]), len(rows) - len(kept)
+    codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
+    return _Sample(kept, codes), len(rows) - len(kept)
 
 
 def _draw(
@@ -233,49 +232,23 @@ def _draw(
     n_resamples: int,
 ) -> np.ndarray:
     """The statistic on each resample, by the quickest way that has exactly that law."""
-    flat = sample.rows.ndim == 1
-    if statistic == "mean" and flat:
-        return _draw_means(sample, rng, n_resamples)
-    chosen = _places(sample.n, rng, n_resamples)
-    if isinstance(statistic, str) and flat and sample.members is None and sample.n > 1:
-        return np.concatenate([_NAMED[statistic](_take(sample.rows, part)) for part in chosen])
-    return np.array([function(_resampled(sample, row)) for part in chosen for row in part])
+    if isinstance(statistic, str) and sample.rows.ndim == 1:
+        return Values(*sample).draw(statistic, rng, n_resamples)
+    chosen = resampled_places(sample.n, rng, n_resamples, width=sample.rows.size)
+    if sample.codes is None:
+        return np.array([function(np.take(sample.rows, row, axis=0)) for p in chosen for row in p])
+    by_cluster = sample.rows[np.argsort(sample.codes, kind="stable")]
+    sizes = np.bincount(sample.codes)
+    starts = np.cumsum(sizes) - sizes
+    return np.array(
+        [function(by_cluster[_runs(starts[row], sizes[row])]) for part in chosen for row in part]
+    )
 
 
-def _draw_means(sample: _Sample, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
-    if sample.members is not None:
-        sums = np.array([sample.rows[places].sum() for places in sample.members])
-        sizes = np.array([float(len(places)) for places in sample.members])
-        return np.concatenate(
-            [
-                _take(sums, part).sum(axis=1) / _take(sizes, part).sum(axis=1)
-                for part in _places(sample.n, rng, n_resamples)
-            ]
-        )
-    levels, counts = np.unique(sample.rows, return_counts=True)
-    if len(levels) <= _FEW_LEVELS:
-        draws = rng.multinomial(sample.n, counts / sample.n, size=n_resamples)
-        return np.asarray(draws @ levels / sample.n)
-    parts = _places(sample.n, rng, n_resamples)
-    return np.concatenate([_take(sample.rows, part).mean(axis=1) for part in parts])
-
-
-def _places(n: int, rng: np.random.Generator, n_resamples: int) -> Iterator[np.ndarray]:
-    """Resampled places, a few rows at a time."""
-    most = max(1, _CHUNK_CELLS // n)
-    for start in range(0, n_resamples, most):
-        yield rng.integers(0, n, (min(most, n_resamples - start), n))
-
-
-def _take(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """`values[places]`; `clip` spares a buffer, no place lies outside."""
-    return np.take(values, places, mode="clip")
-
-
-def _resampled(sample: _Sample, places: np.ndarray) -> np.ndarray:
-    if sample.members is None:
-        return np.take(sample.rows, places, axis=0)
-    return np.asarray(sample.rows[np.concatenate([sample.members[place] for place in places])])
+def _runs(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The places of several runs, one after the other."""
+    before = np.cumsum(sizes) - sizes
+    return np.asarray(np.repeat(starts - before, sizes) + np.arange(int(sizes.sum())))
 
 
 def _leave_one_out(
@@ -283,13 +256,11 @@ def _leave_one_out(
     statistic: StatisticName | Callable[[np.ndarray], float],
     function: Callable[[np.ndarray], float],
 ) -> np.ndarray:
+    if isinstance(statistic, str) and sample.rows.ndim == 1:
+        return Values(*sample).leave_one_out(statistic)
     if sample.n == 1:
         return np.array([nan])
-    if sample.members is not None:
-        return np.array([function(np.delete(sample.rows, m, axis=0)) for m in sample.members])
-    if statistic == "mean" and sample.rows.ndim == 1:
-        return np.asarray((sample.rows.sum() - sample.rows) / (sample.n - 1))
-    return np.array([function(np.delete(sample.rows, place, axis=0)) for place in range(sample.n)])
+    return np.array([function(np.delete(sample.rows, m, axis=0)) for m in sample.members])
 
 
 def _interval(
@@ -305,7 +276,7 @@ def _interval(
         reason = "leaving items out leaves bias or skewness undefined" if isnan(levels[0]) else None
     if reason is None:
         low, high = np.quantile(known, levels)
-        if low < high:
+        if high - low > _ROUNDING * float(np.abs(known).max()):
             return _Found(float(low), float(high), None, n_dropped)
         reason = "the resampled statistic hardly varies"
     return _Found(nan, nan, reason, n_dropped)
@@ -316,7 +287,7 @@ def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:
         return "the statistic is undefined on this sample"
     if n_dropped > _MOST_DROPPED * (n_dropped + len(known)):
         return f"the statistic is undefined on {n_dropped} resamples"
-    if np.ptp(known) <= 1e-12 * np.abs(known).max():
+    if np.ptp(known) <= _ROUNDING * np.abs(known).max():
         return "no variation"
     return None
 

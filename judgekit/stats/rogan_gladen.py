@@ -8,10 +8,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from judgekit.stats.arguments import given, whole
 from judgekit.stats.coefficient import Ends
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, proportion
 from judgekit.stats.quantiles import check_level, normal_quantile
+from judgekit.stats.rates import Rate, proportion
+from judgekit.stats.result import Result
 
 CorrectionInterval = Literal["lee", "bootstrap"]
 
@@ -20,7 +22,7 @@ _WEAK = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRates:
+class JudgeRates(Result):
     """How often a pass/fail judge is right, by what is true."""
 
     sensitivity: Rate
@@ -83,7 +85,7 @@ class CorrectedRate(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelAllocation:
+class LabelAllocation(Result):
     """Where the next labels help most."""
 
     n_positive: int
@@ -114,6 +116,9 @@ def judge_rates(
     Raises:
         ValueError: When a count is out of its range.
     """
+    true_pos, n_pos, true_neg, n_neg = whole(
+        true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg
+    )
     sensitivity = proportion(true_pos, n_pos, level=level)
     specificity = proportion(true_neg, n_neg, level=level)
     passed, failed = true_pos + n_neg - true_neg, true_neg + n_pos - true_pos
@@ -174,9 +179,18 @@ def corrected_pass_rate(
         raise ValueError(f"no interval is called {ci!r}; known: lee, bootstrap")
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")
+    counts = _Counts(
+        *whole(
+            n_pass=n_pass,
+            n=n,
+            true_pos=true_pos,
+            n_pos=n_pos,
+            true_neg=true_neg,
+            n_neg=n_neg,
+        )
+    )
     observed = proportion(n_pass, n, level=level).value
     rates = judge_rates(true_pos, n_pos, true_neg, n_neg)
-    counts = _Counts(n_pass, n, true_pos, n_pos, true_neg, n_neg)
     refusal = _refusal(counts, rates, min_labels)
     raw = nan if refusal else (observed + rates.tnr - 1) / rates.youden
     ends, n_dropped = Ends(nan, nan, refusal), 0
@@ -224,6 +238,8 @@ def allocate_labels(
     Raises:
         ValueError: When an argument is out of its range, or the budget below twice `at_least`.
     """
+    budget, at_least = whole(budget=budget, at_least=at_least)
+    pass_rate, tpr, tnr = given(pass_rate=pass_rate, tpr=tpr, tnr=tnr)
     if not all(0 <= x <= 1 for x in (pass_rate, tpr, tnr)):
         raise ValueError("pass_rate, tpr and tnr lie in 0..1")
     if at_least < 0 or budget < 2 * at_least:

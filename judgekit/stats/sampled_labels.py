@@ -10,9 +10,9 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import difference_of_proportions
-from judgekit.stats.known import DIGITS, known_pairs, known_scores
+from judgekit.stats.known import DIGITS, floats, known_pairs, known_scores
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+from judgekit.stats.rates import difference_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ def active_mean(
     z = normal_quantile(level)
     if not len(judge) == len(labels) == len(probs):
         raise ValueError(f"{len(judge)} scores, {len(labels)} labels, {len(probs)} probabilities")
-    f, y, p = (np.array(x, dtype=float) for x in (judge, labels, probs))
+    f, y, p = (floats(x) for x in (judge, labels, probs))
     f, y, p = f[~np.isnan(f)], y[~np.isnan(f)], p[~np.isnan(f)]
     drawn = ~np.isnan(y)
     if not ((p[drawn] > 0) & (p[drawn] <= 1)).all():

@@ -10,8 +10,9 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import DIGITS, cluster_codes, known_pairs
+from judgekit.stats.known import DIGITS, cluster_codes, floats, known_clusters, known_pairs
 from judgekit.stats.quantiles import SLACK, check_level, t_p_value, t_quantile
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -47,7 +48,7 @@ class ScaleUse(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granularity:
+class Granularity(Result):
     """How many levels of its scale a judge really uses."""
 
     effective_levels: float
@@ -105,7 +106,7 @@ def length_slope(
     check_level(level)
     if not len(judge) == len(human) == len(length):
         raise ValueError("judge scores, human scores and lengths are not equally many")
-    table = np.array([judge, human, length], dtype=float)
+    table = floats([judge, human, length])
     known = ~np.isnan(table).any(axis=0)
     y, people, words = table[:, known]
     if not (words > 0).all():
@@ -144,21 +145,28 @@ def length_slope(
 
 
 def scale_use(
-    human: Sequence[float | None], judge: Sequence[float | None], *, level: float = 0.95
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
 ) -> ScaleUse:
     """How much of the scale a judge uses: sd(judge) / sd(human) over the same items.
 
     The test is the correlation of difference and sum (Pitman 1939; Morgan 1939); inverted, with w
     the ratio of variances and `K = 1 + 2 (1 - r^2) t^2 / (n-2)`, it gives the limits
-    `sqrt(w (K -+ sqrt(K^2 - 1)))`.
+    `sqrt(w (K -+ sqrt(K^2 - 1)))`. With clusters both rest on a jackknife of the ratio's logarithm
+    that leaves out whole cases, with t(G - 1).
 
     Args:
         human: Human scores; None and nan are missing.
         judge: Judge scores, in the order of `human`.
+        clusters: The case of each item.
         level: Confidence level in (0, 1).
 
     Returns:
-        The ratio; nan where humans give one score only, no interval where the judge does.
+        The ratio; nan where humans give one score only, no interval where the judge does, or
+        where leaving a case out makes either so. `n` counts items, or cases.
 
     Raises:
         ValueError: When lengths differ.
@@ -172,9 +180,13 @@ def scale_use(
     sd_human, sd_judge = (0.0 if np.ptp(v) <= _FLAT else float(v.std(ddof=1)) for v in (x, y))
     value = sd_judge / sd_human if sd_human else nan
     r = float(np.corrcoef(x, y)[0, 1]) if sd_human and sd_judge else nan
+    codes = known_clusters(clusters, human, judge)
     low = high = p_value = nan
     reason = "humans give one score only" if not sd_human else "the judge gives one score only"
-    if sd_human and sd_judge:
+    if sd_human and sd_judge and codes is not None:
+        low, high, p_value = _clustered_ratio(x, y, codes, value, level)
+        reason = "leaving one case out leaves no spread, or changes nothing"
+    elif sd_human and sd_judge:
         k = 1 + 2 * max(0.0, 1 - r * r) * t_quantile(level, n - 2) ** 2 / (n - 2)
         low, high = (value * sqrt(k + sign * sqrt(k * k - 1)) for sign in (-1, 1))
         gap = sd_judge**2 - sd_human**2
@@ -190,10 +202,12 @@ def scale_use(
         low=low,
         high=high,
         level=level,
-        n=n,
+        n=n if codes is None else int(codes.max()) + 1,
         n_missing=n_missing,
-        method="pitman-morgan",
-        df=n - 2,
+        method="pitman-morgan" if codes is None else "jackknife over cases",
+        df=n - 2 if codes is None else int(codes.max()),
+        n_clusters=None if codes is None else int(codes.max()) + 1,
+        n_observations=n,
         reason=None if low < high else reason,
         correlation=r,
         p_value=p_value,
@@ -214,7 +228,7 @@ def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granu
         ValueError: When a score lies outside the scale.
         NotEnoughDataError: When there is no score.
     """
-    known = np.round([s for s in np.array(scores, dtype=float) if not np.isnan(s)], DIGITS)
+    known = np.round([s for s in floats(scores) if not np.isnan(s)], DIGITS)
     if len(known) == 0:
         raise NotEnoughDataError("no score to count")
     bottom, top = min(scale), max(scale)
@@ -234,6 +248,26 @@ def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granu
         n=len(known),
         n_missing=len(scores) - len(known),
     )
+
+
+def _clustered_ratio(
+    x: np.ndarray, y: np.ndarray, codes: np.ndarray, value: float, level: float
+) -> tuple[float, float, float]:
+    """Ends and p of the ratio of spreads, from its logarithm without each case."""
+    left = len(x) - np.bincount(codes)
+    groups, logs = len(left), []
+    for v in (x, y):
+        centred = v - v.mean()
+        first, second = (p.sum() - np.bincount(codes, p) for p in (centred, centred**2))
+        spread = second - first**2 / np.maximum(left, 1)
+        logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
+    without = logs[1] - logs[0]
+    se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
+    if not se > _FLAT:
+        return nan, nan, nan
+    half = t_quantile(level, groups - 1) * se
+    p_value = t_p_value(log(value) / se, groups - 1)
+    return value * exp(-half), value * exp(half), p_value
 
 
 def _robust_fit(

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.intervals import proportion
-from judgekit.stats.known import known_pairs, outcomes
-from judgekit.stats.quantiles import SLACK
+from judgekit.stats.arguments import given
+from judgekit.stats.known import floats, known_clusters, known_pairs, outcomes
+from judgekit.stats.quantiles import SLACK, check_level
+from judgekit.stats.rates import proportion
+from judgekit.stats.resample import bootstrap
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
 _GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiskCoverage:
+class RiskCoverage(Result):
     """Error among the most confident items, at every coverage."""
 
     coverage: tuple[float, ...]
@@ -38,15 +41,21 @@ class RiskCoverage:
     risk_full: float
     """Error of all items."""
 
+    aurc_low: float
+    """Lower end of the interval of aurc; nan where it was not resampled, or does not vary."""
+
+    aurc_high: float
+    """Upper end of the interval of aurc."""
+
     n: int
-    """Items."""
+    """Items, or cases of them."""
 
     n_missing: int
     """Items that lack a side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbstainThreshold:
+class AbstainThreshold(Result):
     """The confidence above which errors are few enough, with proof."""
 
     threshold: float
@@ -84,7 +93,7 @@ class AbstainThreshold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cascade:
+class Cascade(Result):
     """A chain of judges, each with a threshold; what the last leaves goes to a person."""
 
     stages: tuple[AbstainThreshold, ...]
@@ -98,28 +107,51 @@ class Cascade:
 
 
 def risk_coverage(
-    confidence: Sequence[float | None], correct: Sequence[float | None]
+    confidence: Sequence[float | None],
+    correct: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_resamples: int = 1000,
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
 ) -> RiskCoverage:
     """Error among the most confident items, at every coverage (El-Yaniv & Wiener 2010).
 
     Args:
         confidence: Any scores that rise with confidence; None and nan are missing.
         correct: 1 or 0, in the order of `confidence`.
+        clusters: The case of each item; whole cases are resampled.
+        n_resamples: Resamples for the interval of the area, 100 or more.
+        rng: Source of random numbers; without, there is no interval.
+        level: Confidence level in (0, 1) of the area's percentile interval.
 
     Returns:
         The curve, the area under it, and the area above that of a perfect order (Geifman, Uziel &
         El-Yaniv 2019).
 
     Raises:
-        ValueError: When lengths differ or an outcome is neither 0 nor 1.
+        ValueError: When lengths differ, an outcome is neither 0 nor 1, or another argument is out
+            of its range.
         NotEnoughDataError: When no item has both sides.
     """
+    check_level(level)
     sample = _sample(confidence, correct)
-    _, group, counts = np.unique(-sample.confidence, return_inverse=True, return_counts=True)
-    shared = np.bincount(group, sample.error) / counts
-    n = len(group)
+    codes = known_clusters(clusters, confidence, correct)
+    rows = np.column_stack([sample.confidence, sample.error])
+    n = len(rows)
     accepted = np.arange(1, n + 1)
-    risk = np.cumsum(np.repeat(shared, counts)) / accepted
+    risk = _risks(rows)
+    ends = (nan, nan)
+    if rng is not None:
+        found = bootstrap(
+            rows,
+            lambda drawn: float(_risks(drawn).mean()),
+            clusters=None if codes is None else codes.tolist(),
+            n_resamples=n_resamples,
+            level=level,
+            rng=rng,
+        )
+        ends = found.low, found.high
     errors = int(sample.error.sum())
     perfect = np.maximum(0, accepted - (n - errors)) / accepted
     return RiskCoverage(
@@ -128,7 +160,9 @@ def risk_coverage(
         aurc=float(risk.mean()),
         eaurc=float(risk.mean() - perfect.mean()),
         risk_full=errors / n,
-        n=n,
+        aurc_low=ends[0],
+        aurc_high=ends[1],
+        n=n if codes is None else int(codes.max()) + 1,
         n_missing=sample.n_missing,
     )
 
@@ -147,7 +181,8 @@ def abstain_threshold(
     max_risk", until one is not rejected (fixed-sequence testing: Bauer 1991; Angelopoulos et al.
     2021, "Learn then Test"; Jung, Brahman & Choi 2025). Levels too small to be rejected with no
     error at all, `n < ln delta / ln(1 - max_risk)`, are passed over. So with probability 1 - delta
-    the error is within its limit: 22 items without error are needed at 10 % and 10 %.
+    the error is within its limit: 22 items without error are needed at 10 % and 10 %. The test
+    takes items for independent: of repeats of a case give one.
 
     Args:
         confidence: Confidences of labelled items; None and nan are missing.
@@ -163,6 +198,7 @@ def abstain_threshold(
         ValueError: When lengths differ or an argument is out of its range.
         NotEnoughDataError: When no item has both sides.
     """
+    max_risk, delta = given(max_risk=max_risk, delta=delta)
     if not (0 < max_risk < 1 and 0 < delta < 1):
         raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
     if len(grid) == 0:
@@ -198,6 +234,7 @@ def cascade_thresholds(
     lengths = {len(part) for stage in stages for part in stage}
     if len(lengths) != 1:
         raise ValueError("a cascade needs stages over the same items")
+    max_risk, delta = given(max_risk=max_risk, delta=delta)
     if not (0 < max_risk < 1 and 0 < delta < 1) or len(grid) == 0:
         raise ValueError(
             f"max_risk {max_risk} and delta {delta} lie between 0 and 1; a grid is needed"
@@ -205,7 +242,7 @@ def cascade_thresholds(
     n = lengths.pop()
     left, found, errors = np.ones(n, dtype=bool), [], 0.0
     for confidence, correct in stages:
-        sure, right = np.array(confidence, dtype=float), outcomes(correct)
+        sure, right = floats(confidence), outcomes(correct)
         sure[~left] = nan
         known = ~(np.isnan(sure) | np.isnan(right))
         sample = _Sample(sure[known], 1 - right[known], int((left & ~known).sum()))
@@ -220,6 +257,16 @@ def cascade_thresholds(
         coverage=n_accepted / n if n else nan,
         risk=errors / n_accepted if n_accepted else nan,
     )
+
+
+def _risks(rows: np.ndarray) -> np.ndarray:
+    """Mean error of the 1, 2, ... most confident rows of confidence and error."""
+    order = np.argsort(-rows[:, 0], kind="stable")
+    sure, error = rows[order].T
+    first = np.flatnonzero(np.concatenate([[True], sure[1:] != sure[:-1]]))
+    counts = np.diff(np.append(first, len(sure)))
+    shared = np.add.reduceat(error, first) / counts
+    return np.asarray(np.cumsum(np.repeat(shared, counts)) / np.arange(1, len(sure) + 1))
 
 
 class _Sample(NamedTuple):

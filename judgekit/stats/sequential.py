@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log, nan, sqrt
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import given, whole
 from judgekit.stats.estimate import Estimate, observed
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +21,7 @@ _BISECTIONS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EValue:
+class EValue(Result):
     """Evidence against "no difference", valid whenever one chooses to stop."""
 
     value: float
@@ -38,7 +41,7 @@ class EValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EProcess:
+class EProcess(Result):
     """The e-value after each item."""
 
     path: tuple[float, ...]
@@ -72,6 +75,8 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
     Raises:
         ValueError: When a count is negative or a prior not positive.
     """
+    wins, losses = whole(wins=wins, losses=losses)
+    prior_a, prior_b = given(prior_a=prior_a, prior_b=prior_b)
     if min(wins, losses) < 0 or not (prior_a > 0 and prior_b > 0):
         raise ValueError("counts are 0 or more, priors more than 0")
     return _e_value(_log_win(wins, losses, prior_a, prior_b), wins + losses, 0, "beta mixture")
@@ -133,6 +138,7 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
     Raises:
         ValueError: When sigma or tau is not positive, or a difference is infinite.
     """
+    sigma, tau = given(sigma=sigma, tau=tau)
     if not (sigma > 0 and tau > 0):
         raise ValueError(f"sigma {sigma} and tau {tau} have to be more than 0")
     known, _ = observed(x)
@@ -166,6 +172,7 @@ def mean_confidence_sequence(
         NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
+    low, high = given(low=low, high=high)
     if not low < high:
         raise ValueError(f"low {low} has to be less than high {high}")
     known, _ = observed(x)
@@ -281,5 +288,5 @@ def _crossing(stays: Callable[[float], bool]) -> float:
 
 
 def _check_alpha(alpha: float) -> None:
-    if not 0 < alpha < 1:
+    if not (isinstance(alpha, Real) and 0 < alpha < 1):
         raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")

@@ -1,20 +1,49 @@
-"""Whether quality moves from run to run: the rules that act, and the tests beside them."""
+"""Whether quality moves from run to run: the rules that act; the tests are in `trend_tests`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum, inf, isnan, nan, sqrt
+from math import fsum, inf, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, observed
-from judgekit.stats.intervals import mean
-from judgekit.stats.kendall import consistent_s, kendall_p_value, kendall_s, theil_sen
+from judgekit.stats.arguments import given, whole
+from judgekit.stats.estimate import observed
+from judgekit.stats.kendall import consistent_s, kendall_s, theil_sen
 from judgekit.stats.known import is_missing
-from judgekit.stats.quantiles import SLACK, normal_p_value, t_p_value
+from judgekit.stats.quantiles import SLACK
+from judgekit.stats.result import Result
+from judgekit.stats.trend_tests import (
+    Cusum,
+    MannKendall,
+    RateTrend,
+    SlopeEstimate,
+    cochran_armitage,
+    cusum,
+    item_slopes,
+    mann_kendall,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = [
+    "Cusum",
+    "Direction",
+    "DirectionName",
+    "Escalation",
+    "MannKendall",
+    "PassRateDrop",
+    "RateTrend",
+    "SlopeEstimate",
+    "Spread",
+    "cochran_armitage",
+    "cusum",
+    "direction",
+    "item_slopes",
+    "mann_kendall",
+    "pass_rate_drop",
+    "should_escalate",
+]
 
 DirectionName = Literal["improving", "degrading", "stable"]
 Spread = Literal["range", "cv"]
@@ -23,7 +52,7 @@ _FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
+class Direction(Result):
     """Where the last scores of a series point."""
 
     direction: DirectionName
@@ -49,7 +78,7 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Escalation:
+class Escalation(Result):
     """Whether a person has to be told."""
 
     value: bool
@@ -66,7 +95,7 @@ class Escalation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassRateDrop:
+class PassRateDrop(Result):
     """How far a pass rate fell from one run to the next."""
 
     points: float
@@ -76,66 +105,10 @@ class PassRateDrop:
     """The same as a share of the previous rate; 0 where that was 0 and nothing can fall."""
 
     critical: bool
-    """Whether the relative drop exceeds the limit."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MannKendall:
-    """A test for a monotone trend."""
-
-    s: int
-    """Rising less falling pairs."""
-
-    p_value: float
-    """Two-sided p; nan where all scores are tied."""
-
-    slope: float
-    """Median slope a run (Theil-Sen)."""
-
-    n: int
-    """Scores."""
-
-    n_missing: int
-    """Scores that are missing."""
+    """Whether the relative drop exceeds the limit; False where a rate is missing."""
 
     reason: str | None = None
-    """Why the p is undefined."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateTrend:
-    """A test for a linear trend of a rate."""
-
-    z: float
-    """Normal statistic, negative for a falling rate; nan with a reason where undefined."""
-
-    p_value: float
-    """Two-sided p."""
-
-    n: int
-    """Runs with a case."""
-
-    reason: str | None = None
-    """Why it is undefined."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlopeEstimate(Estimate):
-    """The mean slope of items over runs."""
-
-    p_value: float
-    """Two-sided p against no slope; nan where all items have the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cusum:
-    """Cumulated shortfall of a series."""
-
-    path: tuple[float, ...]
-    """The sum after each run, in standard deviations; a missing run leaves it as it was."""
-
-    alarm_at: int | None
-    """Place of the first run above the limit, from 0; None without an alarm."""
+    """Why the drop is undefined."""
 
 
 def direction(
@@ -164,6 +137,7 @@ def direction(
     Raises:
         ValueError: When window or band are out of range, or a score is infinite.
     """
+    (window,), (band,) = whole(window=window), given(band=band)
     if window < _FEWEST_POINTS or not band >= 0:
         raise ValueError(f"window {window} has to be 3 or more, band {band} 0 or more")
     known, _ = observed(scores)
@@ -193,6 +167,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
     Raises:
         ValueError: When `consecutive` is less than 1.
     """
+    (consecutive,) = whole(consecutive=consecutive)
     if consecutive < 1:
         raise ValueError(f"consecutive is {consecutive}; it is 1 or more")
     length = 0
@@ -203,152 +178,35 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
     return Escalation(value=length >= consecutive, is_new=length == consecutive, n_degrading=length)
 
 
-def pass_rate_drop(previous: float, current: float, *, limit: float = 0.10) -> PassRateDrop:
+def pass_rate_drop(
+    previous: float | None, current: float | None, *, limit: float = 0.10
+) -> PassRateDrop:
     """Whether a pass rate fell by more than a share of what it was.
 
     Args:
-        previous: Rate of the previous run, 0 to 1.
-        current: Rate of this run, 0 to 1.
+        previous: Rate of the previous run, 0 to 1; None and nan are missing.
+        current: Rate of this run, 0 to 1; None and nan are missing.
         limit: The largest share that may be lost, 0 or more; exactly that much is not critical.
 
     Returns:
-        The drop in points and as a share; a rate that rose has a negative one.
+        The drop in points and as a share; a rate that rose has a negative one. Where a rate is
+        missing both are nan with a reason, and nothing is critical: that a run has no rate has to
+        be told on its own.
 
     Raises:
-        ValueError: When a rate lies outside [0, 1] (an undefined rate has no drop).
+        ValueError: When a rate lies outside [0, 1], or the limit is negative.
     """
+    (limit,) = given(limit=limit)
+    rates = {"previous": previous, "current": current}
+    missing = [name for name, rate in rates.items() if is_missing(rate)]
+    if missing or previous is None or current is None:
+        reason = f"no rate of the {' and the '.join(missing)} run"
+        return PassRateDrop(points=nan, relative=nan, critical=False, reason=reason)
     if not (0 <= previous <= 1 and 0 <= current <= 1 and limit >= 0):
         raise ValueError(f"rates {previous} and {current}, limit {limit}: out of range")
     points = previous - current
     relative = points / previous if previous > 0 else 0.0
     return PassRateDrop(points=points, relative=relative, critical=relative > limit + SLACK)
-
-
-def mann_kendall(scores: Sequence[float | None]) -> MannKendall:
-    """Test for a monotone trend; exact up to 60 scores, ties included.
-
-    Args:
-        scores: Scores of runs, oldest first; nan and None are missing.
-
-    Returns:
-        Mann's test (1945) and Sen's slope (1968).
-
-    Raises:
-        NotEnoughDataError: When fewer than two scores are known.
-    """
-    known, _ = observed(scores)
-    if len(known) < 2:  # noqa: PLR2004 - a trend needs two
-        raise NotEnoughDataError("a trend needs two scores at least")
-    p_value = kendall_p_value(known)
-    return MannKendall(
-        s=kendall_s(known),
-        p_value=p_value,
-        slope=theil_sen([nan if score is None else score for score in scores]),
-        n=len(known),
-        n_missing=len(scores) - len(known),
-        reason="all scores are equal" if isnan(p_value) else None,
-    )
-
-
-def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None]) -> RateTrend:
-    """Test for a linear trend of a pass rate over runs (Armitage 1955).
-
-    `T = sum t (k - n p)`, `V = p q (sum n t^2 - (sum n t)^2 / N)`, `z = T / sqrt(V)`.
-
-    Args:
-        passes: Cases that passed, a run each, oldest first; None or nan where that is not known.
-        totals: Cases of each run; 0 where a run has none, as one whose count is missing has.
-
-    Returns:
-        The test; nan with a reason where all or none pass, or only one run has cases.
-
-    Raises:
-        ValueError: When lengths differ or a count is out of its range.
-    """
-    runs = [_counts(k, n) for k, n in zip(passes, totals)]  # noqa: B905 - lengths are compared
-    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in runs):
-        raise ValueError("each run needs its passes, 0 to its total")
-    n_runs = sum(n > 0 for _, n in runs)
-    cases, passed = sum(n for _, n in runs), sum(k for k, _ in runs)
-    rate = passed / cases if cases else nan
-    spread = sum(n * t * t for t, (_, n) in enumerate(runs))
-    shift = sum(n * t for t, (_, n) in enumerate(runs))
-    variance = rate * (1 - rate) * (spread - shift**2 / cases) if cases else nan
-    if n_runs < 2 or not 0 < rate < 1:  # noqa: PLR2004 - a trend needs two
-        reason = "fewer than two runs" if n_runs < 2 else "all or none passed"  # noqa: PLR2004 - as above
-        return RateTrend(z=nan, p_value=nan, n=n_runs, reason=reason)
-    total = fsum(t * (k - n * rate) for t, (k, n) in enumerate(runs))
-    z = total / sqrt(variance)
-    return RateTrend(z=z, p_value=normal_p_value(z), n=n_runs)
-
-
-def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95) -> SlopeEstimate:
-    """The mean over items of each item's least-squares slope over runs, with a t interval.
-
-    Pairing and clustering are both met, since an item counts once with one slope.
-
-    Args:
-        scores: `scores[item][run]`, runs oldest first; nan and None are missing.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The slope a run; the interval is nan with a reason where all slopes are equal or there
-        is one item. `n_missing` counts items with fewer than two scores.
-
-    Raises:
-        NotEnoughDataError: When no item has two scores.
-    """
-    slopes = [_slope(row) for row in scores]
-    if all(isnan(slope) for slope in slopes):
-        raise NotEnoughDataError("no item has scores of two runs")
-    found = mean(slopes, level=level)
-    return SlopeEstimate(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        level=level,
-        n=found.n,
-        n_missing=found.n_missing,
-        method="t over items' slopes",
-        se=found.se,
-        df=found.df,
-        p_value=nan if found.reason else t_p_value(found.value / found.se, found.df),
-        reason=found.reason,
-    )
-
-
-def cusum(
-    scores: Sequence[float | None], target: float, sd: float, *, k: float = 0.5, h: float = 4.0
-) -> Cusum:
-    """Cumulated shortfall below a target (Page 1954): `C = max(0, C + (target - y) / sd - k)`.
-
-    With the defaults it gives a false alarm about every 338 unchanged runs and finds a fall of
-    one standard deviation after about 8.
-
-    Args:
-        scores: Scores of runs, oldest first; nan and None are missing.
-        target: The level to hold, from runs known to be good.
-        sd: Standard deviation of a run's score, more than 0.
-        k: Shortfall that is let pass at each run, in standard deviations.
-        h: The sum above which it alarms, in standard deviations.
-
-    Returns:
-        The path and the first alarm.
-
-    Raises:
-        ValueError: When `sd` is not positive or a score is infinite.
-    """
-    if not sd > 0:
-        raise ValueError(f"sd is {sd}; a spread of 0 would alarm at anything")
-    observed(scores)
-    path, total, alarm_at = [], 0.0, None
-    for place, score in enumerate(scores):
-        if score is not None and not isnan(score):
-            total = max(0.0, total + (target - score) / sd - k)
-        path.append(total)
-        if alarm_at is None and total > h + SLACK:
-            alarm_at = place
-    return Cusum(path=tuple(path), alarm_at=alarm_at)
 
 
 def _direction(
@@ -379,20 +237,3 @@ def _spread(y: Sequence[float], kind: Spread) -> float:
     if kind == "cv":
         width = sqrt(fsum((value - centre) ** 2 for value in y) / (len(y) - 1))
     return width / abs(centre) if centre else inf
-
-
-def _slope(row: Sequence[float | None]) -> float:
-    points = [(t, v) for t, v in enumerate(row) if v is not None and not isnan(v)]
-    if len(points) < 2:  # noqa: PLR2004 - a slope needs two
-        return nan
-    middle = fsum(t for t, _ in points) / len(points)
-    slope = fsum((t - middle) * v for t, v in points) / fsum((t - middle) ** 2 for t, _ in points)
-    rounding = 1e-12 * max(abs(v) for _, v in points)
-    return 0.0 if abs(slope) <= rounding else slope
-
-
-def _counts(passes: int | None, total: int | None) -> tuple[int, int]:
-    """Passes and cases of a run; none of none where a count is missing."""
-    if passes is None or total is None or is_missing(passes) or is_missing(total):
-        return 0, 0
-    return passes, total

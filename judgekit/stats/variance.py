@@ -8,8 +8,11 @@ from math import comb, fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.arguments import given, whole
 from judgekit.stats.estimate import Estimate, Figure
 from judgekit.stats.intervals import rating_mean
+from judgekit.stats.known import is_missing
+from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -18,7 +21,7 @@ _NAMES = ("item", "judge", "item_judge", "sample")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Components:
+class Components(Result):
     """The variance of a score, split into its sources; an estimate may come out negative."""
 
     item: float
@@ -53,7 +56,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DStudy:
+class DStudy(Result):
     """What a design of so many items, judges and samples would give."""
 
     g_coefficient: float
@@ -70,7 +73,7 @@ class DStudy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SamplePlan:
+class SamplePlan(Result):
     """How often to ask for each item."""
 
     value: float
@@ -148,8 +151,9 @@ def dstudy(
         The figures; nan with a reason where a component they need is unknown.
 
     Raises:
-        ValueError: When a number is less than 1.
+        ValueError: When a number is less than 1 or not whole.
     """
+    n_items, n_judges, n_samples = whole(n_items=n_items, n_judges=n_judges, n_samples=n_samples)
     if min(n_items, n_judges, n_samples) < 1:
         raise ValueError("a design has at least one item, one judge and one sample")
     known = (
@@ -178,17 +182,23 @@ def optimal_samples(
     `sqrt(var_sample / var_item * cost_item / cost_sample)` (Brennan 2001; Cochran 1977, 10.6).
 
     Args:
-        var_item: Variance between items, with that of items by judges; 0 or more.
-        var_sample: Variance between samples of an item, 0 or more.
+        var_item: Variance between items, with that of items by judges; 0 or more, nan where it is
+            unknown.
+        var_sample: Variance between samples of an item, 0 or more, nan where it is unknown.
         cost_item: What one more item costs, 0 or more.
         cost_sample: What one more sample costs, more than 0.
 
     Returns:
-        The number, and the best whole one.
+        The number, and the best whole one; undefined with a reason where items do not differ or a
+        variance is unknown.
 
     Raises:
         ValueError: When an argument is out of its range.
     """
+    cost_item, cost_sample = given(cost_item=cost_item, cost_sample=cost_sample)
+    if is_missing(var_item) or is_missing(var_sample):
+        return SamplePlan(value=nan, n_samples=None, reason="a variance is unknown")
+    var_item, var_sample = given(var_item=var_item, var_sample=var_sample)
     if min(var_item, var_sample, cost_item) < 0 or not cost_sample > 0:
         raise ValueError("variances and costs are 0 or more, the cost of a sample is more than 0")
     if var_item == 0:
@@ -217,7 +227,7 @@ def pass_at_k(n: int, c: int, k: int) -> Figure:
         ValueError: When a count is out of its range.
         NotEnoughDataError: When fewer than k tries were made.
     """
-    _check_tries(n, c, k)
+    n, c, k = _tries(n, c, k)
     return Figure(value=(comb(n, k) - comb(n - c, k)) / comb(n, k), method="pass@k")
 
 
@@ -236,7 +246,7 @@ def pass_hat_k(n: int, c: int, k: int) -> Figure:
         ValueError: When a count is out of its range.
         NotEnoughDataError: When fewer than k tries were made.
     """
-    _check_tries(n, c, k)
+    n, c, k = _tries(n, c, k)
     return Figure(value=comb(c, k) / comb(n, k), method="pass^k")
 
 
@@ -262,11 +272,13 @@ def mean_pass_k(
     return rating_mean(each, (0.0, 1.0), continuous=True, level=level)
 
 
-def _check_tries(n: int, c: int, k: int) -> None:
+def _tries(n: int, c: int, k: int) -> tuple[int, int, int]:
+    n, c, k = whole(n=n, c=c, k=k)
     if not 0 <= c <= n or k < 1:
         raise ValueError(f"{c} of {n} tries passed, {k} allowed: no such counts")
     if n < k:
         raise NotEnoughDataError(f"{n} tries cannot tell what {k} would do")
+    return n, c, k
 
 
 def _solve(rows: Sequence[tuple[float, int, int]]) -> tuple[float, float, float, float]:

@@ -61,6 +61,9 @@ def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | No
 
     Returns:
         The least and the greatest mode; None where the open votes can make it anything.
+
+    Raises:
+        ValueError: When no vote is known and none is open.
     """
     if not n_open:
         value = mode(votes)

@@ -21,3 +21,10 @@ def joint() -> np.ndarray:
     """The chance of each pair of labels of two raters."""
     one = ACCURACY * np.eye(4) + (1 - ACCURACY) * SHARES
     return np.asarray(one.T @ (SHARES[:, None] * one))
+
+
+def rated_twice(rng: np.random.Generator, n_cases: int, n_raters: int) -> np.ndarray:
+    """Each case in three near-copies, mostly rated alike; one item follows the law of `rated`."""
+    once = np.repeat(rated(rng, n_cases, n_raters), 3, axis=0)
+    anew = rated(rng, 3 * n_cases, n_raters)
+    return np.where(rng.random((3 * n_cases, 1)) < 0.7, once, anew)

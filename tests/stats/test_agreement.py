@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import agreement_rate, cohen_kappa, lin_ccc, scott_pi
 from judgekit.stats.raters import fleiss_kappa
-from tests.stats.rated_items import joint, rated
-from tests.stats.simulation import covers_at_its_level
+from tests.stats.rated_items import joint, rated, rated_twice
+from tests.stats.simulation import covers_at_its_level, share_covering
 
 if TYPE_CHECKING:
     from judgekit.stats.coefficient import Weights
@@ -163,3 +163,42 @@ def test_a_rate_of_agreement_needs_pairs() -> None:
         agreement_rate([1], [1], within=-1)
     with pytest.raises(NotEnoughDataError, match="no item has a score"):
         agreement_rate([None], [1])
+
+
+def test_kappa_and_pi_over_cases_cover_where_items_would_not() -> None:
+    p = joint()
+    chance = (p.sum(axis=0) @ p.sum(axis=1)).item()
+    truth = (np.trace(p) - chance) / (1 - chance)
+    rng, names = np.random.default_rng(3), np.repeat(np.arange(40), 3).tolist()
+    draws = [zip(*rated_twice(rng, 40, 2).tolist(), strict=True) for _ in range(300)]
+    sets = [tuple(map(list, draw)) for draw in draws]
+    kappas = [cohen_kappa(a, b, labels=SCALE, clusters=names) for a, b in sets]
+    pis = [scott_pi(a, b, clusters=names) for a, b in sets]
+    assert covers_at_its_level(kappas, truth)
+    assert covers_at_its_level(pis, truth)
+    assert share_covering([cohen_kappa(a, b, labels=SCALE) for a, b in sets], truth) < 0.85
+
+
+def test_the_large_sample_interval_of_kappa_covers_for_many_items() -> None:
+    p = joint()
+    chance = (p.sum(axis=0) @ p.sum(axis=1)).item()
+    rng = np.random.default_rng(4)
+    draws = [rated(rng, 300, 2).tolist() for _ in range(300)]
+    found = [cohen_kappa(*zip(*x, strict=True), labels=SCALE, ci="analytic") for x in draws]
+    assert covers_at_its_level(found, (np.trace(p) - chance) / (1 - chance))
+
+
+def test_a_perfect_agreement_has_no_large_sample_interval() -> None:
+    """Rounding leaves a standard error of 1e-9, and so an interval of no width, where it is 0."""
+    labels = [True] * 27 + [False] * 23
+    found = cohen_kappa(labels, labels, labels=[True, False], ci="analytic")
+    assert (found.value, found.se, found.reason) == (1, 0, "the large-sample standard error is 0")
+
+
+def test_the_rate_of_agreement_covers_by_items_and_by_cases() -> None:
+    truth = float(np.trace(joint()))
+    rng, names = np.random.default_rng(5), np.repeat(np.arange(40), 3).tolist()
+    plain = [agreement_rate(*rated(rng, 60, 2).T.tolist()) for _ in range(300)]
+    draws = [rated_twice(rng, 40, 2).T.tolist() for _ in range(300)]
+    assert covers_at_its_level(plain, truth)
+    assert covers_at_its_level([agreement_rate(*x, clusters=names) for x in draws], truth)

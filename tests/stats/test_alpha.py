@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
-from tests.stats.rated_items import joint, rated
+from tests.stats.rated_items import joint, rated, rated_twice
 from tests.stats.simulation import covers_at_its_level
 
 LEVELS = get_args(AlphaLevel)
@@ -136,4 +136,20 @@ def test_alpha_of_ratings_covers_at_its_level(level: AlphaLevel) -> None:
     rng = np.random.default_rng(2)
     truth = krippendorff_alpha(rated(rng, 60_000, 3).tolist(), level, ci="none").value
     found = [krippendorff_alpha(rated(rng, 50, 3).tolist(), level) for _ in range(300)]
+    assert covers_at_its_level(found, truth)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_alpha_over_cases_covers_at_its_level(level: AlphaLevel) -> None:
+    rng, names = np.random.default_rng(3), np.repeat(np.arange(40), 3).tolist()
+    truth = krippendorff_alpha(rated(rng, 40_000, 3).tolist(), level, ci="none").value
+    draws = [rated_twice(rng, 40, 3).tolist() for _ in range(200)]
+    found = [krippendorff_alpha(x, level, clusters=names) for x in draws]
+    assert covers_at_its_level(found, truth)
+
+
+def test_alpha_of_ratios_covers_at_its_level() -> None:
+    rng = np.random.default_rng(4)
+    truth = krippendorff_alpha(rated(rng, 40_000, 3).tolist(), "ratio", ci="none").value
+    found = [krippendorff_alpha(rated(rng, 120, 3).tolist(), "ratio") for _ in range(200)]
     assert covers_at_its_level(found, truth)

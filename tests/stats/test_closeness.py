@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.closeness import bland_altman, lin_ccc
-from tests.stats.simulation import covers_at_its_level
+from judgekit.stats.estimate import jackknife_interval
+from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS, shared
+from tests.stats.simulation import band, covers_at_its_level
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=20)
 
@@ -126,3 +128,37 @@ def test_the_bias_and_its_limits_cover_at_their_level() -> None:
     upper = [e.loa_high_interval for e in found]
     covered = sum(low <= 0.3 + 1.959964 <= high for low, high in upper) / len(upper)
     assert abs(covered - 0.95) < 0.04
+
+
+def test_bias_and_limits_over_cases_cover_at_their_level() -> None:
+    rng, found, low, high = np.random.default_rng(11), [], 0, 0
+    z, sd = 1.959964, math.sqrt(2)
+    for _ in range(300):
+        d = 0.3 + shared(rng)
+        one = bland_altman([0.0] * len(d), d.tolist(), clusters=NAMES)
+        found.append(one)
+        low += one.loa_low_interval[0] <= 0.3 - z * sd <= one.loa_low_interval[1]
+        high += one.loa_high_interval[0] <= 0.3 + z * sd <= one.loa_high_interval[1]
+    assert covers_at_its_level(found, 0.3)
+    assert abs(low / 300 - 0.95) <= band(300)
+    assert abs(high / 300 - 0.95) <= band(300)
+    assert (found[0].n, found[0].n_observations) == (N_CASES, N_CASES * REPEATS)
+    assert found[0].within_one.n_clusters == N_CASES
+
+
+def test_limits_of_two_cases_have_no_interval_when_one_is_single() -> None:
+    found = bland_altman([1, 2, 3], [2, 2, 5], clusters=["a", "a", "b"])
+    assert found.low < found.value < found.high
+    assert math.isnan(found.loa_low_interval[0])
+    assert bland_altman([1, 2], [2, 2], clusters=["a", "a"]).reason == "one cluster only"
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=15))
+def test_concordance_without_each_item_is_that_of_the_others(pairs: list[tuple[int, int]]) -> None:
+    a, b = [x for x, _ in pairs], [y for _, y in pairs]
+    found = lin_ccc(a, b, ci="jackknife")
+    if len(pairs) < 4 or found.reason:
+        return
+    left = [lin_ccc(a[:i] + a[i + 1 :], b[:i] + b[i + 1 :], ci="none").value for i in range(len(a))]
+    assert (found.low, found.high) == pytest.approx(jackknife_interval(found.value, left))

@@ -13,8 +13,10 @@ from judgekit.stats.intervals import (
     clustered_proportion,
     difference_of_proportions,
     mean,
+    pooled_proportion,
     proportion,
     rating_mean,
+    wilson,
 )
 from tests.stats.simulation import band, covers_at_its_level, covers_at_least
 
@@ -310,3 +312,29 @@ def test_the_difference_of_rates_covers_at_its_level() -> None:
     found = [difference_of_proportions(int(k1), 70, int(k2), 80) for k1, k2 in pairs]
     assert covers_at_its_level(found, 0.2)
     assert band(800) < 0.025
+
+
+def test_the_rate_over_all_outcomes_covers_at_its_level() -> None:
+    """Cases of one to seven tries: the plain rate of all, by sums of cases."""
+    rng, found = np.random.default_rng(12), []
+    for _ in range(400):
+        sizes = rng.integers(1, 8, 40)
+        share = rng.beta(3, 1, 40)
+        names = np.repeat(np.arange(40), sizes)
+        passed = rng.random(len(names)) < share[names]
+        found.append(pooled_proportion(passed.astype(float).tolist(), names.tolist()))
+    assert covers_at_its_level(found, 0.75)
+    assert found[0].n_clusters == 40
+
+
+def test_a_pooled_rate_by_hand_and_at_the_ends() -> None:
+    found = pooled_proportion([1, 1, 0, None], ["a", "a", "b", "b"])
+    assert (found.value, found.n, found.n_clusters, found.n_missing) == (2 / 3, 3, 2, 1)
+    assert found.worst_low <= found.low < found.high <= found.best_high
+    alike = pooled_proportion([1, 1, 1], ["a", "a", "b"])
+    assert (alike.low, alike.high) == wilson(1.0, 2)
+    assert pooled_proportion([1, 0], ["a", "a"]).note == "1 cluster only: the interval is rough"
+    with pytest.raises(ValueError, match="neither 0 nor 1"):
+        pooled_proportion([0.5], ["a"])
+    with pytest.raises(NotEnoughDataError, match="no outcomes"):
+        pooled_proportion([None], ["a"])

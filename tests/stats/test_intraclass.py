@@ -108,3 +108,11 @@ def test_without_items_there_is_no_icc() -> None:
     for rows in nothing:
         with pytest.raises(NotEnoughDataError):
             icc(rows)
+
+
+def test_limits_that_do_not_hold_the_value_are_not_shown() -> None:
+    """Satterthwaite's degrees of freedom fail where raters differ more than items do."""
+    found = icc([[5, 2, 5, 1], [3.0, 3.0, 3.0, 3.0]], "2,1", level=0.8)
+    assert found.value == pytest.approx(-4 / 13)
+    assert found.reason == "the limits cannot be told in these data"
+    assert math.isnan(found.low)

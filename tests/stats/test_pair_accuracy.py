@@ -99,3 +99,19 @@ def test_the_accuracy_of_pairs_covers_at_its_level() -> None:
         judge = human + rng.normal(size=100)
         found.append(pairwise_accuracy(human.tolist(), judge.tolist(), groups))
     assert covers_at_least(found, truth)
+
+
+def test_the_cross_fitted_accuracy_covers_at_its_level() -> None:
+    """Humans never tie, so no width helps and the chosen one is 0 or near it."""
+    rng, groups = np.random.default_rng(3), np.repeat(np.arange(25), 4).tolist()
+    truth, found = 0.5 + math.asin(math.sqrt(0.5)) / math.pi, []
+    for _ in range(150):
+        human = rng.normal(size=100)
+        judge = human + rng.normal(size=100)
+        found.append(calibrate_ties(human.tolist(), judge.tolist(), groups).crossfit)
+    assert covers_at_least(found, truth - 0.01)
+
+
+def test_an_infinite_score_is_refused() -> None:
+    with pytest.raises(ValueError, match="a score is infinite"):
+        pairwise_accuracy([1, math.inf], [1, 2])

@@ -262,3 +262,13 @@ def test_a_success_against_a_failure_is_five_to_one() -> None:
     assert float(prob_superior(1, 1, 0, 1)) == pytest.approx(5 / 6)
     with pytest.raises(ValueError, match="no counts"):
         prob_superior(2, 1, 0, 1)
+
+
+def test_the_change_of_repeated_cases_covers_at_its_level() -> None:
+    """B passes a tenth more of each case's three tries."""
+    rng, names, found = np.random.default_rng(13), np.repeat(np.arange(60), 3).tolist(), []
+    for _ in range(300):
+        share = np.repeat(rng.uniform(0.1, 0.9, 60), 3)
+        a, b = (rng.random(180) < share + more for more in (0.0, 0.1))
+        found.append(pass_rate_difference(a.tolist(), b.tolist(), clusters=names))
+    assert covers_at_its_level(found, 0.1)

@@ -311,3 +311,29 @@ def test_items_that_beat_each_other_by_way_of_others_are_one_level() -> None:
     below = [*circle, row(0, 3, 4, 0), row(3, 4, 0, 0, 2)]
     assert comparisons(below, 5).levels() == ((0, 1, 2), (3, 4))
     assert comparisons(below, 5).is_separated()
+
+
+def test_the_advantage_of_the_first_slot_and_the_weight_of_ties_cover() -> None:
+    """Two equal items, each shown first: exp(.4) for the slot, nu = .8."""
+    rng, slot, ties = np.random.default_rng(9), [], 0
+    p = np.array([math.exp(0.2), math.exp(-0.2), 0.8])
+    for _ in range(200):
+        first, second = rng.multinomial(60, p / p.sum(), 2)
+        found = davidson([row(0, 1, *first), row(1, 0, *second)], 2, position=True)
+        assert found.position is not None
+        slot.append(found.position)
+        ties += found.tie_interval[0] <= 0.8 <= found.tie_interval[1]
+    assert covers_at_its_level(slot, 0.4)
+    assert abs(ties / 200 - 0.95) <= band(200)
+
+
+def test_lengths_of_two_comparisons_leave_no_interval() -> None:
+    """Two points and two coefficients: the curve meets both, whatever the noise."""
+    for scores, length_b in (([0.6, 0.5], [1.0, 0.0]), ([0.3, 0.6], [-1.0, 2 / 3])):
+        found = length_controlled_win_rate(scores, [0.0, 1.0], length_b)
+        assert found.reason == "no variation"
+        assert math.isnan(found.low)
+    twice = length_controlled_win_rate(
+        [0.3, 0.6], [1.0, 5 / 3], [1.0, 4 / 3]
+    )  # a variance of -1e-17
+    assert twice.reason == "no variation"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.raters import fleiss_kappa, gwet_ac
-from tests.stats.rated_items import joint, rated
+from tests.stats.rated_items import joint, rated, rated_twice
 from tests.stats.simulation import covers_at_its_level
 
 RATING = st.one_of(st.none(), st.integers(1, 3))
@@ -106,3 +106,16 @@ def test_fleiss_kappa_covers_at_its_level() -> None:
     rng = np.random.default_rng(2)
     found = [fleiss_kappa(rated(rng, 40, 3).tolist()) for _ in range(300)]
     assert covers_at_its_level(found, (np.trace(p) - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("ci", ["jackknife", "analytic"])
+def test_coefficients_over_cases_cover_at_their_level(ci: str) -> None:
+    p = joint()
+    pi = p.sum(axis=0)
+    by_ac, by_fleiss = (pi * (1 - pi)).sum() / 3, (pi**2).sum()
+    rng, names = np.random.default_rng(3), np.repeat(np.arange(40), 3).tolist()
+    draws = [rated_twice(rng, 40, 3).tolist() for _ in range(200)]
+    found = [gwet_ac(x, labels=[1, 2, 3, 4], ci=ci, clusters=names) for x in draws]  # type: ignore[arg-type] # a str
+    assert covers_at_its_level(found, (np.trace(p) - by_ac) / (1 - by_ac))
+    kappas = [fleiss_kappa(x, clusters=names) for x in draws]
+    assert covers_at_its_level(kappas, (np.trace(p) - by_fleiss) / (1 - by_fleiss))

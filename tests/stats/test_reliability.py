@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.discrimination import auroc
 from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
-from tests.stats.simulation import covers_at_its_level, covers_at_least
+from tests.stats.repeated_cases import N_CASES, NAMES, rated_cases
+from tests.stats.simulation import band, covers_at_its_level, covers_at_least
 
 ITEMS = st.lists(
     st.tuples(st.sampled_from([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]), st.integers(0, 1)),
@@ -136,3 +138,47 @@ def test_what_is_no_probability_is_refused() -> None:
         ece([0.2], [1], 0)
     with pytest.raises(NotEnoughDataError, match="no item has both"):
         brier_decomposition([None], [1])
+
+
+def test_a_calibrated_judge_of_repeated_cases_seldom_looks_miscalibrated() -> None:
+    """At 5 % by cases; with repeats taken for items far more often."""
+    rng, by_case, by_item = np.random.default_rng(4), 0, 0
+    for _ in range(150):
+        p, y = (side.tolist() for side in rated_cases(rng))
+        by_case += ece(p, y, 5, clusters=NAMES, rng=rng, n_simulations=100).p_value <= 0.05
+        by_item += ece(p, y, 5, rng=rng, n_simulations=100).p_value <= 0.05
+    assert by_case / 150 <= 0.05 + band(150)
+    assert by_item / 150 > 0.2
+
+
+def test_an_error_over_cases_counts_cases() -> None:
+    p, y = (side.tolist() for side in rated_cases(np.random.default_rng(5)))
+    found = ece(p, y, clusters=NAMES, rng=np.random.default_rng(6))
+    plain = ece(p, y, rng=np.random.default_rng(6))
+    assert (found.value, found.max_gap) == (plain.value, plain.max_gap)
+    assert (found.n, plain.n) == (N_CASES, len(p))
+    assert found.expected > 1.2 * plain.expected
+    assert ece(p[:8], y[:8], clusters=NAMES[:8]).note == "2 clusters only: the interval is rough"
+
+
+def test_the_rates_of_a_diagram_know_cases() -> None:
+    p, y = (side.tolist() for side in rated_cases(np.random.default_rng(7)))
+    plain, found = reliability_table(p, y, 5), reliability_table(p, y, 5, clusters=NAMES)
+    for one, other in zip(plain, found, strict=True):
+        assert (one.confidence, one.rate.value) == (other.confidence, other.rate.value)
+        assert other.rate.n_clusters is not None
+    assert sum(b.rate.high - b.rate.low for b in found) > 1.2 * sum(
+        b.rate.high - b.rate.low for b in plain
+    )
+
+
+def test_a_large_simulation_takes_little_memory() -> None:
+    rng = np.random.default_rng(8)
+    p = rng.random(20_000)
+    y = (rng.random(20_000) < p).astype(float)
+    tracemalloc.start()
+    found = ece(p.tolist(), y.tolist(), rng=rng, n_simulations=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 48 * 2**20
+    assert found.p_value > 0.01

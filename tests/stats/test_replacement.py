@@ -168,3 +168,8 @@ def test_words_have_no_distance() -> None:
     with pytest.raises(ValueError, match="use the score `accuracy`"):
         alt_test(people, people["a"], score="neg_rmse")  # type: ignore[arg-type] # the error is tested
     assert alt_test(people, people["a"]).winning_rate == 1  # type: ignore[arg-type] # words are fine here
+
+
+def test_one_item_of_a_rater_is_no_test() -> None:
+    with pytest.raises(NotEnoughDataError, match="0 raters have 2 items"):
+        alt_test({"a": {1: 1}, "b": {1: 1}}, {1: 1}, min_items=1)

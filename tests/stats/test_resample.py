@@ -11,7 +11,7 @@ from scipy import stats as oracle
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.intervals import mean
 from judgekit.stats.resample import bootstrap, bootstrap_table
-from tests.stats.simulation import covers_at_its_level
+from tests.stats.simulation import covers_at_its_level, covers_at_least
 
 
 def spread(x: np.ndarray) -> float:
@@ -175,3 +175,27 @@ def test_a_large_bootstrap_is_quick_and_small() -> None:
 def test_nothing_cannot_be_resampled(x: list[float | None]) -> None:
     with pytest.raises(NotEnoughDataError, match="no observations to resample"):
         bootstrap(x, "mean", seed=1)
+
+
+def test_the_bootstrap_of_a_table_covers_at_its_level() -> None:
+    rng, found = np.random.default_rng(9), []
+    for _ in range(200):
+        table = rng.multinomial(200, [0.4, 0.15, 0.1, 0.35]).reshape(2, 2)
+        found.append(
+            bootstrap_table(table, lambda t: float(t.trace() / t.sum()), n_resamples=200, rng=rng)
+        )
+    assert covers_at_its_level(found, 0.75)
+
+
+def test_the_bootstrap_of_any_function_of_clustered_rows_covers() -> None:
+    """A correlation of .5 over 50 cases of 3 rows that share one half of their noise."""
+    rng, names, found = np.random.default_rng(10), np.repeat(np.arange(50), 3).tolist(), []
+
+    def r(rows: np.ndarray) -> float:
+        return float(np.corrcoef(rows.T)[0, 1])
+
+    for _ in range(120):
+        both = np.repeat(rng.normal(size=(50, 2)), 3, axis=0) + rng.normal(size=(150, 2))
+        x = np.column_stack([both[:, 0], 0.5 * both[:, 0] + math.sqrt(0.75) * both[:, 1]])
+        found.append(bootstrap(x, r, clusters=names, n_resamples=100, rng=rng))
+    assert covers_at_least(found, 0.5)

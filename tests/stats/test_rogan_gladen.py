@@ -123,3 +123,13 @@ def test_labels_may_have_a_floor_and_rates_need_doubt() -> None:
         allocate_labels(10, 0.5, 0.9, 0.9, at_least=6)
     with pytest.raises(ValueError, match="pass_rate, tpr and tnr lie in"):
         allocate_labels(10, 1.5, 0.9, 0.9)
+
+
+def test_the_rates_of_a_judge_cover_at_their_level() -> None:
+    rng, tpr, tnr = np.random.default_rng(8), [], []
+    for _ in range(400):
+        found = judge_rates(int(rng.binomial(60, 0.85)), 60, int(rng.binomial(50, 0.7)), 50)
+        tpr.append(found.sensitivity)
+        tnr.append(found.specificity)
+    assert covers_at_its_level(tpr, 0.85)
+    assert covers_at_its_level(tnr, 0.7)

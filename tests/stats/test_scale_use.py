@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.scale_use import granularity, length_slope, scale_use
-from tests.stats.simulation import covers_at_its_level
+from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS
+from tests.stats.simulation import covers_at_its_level, share_covering
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -125,3 +126,26 @@ def test_scores_have_to_lie_on_the_scale() -> None:
         granularity([9], [1, 5])
     with pytest.raises(NotEnoughDataError, match="no score"):
         granularity([None], [1, 5])
+
+
+def test_the_ratio_over_cases_covers_where_that_over_items_does_not() -> None:
+    """Judge and human differ by case: sd 1.5 to sqrt(2)."""
+    rng, found, naive = np.random.default_rng(10), [], []
+    for _ in range(300):
+        human, judge = (np.repeat(rng.normal(0, s, N_CASES), REPEATS) for s in (1, 1.5))
+        human = human + rng.normal(0, 0.3, len(human))
+        judge = judge + rng.normal(0, 0.3, len(judge))
+        found.append(scale_use(human.tolist(), judge.tolist(), clusters=NAMES))
+        naive.append(scale_use(human.tolist(), judge.tolist()))
+    truth = math.sqrt((1.5**2 + 0.09) / 1.09)
+    assert covers_at_its_level(found, truth)
+    assert share_covering(naive, truth) < 0.85
+    assert found[0].n == N_CASES
+
+
+def test_a_case_without_which_nothing_varies_leaves_no_interval() -> None:
+    found = scale_use([1, 1, 1, 2], [1, 2, 1, 2], clusters=["a", "a", "b", "c"])
+    assert found.value == pytest.approx(2 / math.sqrt(3))
+    assert "leaving one case out" in (found.reason or "")
+    assert math.isnan(found.p_value)
+    assert math.isnan(scale_use([1, 2, 3], [1, 3, 2], clusters=["a", "a", "a"]).low)

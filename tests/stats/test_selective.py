@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.selective import abstain_threshold, cascade_thresholds, risk_coverage
+from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS
+from tests.stats.simulation import band
 
 ITEMS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1)), min_size=1, max_size=12)
 
@@ -100,3 +102,31 @@ def test_limits_and_lengths_are_checked() -> None:
         cascade_thresholds([([0.5], [1, 1])], max_risk=0.1)
     with pytest.raises(ValueError, match="a grid is needed"):
         cascade_thresholds([([0.5], [1])], max_risk=0.1, grid=[])
+
+
+def test_the_area_of_a_curve_covers_at_its_level() -> None:
+    """By cases of four answers; the truth is the area of a very large sample."""
+    rng = np.random.default_rng(9)
+
+    def draw(n_cases: int) -> tuple[list[float], list[float]]:
+        p = np.repeat(rng.random(n_cases), REPEATS)
+        alike = np.repeat(rng.random(n_cases), REPEATS)
+        y = np.where(rng.random(len(p)) < 0.5, alike, rng.random(len(p))) < p
+        return p.tolist(), y.astype(float).tolist()
+
+    truth, covered = risk_coverage(*draw(20_000)).aurc, 0
+    for _ in range(80):
+        p, y = draw(N_CASES)
+        found = risk_coverage(p, y, clusters=NAMES, rng=rng, n_resamples=120)
+        covered += found.aurc_low <= truth <= found.aurc_high
+    assert covered / 80 >= 0.95 - band(80)
+    assert found.n == N_CASES
+
+
+def test_an_area_that_was_not_resampled_has_no_interval() -> None:
+    found = risk_coverage([0.9, 0.8], [1, 0])
+    assert math.isnan(found.aurc_low)
+    sure = risk_coverage([0.9, 0.8], [1, 1], rng=np.random.default_rng(1), n_resamples=100)
+    assert math.isnan(sure.aurc_high)
+    with pytest.raises(ValueError, match="2 pairs, but 1 cluster names"):
+        risk_coverage([0.9, 0.8], [1, 1], clusters=["a"])

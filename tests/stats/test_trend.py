@@ -95,10 +95,19 @@ def test_a_rate_that_rises_does_not_drop() -> None:
     assert (found.points, found.relative, found.critical) == (-0.25, -0.5, False)
 
 
-def test_from_zero_nothing_drops_and_an_undefined_rate_is_refused() -> None:
+def test_from_zero_nothing_drops() -> None:
     assert not pass_rate_drop(0, 0.4).critical
     with pytest.raises(ValueError, match="out of range"):
-        pass_rate_drop(0.5, math.nan)
+        pass_rate_drop(0.5, 1.2)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_missing_rate_drops_nowhere_and_says_so(missing: float | None) -> None:
+    found = pass_rate_drop(0.5, missing)
+    assert (found.critical, found.reason) == (False, "no rate of the current run")
+    assert math.isnan(found.points)
+    assert math.isnan(found.relative)
+    assert pass_rate_drop(missing, missing).reason == "no rate of the previous and the current run"
 
 
 def test_mann_kendall_counts_what_is_missing() -> None:

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgekit.stats.dominance import Plane, sums_below
+
+POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=25)
+
+
+def plane(points: list[tuple[int, int]]) -> Plane:
+    x, y = np.array(points, dtype=int).reshape(-1, 2).T
+    return Plane(x, y)
+
+
+@settings(max_examples=100)
+@given(POINTS, POINTS)
+def test_what_lies_below_is_what_every_pair_says(
+    points: list[tuple[int, int]], corners: list[tuple[int, int]]
+) -> None:
+    want = [sum(x < a and y < b for x, y in points) for a, b in corners]
+    assert sums_below(plane(points), plane(corners)).tolist() == want
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=25))
+def test_weights_are_summed(points: list[tuple[int, int]]) -> None:
+    weights = np.arange(1, len(points) + 1) / 4
+    found = sums_below(plane(points), plane(points), weights)
+    want = [
+        sum(w for w, (x, y) in zip(weights, points, strict=True) if x < a and y < b)
+        for a, b in points
+    ]
+    assert np.allclose(found, want)
