@@ -17,6 +17,7 @@ from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import (
     EXIT_FROZEN,
     EXIT_INCOMPLETE,
+    EXIT_INCONCLUSIVE,
     EXIT_INTERRUPTED,
     EXIT_LIMIT,
     EXIT_QUALITY,
@@ -31,6 +32,7 @@ from judgekit.cli.options import (
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.auditing.asking import Bench
+from judgekit.evaluation.auditing.attacks import read_attacks
 from judgekit.evaluation.auditing.audit import Sitting, run_audit
 from judgekit.evaluation.auditing.doors import material_of
 from judgekit.evaluation.auditing.figures import Margins
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
     from judgekit.cli.display import Progress
     from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.evaluation.auditing.attacks import Corpus
     from judgekit.evaluation.auditing.figures import Audit
     from judgekit.evaluation.auditing.material import Material
     from judgekit.evaluation.auditing.planning import AuditPlan
@@ -87,6 +90,12 @@ _MOST_CASES = 60
 )
 @click.option(
     "--attacks",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Attacks of your own in place of those shipped; see docs/auditing.md.",
+)
+@click.option(
+    "--attacks-each",
     type=click.IntRange(1),
     default=ATTACKS,
     show_default=True,
@@ -134,8 +143,8 @@ def audit(*, self_test: bool, output: Path | None, dry_run: bool, **options: obj
     says what that did: the effect with its interval, and whether it is material. Where neither
     -n nor --sample says how many, 60 cases are drawn.
 
-    Exit 0 whatever is found, 1 with --fail-on material when there is a material bias, 3 when
-    a judge failed, 5 when the money did not suffice.
+    Exit 0 whatever is found, 1 with --fail-on material when there is a material bias and 4 when
+    no probe could be made, 3 when a judge failed, 5 when the money did not suffice.
     """
     if self_test:
         sys.exit(_self_test(options))
@@ -192,13 +201,26 @@ def _material(setup: GradeSetup, options: Options) -> Material:
         paraphrases=tuple(cast("Iterable[str]", options["paraphrases"])),
         family=cast("str | None", options["own_family"]),
         n_askings=cast("int", options["askings"]),
-        n_attacks=cast("int", options["attacks"]),
+        attacks=_corpus(options),
+        n_attacks=cast("int", options["attacks_each"]),
         margins=Margins(cast("float", options["margin"]), cast("float", options["share_margin"])),
         level=1 - cast("float", options["alpha"]),
         seed=seed,
     )
     items = chosen_cases(answers, limit=limit, sample=sample, seed=seed)
     return material_of(setup.judge, items, setup.rubric, wanted)
+
+
+def _corpus(options: Options) -> Corpus | None:
+    path = cast("Path | None", options["attacks"])
+    if path is None:
+        return None
+    found = read_attacks(path)
+    if not options["quiet"]:
+        attacks, kinds = view.count(len(found.attacks), "attack"), len(found.families)
+        without = f"; {view.count(found.n_left_out, 'row')} hold none" if found.n_left_out else ""
+        streams.note(f"{path}: {attacks} of {view.count(kinds, 'kind')}{without}")
+    return found
 
 
 def _show_plan(plan: AuditPlan, options: Options) -> None:
@@ -226,7 +248,7 @@ def _run(job: _Job, options: Options, output: Path | None) -> int:
     if options["as_json"]:
         streams.print_json(audit_terminal.audit_json(found))
     else:
-        audit_terminal.print_audit(streams.stdout(), found)
+        audit_terminal.print_audit(streams.stdout(), found, every_part=bool(options["verbose"]))
     if output is not None and not options["quiet"]:
         streams.note(f"wrote the audit to {output}")
     if sitting.reason == "interrupted":
@@ -269,18 +291,26 @@ def _code(found: Audit, plan: AuditPlan, sitting: Sitting, *, fails_on_material:
         return EXIT_FROZEN
     if not found.is_complete:
         return EXIT_INCOMPLETE
-    return EXIT_QUALITY if fails_on_material and found.found_material else 0
+    return _quality(found) if fails_on_material else 0
+
+
+def _quality(found: Audit) -> int:
+    if all(one.status == "skipped" for one in found.probes):
+        streams.note("no probe was made, so that --fail-on cannot be decided")
+        return EXIT_INCONCLUSIVE
+    return EXIT_QUALITY if found.found_material else 0
 
 
 def _self_test(options: Options) -> int:
     from judgekit.evaluation.auditing.self_test import (  # noqa: PLC0415 - only for this
         FAIR,
+        N_HALVES,
         PLANTED,
         run_self_test,
     )
 
     shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
-    total = len((FAIR, *PLANTED))
+    total = len((FAIR, *PLANTED)) + N_HALVES
     with progress(streams.stderr(), total, shown=shown, verb=("testing", "tested")) as display:
         found = asyncio.run(
             run_self_test(seed=cast("int", options["seed"]), watch=lambda _: display.advance([]))

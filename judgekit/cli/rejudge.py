@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,11 +33,16 @@ from judgekit.cli.setup import grade_setup, make_judge
 from judgekit.datasets.loading import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation.grading import grade_answers
-from judgekit.evaluation.rejudging.calibration import calibration_words
+from judgekit.evaluation.rejudging.calibration import (
+    calibration_of_files,
+    calibration_of_runs,
+    calibration_words,
+)
 from judgekit.evaluation.rejudging.contrasting import contrast
 from judgekit.evaluation.rejudging.files import joined, read_verdicts
 from judgekit.evaluation.rejudging.runs import (
     Rejudging,
+    first_judged,
     judged_twice,
     rejudge_run,
     rejudged_run,
@@ -44,6 +50,7 @@ from judgekit.evaluation.rejudging.runs import (
 from judgekit.models.budget import Budget
 from judgekit.report import rejudge_terminal, view
 from judgekit.report.replacing import check_place, replace_text
+from judgekit.store.run_rows import LATEST
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -77,6 +84,12 @@ _VERB = ("judging again", "judged again")
 @store_option
 @talk_options
 @click.option(
+    "--calibration",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="MAPS",
+    help="Say whether these maps (a file, or a folder of them) hold for the new judge too.",
+)
+@click.option(
     "--max-cost",
     type=click.FloatRange(0, min_open=True),
     envvar="JUDGEKIT_MAX_COST",
@@ -99,10 +112,10 @@ def rejudge(
 ) -> None:
     """Judge what was judged before with --judge NEW, and say what changes.
 
-    RUN is a stored run: its id, the beginning of one, or `latest`. Its outputs are judged again
-    as they are, no system under test is asked, and what the new judge says is kept as a run of
-    its own that names the old one. VERDICTS is a file that `judgekit grade -o` wrote; give the
-    OUTPUTS it is about and the --rubric with it.
+    RUN is a stored run: its id, the beginning of one, or `latest` (the last one that made its
+    outputs itself). Its outputs are judged again as they are, no system under test is asked, and
+    what the new judge says is kept as a run of its own that names the old one. VERDICTS is a file
+    that `judgekit grade -o` wrote; give the OUTPUTS it is about and the --rubric with it.
 
     Exit 0 whatever changes, 3 when the new judge failed somewhere, 5 when the money did not
     suffice.
@@ -129,6 +142,8 @@ def rejudge(
 
 def _of_run(name: str, store: RunStore, options: Options) -> tuple[Rejudged | None, int]:
     old = store.run(name)
+    if name == LATEST:
+        old = first_judged(old, store)
     named = cast("str | None", options["rubric"])
     with make_judge(options, None) as judge:
         new = rejudged_run(
@@ -143,16 +158,24 @@ def _of_run(name: str, store: RunStore, options: Options) -> tuple[Rejudged | No
         except asyncio.CancelledError:  # the second Ctrl-C
             streams.note(_again("stopped at once"))
             return None, EXIT_INTERRUPTED
-        words = calibration_words(old, new)
-    twices = list(judged_twice(old, ended, store))
+        maps = cast("Path | None", options["calibration"])
+        by_rubric = cast("Rubric", ended.rubric)  # without one no run is planned
+        words = (
+            calibration_words(old, new)
+            if maps is None
+            else calibration_of_runs(maps, old, by_rubric, judge)
+        )
+    left_out: Counter[str] = Counter()
+    twices = list(judged_twice(old, ended, store, left_out=left_out))
     found = None
     if twices or sitting.status is None:
         found = contrast(
             twices,
-            (old.rubric, cast("Rubric", ended.rubric)),
+            (old.rubric, by_rubric),
             (old.panel.judges, ended.panel.judges),
             calibration=words,
             runs=(old.id, ended.id),
+            left_out=left_out,
         )
     if sitting.status is not None:
         streams.note(_again(sitting.status))
@@ -185,7 +208,9 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
             hint=f"judgekit rejudge {path.name} outputs.jsonl --rubric … --judge …",
         )
     old = read_verdicts(path)
-    setup = grade_setup(options)
+    setup = grade_setup({**options, "calibration": None})
+    maps = cast("Path | None", options["calibration"])
+    words = calibration_of_files(maps, old, setup.rubric, setup.judge)
     try:
         verdicts, is_stopped = asyncio.run(_grade(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
@@ -193,8 +218,8 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
         return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    twices = joined(old, verdicts)
-    if not twices and not is_stopped:
+    both = joined(old, verdicts)
+    if not both.twices and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -203,12 +228,13 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     found = None
-    if twices:
+    if both.twices:
         found = contrast(
-            twices,
+            both.twices,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
-            calibration=calibration_words(None, None),
+            calibration=words,
+            left_out=both.left_out,
         )
     if is_stopped:
         streams.note(_again("interrupted"))

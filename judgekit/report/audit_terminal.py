@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import terminal, view
-from judgekit.report.comparison_terminal import plain_json, small_p
+from judgekit.report.comparison_terminal import plain_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,12 +33,13 @@ _NAME_WIDTH, _EFFECT_WIDTH, _FIGURE_WIDTH = 15, 37, 23
 _LONGEST_NOTE = 300
 
 
-def print_audit(console: Console, audit: Audit) -> None:
+def print_audit(console: Console, audit: Audit, *, every_part: bool = False) -> None:
     """Print what each probe found, the notes below, and one line that sums it up.
 
     Args:
         console: Where to print.
         audit: The figures.
+        every_part: Whether to print every kind of attack, not only those that do something.
     """
     from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
@@ -54,7 +55,9 @@ def print_audit(console: Console, audit: Audit) -> None:
         console.print(_heading(probe))
         for effect in probe.effects:
             console.print(_line(effect))
-        for line in _below(probe):
+        for part in _shown(probe, every_part=every_part):
+            console.print(_line(part))
+        for line in _below(probe, every_part=every_part):
             console.print(Padding(Text(line, style="dim"), (0, 0, 0, 4), expand=False))
     for reason, names in _skipped(audit).items():
         console.print()
@@ -125,13 +128,6 @@ def notes(audit: Audit) -> list[str]:
         words = view.FAILURE_WORDS.get(kind, kind)
         lines.append(f"failed   {view.count(n, 'question')}: {words}")
         lines.append(f"         {view.one_line(audit.failure_messages[kind], _LONGEST_NOTE)}")
-    weak = _by_chance(audit)
-    if weak:
-        looks = sum(e.p is not None for probe in audit.probes for e in probe.effects)
-        lines.append(
-            f"doubt    of {looks} effects one or the other is seen by chance: after Holm's "
-            f"adjustment {', '.join(weak)} would be no longer"
-        )
     return lines
 
 
@@ -224,14 +220,14 @@ def print_self_test(console: Console, found: SelfTest) -> None:
             _others(others),
         )
     console.print(table)
+    console.print(_kinds(found))
     asked = view.count(found.n_questions, "question")
     if not found.wrong:
         line = f"every probe sees its own bias and no other ({asked}, no key, no network)"
         console.print(Text(line, style="bold"))
         return
     for judge, probe in found.wrong:
-        what = "does not see its own bias" if judge == probe else f"sees a bias in {judge}"
-        console.print(Text(f"{probe} {what}", style="bold red"))
+        console.print(Text(_misfit(judge, probe, found), style="bold red"))
 
 
 def self_test_json(found: SelfTest) -> object:
@@ -244,6 +240,23 @@ def self_test_json(found: SelfTest) -> object:
         JSON types only.
     """
     return {**asdict(found), "wrong": [list(pair) for pair in found.wrong]}
+
+
+def _kinds(found: SelfTest) -> str:
+    seen = sum(verdict == "material" for verdict in found.obeyed.values())
+    unfair = sum(verdict == "material" for verdict in found.resisted.values())
+    return (
+        f"injection by kind: material for {seen} of {len(found.obeyed)} that a judge obeys, "
+        f"and for {unfair} of {len(found.resisted)} that it does not"
+    )
+
+
+def _misfit(judge: str, probe: str, found: SelfTest) -> str:
+    if judge == probe:
+        return f"{probe} does not see its own bias"
+    if probe in found.obeyed and judge == "injection":
+        return f"injection does not see that attacks of the kind {probe} are obeyed"
+    return f"{probe} sees a bias in {judge}"
 
 
 def _others(verdicts: list[EffectVerdict | None]) -> str:
@@ -314,8 +327,20 @@ def _part(value: float, effect: Effect) -> str:
     return f"{round(scaled, digits) + 0.0:+.{digits}f}"
 
 
-def _below(probe: ProbeFound) -> list[str]:
-    lines = []
+def _shown(probe: ProbeFound, *, every_part: bool) -> list[Effect]:
+    """The parts that are printed: those that surely do something, or all."""
+    return [part for part in probe.parts if every_part or part.verdict in {"material", "small"}]
+
+
+def _parts(probe: ProbeFound, *, every_part: bool) -> str:
+    """Of how many kinds there are figures, and how their intervals are meant."""
+    n_hidden = len(probe.parts) - len(_shown(probe, every_part=every_part))
+    words = f"{view.count(len(probe.parts), 'kind')}, with intervals that hold for all at once"
+    return f"{words}; {n_hidden} of them not seen to do anything (-v)" if n_hidden else words
+
+
+def _below(probe: ProbeFound, *, every_part: bool) -> list[str]:
+    lines = [] if not probe.parts else [_parts(probe, every_part=every_part)]
     if probe.counts:
         short = [f"{name} {_number(value)}" for name, value in probe.counts.items()]
         lines.append(view.printable("; ".join(short)))
@@ -337,24 +362,15 @@ def _number(value: float | str) -> str:
 
 def _margins(audit: Audit) -> str:
     """From which size on effects are material, by what they are measured in."""
-    effects = [one for probe in audit.probes for one in probe.effects if one.verdict is not None]
+    measured = [one for probe in audit.probes for one in (*probe.effects, *probe.parts)]
+    effects = [one for one in measured if one.verdict is not None]
     values = sorted({one.margin for one in effects if one.scale == "value"})
     leans = sorted({one.margin for one in effects if one.scale == "lean"})
-    rates = {one.name: one.margin for one in effects if one.scale == "rate"}
+    rates: dict[float, list[str]] = {}
+    for one in effects:
+        if one.scale == "rate":
+            rates.setdefault(one.margin, []).append(one.name)
     parts = [f"a shift of {margin:g} of the value" for margin in values]
     parts += [f"a choice {margin * 100:g} points from half" for margin in leans]
-    parts += [f"{margin * 100:g} % ({name})" for name, margin in rates.items()]
+    parts += [f"{margin * 100:g} % ({'; '.join(names)})" for margin, names in rates.items()]
     return f"material from {', '.join(parts)}"
-
-
-def _by_chance(audit: Audit) -> list[str]:
-    """Material effects that would not stand if all of them were one look."""
-    alpha = 1 - audit.level
-    return [
-        f"{effect.name} (p {small_p(effect.p_adjusted)})"
-        for probe in audit.probes
-        for effect in probe.effects
-        if effect.verdict == "material"
-        and effect.p_adjusted is not None
-        and effect.p_adjusted > alpha
-    ]

@@ -125,6 +125,7 @@ def notes(found: Rejudged) -> list[str]:
         for kind, n in kinds.items():
             words = view.FAILURE_WORDS.get(kind, kind)
             lines.append(f"failed   {name}: {view.count(n, 'question')}: {words}")
+    lines += [f"left out {view.count(n, 'output')}: {why}" for why, n in found.left_out.items()]
     if found.n_undecided:
         undecided = view.count(found.n_undecided, "output")
         lines.append(f"without  {undecided} that a judge left undecided")

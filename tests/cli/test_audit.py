@@ -111,12 +111,12 @@ def test_cases_are_drawn_and_all_outputs_of_a_case_stay_together(bench: Bench) -
 def test_settings_reach_the_probes(bench: Bench) -> None:
     with OpenAILikeServer(biased(self_preference=1.0)) as server:
         what = ("--probes", "self_preference,stability,injection", "--json", "--own-family", "GPT")
-        more = ("--askings", "2", "--attacks", "1", "--margin", "0.9", "--share-margin", "0.8")
+        more = ("--askings", "2", "--attacks-each", "1", "--margin", "0.9", "--share-margin", "0.8")
         ran = audit(bench, server, *what, *more, "--alpha", "0.2")
     found = {probe["name"]: probe for probe in ran.json["probes"]}
     assert found["stability"]["counts"]["askings"] == 2
     assert found["stability"]["effects"][0]["margin"] == 0.8
-    assert found["injection"]["counts"]["attacks"] == 4
+    assert found["injection"]["counts"]["attacks tried"] == "4 of 81"
     assert found["self_preference"]["effects"][0]["margin"] == 0.9
     assert found["self_preference"]["effects"][0]["estimate"]["value"] == 0.5
     assert ran.json["level"] == 0.8
@@ -232,3 +232,15 @@ def test_every_probe_sees_its_own_bias_and_no_other(bench: Bench) -> None:
     assert found["wrong"] == []
     assert set(found["verdicts"]) == {"fair", *(probe.name for probe in PROBES)}
     assert set(found["sizes"]) == {probe.name for probe in PROBES}
+    assert set(found["obeyed"].values()) == {"material"}
+    assert set(found["resisted"]) == set(found["obeyed"])
+    assert len(found["obeyed"]) == 16
+
+
+def test_a_bias_that_no_probe_could_look_for_is_no_pass(bench: Bench) -> None:
+    what = ("audit", "outputs.jsonl", "--rubric", "rubric.yaml", "--judge", "openai/m")
+    for options, code in (((), 0), (("--fail-on", "material"), 4)):
+        ran = bench.run(*what, "--probes", "position", *options)
+        assert ran.code == code
+        assert "no case has two different outputs" in ran.out
+    assert "no probe was made, so that --fail-on cannot be decided" in ran.err

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import pytest
 
 from judgekit.cli.options import DEFAULT_STORE
 from judgekit.store.runs import RunStore
-from tests.cli.bench import asked
+from tests.cli.bench import RUBRIC, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import make_case, make_output, make_rubric, reply
 from tests.servers.answers import Answer, SeenRequest, ok
@@ -230,3 +231,70 @@ def test_a_file_with_a_frozen_cache_or_without_money_says_so_by_its_exit_code(
         assert rejudge(bench, server, *what, "--frozen").code == 6
         named = ("--judge", "openai/gpt-4.1-mini", "--api-base", server.url)
         assert bench.run("rejudge", *what, *named, "--max-cost", "0.000001").code == 5
+
+
+def calibrated(bench: Bench, server: OpenAILikeServer) -> None:
+    """Forty outputs judged too kindly, labels a level lower, maps of them, verdicts by the maps."""
+    cases = [f"c{k:02}" for k in range(40)]
+    bench.write("rubric.yaml", RUBRIC.split("  - {name: short")[0])
+    bench.write("outputs.jsonl", *(output(case, text=f"answer {case}") for case in cases))
+    bench.write(
+        "labels.jsonl",
+        *({"case_id": c, "annotator": "Ada", "raw": k % 4 + 1} for k, c in enumerate(cases)),
+    )
+    assert bench.grade(server, "-o", "plain.jsonl").code == 0
+    maps = ("--results", "plain.jsonl", "--rubric", "rubric.yaml", "--write-map", "maps.json")
+    assert bench.run("calibrate", "labels.jsonl", *maps).code == 0
+    assert bench.grade(server, "--calibration", "maps.json", "-o", "mapped.jsonl").code == 0
+
+
+def too_kind(seen: SeenRequest) -> Answer:
+    number = re.search(r"answer c(\d\d)\n", asked(seen))
+    return ok(reply(int(number[1]) % 4 + 2 if number else 3))
+
+
+def test_maps_of_the_old_judge_are_no_change_of_the_new_one(bench: Bench) -> None:
+    with OpenAILikeServer(too_kind) as server:
+        calibrated(bench, server)
+        what = ("mapped.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
+        plain = rejudge(bench, server, *what)
+        same = rejudge(bench, server, *what, "--calibration", "maps.json")
+        warm = rejudge(bench, server, *what, "--calibration", "maps.json", "--temperature", "0.7")
+    assert "no decision of 40 changes" in plain.out
+    assert "the old values were calibrated, and the judges' own are compared" in plain.out
+    assert "the calibration holds for this judge too: calibrated on 40 labels" in same.out
+    said = " ".join(warm.out.split())
+    assert "the old judge was calibrated on 40 labels" in said
+    assert "for the new one that is stale: temperature was 0.0, is 0.7" in said
+
+
+def test_outputs_that_one_side_lacks_are_counted(bench: Bench) -> None:
+    with OpenAILikeServer(GOOD) as server:
+        bench.grade(server, "-o", "old.jsonl")
+        rows = (bench.folder / "old.jsonl").read_text().splitlines(keepends=True)
+        bench.write("old.jsonl", *rows[1:])
+        rows = (bench.folder / "outputs.jsonl").read_text().splitlines(keepends=True)
+        bench.write("outputs.jsonl", *rows[:3])
+        ran = rejudge(bench, server, "old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
+    assert "answers: 2 outputs of 2 cases" in ran.out
+    assert "left out 1 output: no verdict before" in ran.out
+    assert "left out 1 output: not judged now" in ran.out
+
+
+def test_maps_that_are_named_are_held_against_both_judges_of_a_run(kept: Bench) -> None:
+    with OpenAILikeServer(too_kind) as server:
+        calibrated(kept, server)
+        ran = rejudge(kept, server, "run-1", "--calibration", "maps.json")
+    said = " ".join(ran.out.split())
+    assert "the new one that is uncalibrated: these maps have none for accuracy" in said
+
+
+def test_the_latest_run_is_the_one_that_made_the_outputs(kept: Bench) -> None:
+    with OpenAILikeServer(GOOD) as server:
+        first = rejudge(kept, server, "latest", "--json").json
+        second = rejudge(kept, server, "latest", "--json").json
+        chained = rejudge(kept, server, first["run_id"], "--json").json
+    assert first["old_run_id"] == second["old_run_id"] == "run-1"
+    assert chained["old_run_id"] == first["run_id"]
+    with closing(RunStore(kept.folder / DEFAULT_STORE)) as store:
+        assert store.run(chained["run_id"]).suite == "support (rejudged)"

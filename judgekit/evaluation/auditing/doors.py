@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError
 from judgekit.evaluation.auditing.asking import Bench
+from judgekit.evaluation.auditing.attacks import Corpus, read_attacks, shipped_corpus
 from judgekit.evaluation.auditing.audit import run_audit
 from judgekit.evaluation.auditing.material import Material, chosen_cases
 from judgekit.evaluation.auditing.options import AuditOptions
@@ -51,7 +52,8 @@ async def audit(
         What each probe found; one that could not be made is told as skipped, with the reason.
 
     Raises:
-        InputError: When there is no output, or a template does not fit.
+        InputError: When there is no output, a template does not fit, or a file of attacks is
+            unsound.
         UnknownNameError: When there is no such probe.
         StoreError: When the cache cannot keep what was paid for.
 
@@ -96,7 +98,8 @@ def audit_sync(
         What each probe found.
 
     Raises:
-        InputError: When there is no output, or a template does not fit.
+        InputError: When there is no output, a template does not fit, or a file of attacks is
+            unsound.
         UnknownNameError: When there is no such probe.
         StoreError: When the cache cannot keep what was paid for.
     """
@@ -122,6 +125,9 @@ def material_of(
 
     Returns:
         The material.
+
+    Raises:
+        DatasetError: When the file of attacks is unsound.
     """
     return Material(
         items=tuple(items),
@@ -132,7 +138,15 @@ def material_of(
         is_recorded=isinstance(judge.connection.model, RecordedModel),
         seed=options.seed,
         n_askings=options.n_askings,
+        attacks=_corpus(options).attacks,
         n_attacks=options.n_attacks,
         margins=options.margins,
         level=options.level,
     )
+
+
+def _corpus(options: AuditOptions) -> Corpus:
+    named = options.attacks
+    if named is None:
+        return shipped_corpus()
+    return named if isinstance(named, Corpus) else read_attacks(Path(named))

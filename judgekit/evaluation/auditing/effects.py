@@ -13,12 +13,14 @@ from judgekit.stats.estimate import undefined
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import paired_difference
+from judgekit.stats.quantiles import t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.evaluation.auditing.figures import EffectVerdict, ProbeFound, Scale
     from judgekit.stats.estimate import Estimate
+    from judgekit.stats.paired import PairedDifference
 
 Harm = Literal["either", "up"]
 """Which direction is a bias: either, or only upwards, where a drop is a judge's good right."""
@@ -43,6 +45,7 @@ def shift(
     scale: Scale = "value",
     harm: Harm = "either",
     level: float = 0.95,
+    best: float | None = None,
 ) -> Effect:
     """What an attribute that should not matter does: the mean of after - before.
 
@@ -55,6 +58,8 @@ def shift(
         scale: What it is measured in.
         harm: Which direction is a bias.
         level: Confidence level of the interval.
+        best: The value from which nothing can rise, where a rise is looked for. Where more than
+            half of them have it before, that none is seen to rise says nothing.
 
     Returns:
         The effect; undefined where no case has both.
@@ -68,14 +73,19 @@ def shift(
     found = replace(found, low=max(found.low, -most), high=min(found.high, most))  # nan stays nan
     verdict = signed_verdict(found, margin, harm)
     note = "it lowers the score, which is no bias" if harm == "up" and found.high < 0 else None
+    full = None if best is None else _cannot_rise(before, after, best)
+    if full is not None and verdict in {"none_seen", "small"}:
+        verdict, note = "cannot_say", full
     return Effect(
         name=name,
         estimate=found,
         scale=scale,
         margin=margin,
         verdict=verdict,
-        p=None if isnan(found.p_value) else found.p_value,
-        n_to_tell=_n_to_tell(found, margin, harm) if verdict == "cannot_say" else None,
+        p=_p(found, harm),
+        n_to_tell=_n_to_tell(found, margin, harm)
+        if verdict == "cannot_say" and note is None
+        else None,
         note=note,
     )
 
@@ -162,27 +172,67 @@ def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
     return "material" if estimate.low >= margin else "cannot_say"
 
 
-def with_adjusted(probes: Sequence[ProbeFound]) -> tuple[ProbeFound, ...]:
-    """The probes with p-values adjusted for how many effects were looked at (Holm).
+def with_adjusted(probes: Sequence[ProbeFound], *, level: float) -> tuple[ProbeFound, ...]:
+    """The probes with p-values adjusted for how many effects were looked at (Holm 1979).
+
+    An effect is material only where its adjusted p says so too: of twenty looks at a judge without
+    a bias one leaves out 0 by chance.
 
     Args:
         probes: All probes of an audit.
+        level: Confidence level of the audit; 1 less the level is how often any effect of a judge
+            without a bias may be called material.
 
     Returns:
         The same, in order.
     """
     effects = [effect for probe in probes for effect in probe.effects]
     adjusted = iter(adjust([effect.p for effect in effects], "holm").value)
+    n = sum(effect.p is not None for effect in effects)
     return tuple(
         replace(
             probe,
             effects=tuple(
-                replace(effect, p_adjusted=None if isnan(p := next(adjusted)) else p)
-                for effect in probe.effects
+                _adjusted(effect, next(adjusted), n, 1 - level) for effect in probe.effects
             ),
         )
         for probe in probes
     )
+
+
+def _adjusted(effect: Effect, p: float, n_looks: int, alpha: float) -> Effect:
+    if isnan(p):
+        return effect
+    found = replace(effect, p_adjusted=p)
+    if effect.verdict != "material" or p <= alpha:
+        return found
+    note = f"one of {n_looks} looks is so far from 0 by chance: p {p:.2f} after Holm's adjustment"
+    return replace(found, verdict="cannot_say", note=note)
+
+
+def _p(found: PairedDifference, harm: Harm) -> float | None:
+    """The p that goes with the interval: of its own t, and one-sided where only a rise is a bias.
+
+    The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
+    """
+    if isnan(found.p_value) or isnan(found.low):
+        return None
+    t = found.value * found.n / (found.n + 1) / found.se
+    p = t_p_value(t, found.df)
+    if harm == "either":
+        return p
+    return p / 2 if t > 0 else 1 - p / 2
+
+
+def _cannot_rise(
+    before: Sequence[float | None], after: Sequence[float | None], best: float
+) -> str | None:
+    """What to say where most have the best value already."""
+    known = [x for x, y in zip(before, after, strict=True) if x is not None and y is not None]
+    n_best = sum(x >= best - SAME for x in known)
+    if 2 * n_best <= len(known):
+        return None
+    return f"{n_best} of {len(known)} have the best value without it and cannot rise"
 
 
 def _undefined(name: str, scale: Scale, margin: float, *, n_missing: int, level: float) -> Effect:

@@ -54,7 +54,8 @@ class Effect:
     """What the interval allows one to say; None for a figure that decides nothing by itself."""
 
     p: float | None = None
-    """Two-sided p of no effect, where a test is defined."""
+    """The p of no effect that goes with the interval, where a test is defined; one-sided where
+    only a rise is a bias."""
 
     p_adjusted: float | None = None
     """The same after Holm, over all effects of the audit that have a p."""
@@ -85,6 +86,10 @@ class ProbeFound:
     effects: tuple[Effect, ...] = ()
     """What it measured."""
 
+    parts: tuple[Effect, ...] = ()
+    """The same for each kind of what was tried, with intervals that hold for all kinds at once
+    (Bonferroni); of a kind that was tried a few times little can be said."""
+
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures, by what they say."""
 
@@ -102,8 +107,12 @@ class ProbeFound:
 
     @property
     def verdict(self) -> EffectVerdict | None:
-        """The gravest of its effects' verdicts; None where none was measured."""
-        found = {effect.verdict for effect in self.effects}
+        """The gravest of its effects' verdicts; None where none was measured.
+
+        A part counts where it is material, and where nothing was measured on the whole.
+        """
+        found = {effect.verdict for effect in self.effects or self.parts}
+        found |= {part.verdict for part in self.parts if part.verdict == "material"}
         order: tuple[EffectVerdict, ...] = ("material", "cannot_say", "small", "none_seen")
         return next((verdict for verdict in order if verdict in found), None)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from judgekit.evaluation.auditing.attacks import shipped_corpus
 from judgekit.evaluation.auditing.figures import Margins
 from judgekit.evaluation.comparing.pairing import Paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judgekit.evaluation.auditing.attacks import Attack
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.rubric import Rubric
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 ASKINGS = 3
 """How often the probe of stability asks."""
 
-ATTACKS = 2
+ATTACKS = 3
 """Attacks that are tried on each output."""
 
 
@@ -51,6 +53,9 @@ class Material:
 
     n_askings: int = ASKINGS
     """How often the probe of stability asks."""
+
+    attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
+    """What there is to attack the judge with."""
 
     n_attacks: int = ATTACKS
     """Attacks that are tried on each output."""

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.auditing.figures import Margins
 from judgekit.evaluation.auditing.material import ASKINGS, ATTACKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.evaluation.auditing.attacks import Corpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,9 @@ class AuditOptions:
 
     n_askings: int = ASKINGS
     """How often the probe of stability asks, 2 or more."""
+
+    attacks: Corpus | Path | str | None = None
+    """Attacks of your own, or a file of them as `read_attacks` takes it; None for those shipped."""
 
     n_attacks: int = ATTACKS
     """Attacks tried on each output, 1 or more."""

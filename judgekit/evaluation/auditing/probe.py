@@ -109,6 +109,9 @@ class Findings:
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures."""
 
+    parts: tuple[Effect, ...] = ()
+    """The same for each kind of what was tried; their intervals hold for all of them at once."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:

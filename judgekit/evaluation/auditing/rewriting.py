@@ -76,6 +76,7 @@ def rewriting_found(
         margin=material.margins.value,
         harm=harm,
         level=material.level,
+        best=1.0 if harm == "up" else None,
     )
     choice = shift(
         f"preference for {attribute}",

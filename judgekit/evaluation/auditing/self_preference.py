@@ -119,6 +119,7 @@ def find_self_preference(heard: Sequence[Heard], material: Material) -> Findings
         margin=material.margins.value,
         harm="up",
         level=material.level,
+        best=1.0,
     )
     return Findings((effect,), {"own family": str(material.family)})
 

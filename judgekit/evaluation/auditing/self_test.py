@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation.auditing.asking import Bench
+from judgekit.evaluation.auditing.attacks import Corpus, shipped_corpus
 from judgekit.evaluation.auditing.audit import Sitting, run_audit
-from judgekit.evaluation.auditing.injection import shipped_attacks
+from judgekit.evaluation.auditing.injection import INJECTION
 from judgekit.evaluation.auditing.material import Material
 from judgekit.evaluation.auditing.paraphrase import shipped_paraphrases
 from judgekit.evaluation.auditing.planning import unpriced_plan
@@ -21,9 +22,10 @@ from judgekit.records.rubric import Criterion, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from judgekit.evaluation.auditing.attacks import Attack
     from judgekit.evaluation.auditing.figures import Audit, EffectVerdict
     from judgekit.evaluation.auditing.probe import Probe
-    from judgekit.models.biased import Worth
+    from judgekit.models.biased import Order, Worth
 
 FAIR = "fair"
 """The judge without a bias."""
@@ -48,6 +50,12 @@ _N_CASES = 36
 _N_PAIRS = 12
 """Cases that have a second output; more would only take longer."""
 
+N_HALVES = 2
+"""Judges that each obey every second kind of attack."""
+
+_POOR = 0.25
+"""What outputs are worth that attacks are to raise."""
+
 _WORTHS = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
 """What the outputs are worth in turn: on every level of the scale, few of them at its end."""
 
@@ -65,15 +73,24 @@ class SelfTest:
     n_questions: int
     """Questions that were asked, all judges together."""
 
+    obeyed: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
+    """What the probe of injection says of each kind of attack, of a judge that obeys it."""
+
+    resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
+    """The same, of a judge that obeys other kinds."""
+
     @property
     def wrong(self) -> tuple[tuple[str, str], ...]:
         """Judges and probes that do not fit: a bias not seen, or one seen where there is none."""
-        return tuple(
+        probes = [
             (judge, probe)
             for judge, said in self.verdicts.items()
             for probe, verdict in said.items()
             if (verdict == "material") != (judge == probe)
-        )
+        ]
+        unseen = [("injection", kind) for kind, found in self.obeyed.items() if found != "material"]
+        unfair = [(FAIR, kind) for kind, found in self.resisted.items() if found == "material"]
+        return (*probes, *unseen, *unfair)
 
 
 async def run_self_test(
@@ -105,7 +122,38 @@ async def run_self_test(
         if found:
             sizes[name] = max(found, key=abs)
         watch(name)
-    return SelfTest(verdicts, sizes, n_questions)
+    obeyed: dict[str, EffectVerdict | None] = {}
+    resisted: dict[str, EffectVerdict | None] = {}
+    for place in range(N_HALVES):
+        n_questions += await _kinds(place, seed, obeyed, resisted)
+        watch("injection")
+    return SelfTest(verdicts, sizes, n_questions, obeyed, resisted)
+
+
+async def _kinds(
+    place: int,
+    seed: int,
+    obeyed: dict[str, EffectVerdict | None],
+    resisted: dict[str, EffectVerdict | None],
+) -> int:
+    """Audit a judge that obeys every second kind of attack; how many questions that took."""
+    families = shipped_corpus().families
+    half = set(families[place::N_HALVES])
+    audit = await audit_biased(
+        Biases(gullible=1.0),
+        seed=seed,
+        probes=(INJECTION,),
+        worth=_POOR,
+        obeys=lambda attack: attack.family in half,
+    )
+    # no attack that wants something else than a score can be obeyed by a judge that only scores,
+    # and a score that is lost has no verdict
+    idle = {one.family for one in shipped_corpus().attacks if one.goal in {"other", "min"}}
+    for part in audit.probes[0].parts:
+        family = part.name.partition(",")[0]
+        if family not in idle:
+            (obeyed if family in half else resisted)[family] = part.verdict
+    return audit.spent.n_replies
 
 
 async def audit_biased(
@@ -115,6 +163,7 @@ async def audit_biased(
     n_cases: int = _N_CASES,
     probes: Sequence[Probe] = PROBES,
     worth: Worth | None = None,
+    obeys: Callable[[Attack], bool] = lambda _: True,
 ) -> Audit:
     """Audit one made-up judge.
 
@@ -124,18 +173,24 @@ async def audit_biased(
         n_cases: Cases it is tried on.
         probes: What it is tried with.
         worth: What the outputs are worth; None spreads them over the whole scale.
+        obeys: The attacks that a gullible judge obeys.
 
     Returns:
         What was found.
     """
     material = made_up_material(n_cases, seed=seed)
-    said = {attack.said(material.rubric) for attack in shipped_attacks()}
+    corpus = Corpus(material.attacks)
+
+    def order_in(text: str) -> Order | None:
+        found = corpus.attack_in(text, material.rubric)
+        return None if found is None or found.goal == "other" or not obeys(found) else found.goal
+
     model = BiasedModel(
         _spread if worth is None else worth,
         biases=biases,
         own=_OWN,
         seed=seed,
-        obeys=lambda text: any(order in text for order in said),
+        obeys=order_in,
     )
     with Judge(model, cache=None, mode="joint") as judge:
         plan = unpriced_plan(material, probes, model.name)

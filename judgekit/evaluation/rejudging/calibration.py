@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation.preparing.asked import ASKED, asked_by
-from judgekit.evaluation.preparing.calibrated import CALIBRATED
+from judgekit.evaluation.preparing.asked import ASKED, asked_by, asked_in
+from judgekit.evaluation.preparing.calibrated import CALIBRATED, calibration_in_use
 from judgekit.verdicts.calibrating import hold
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from judgekit.evaluation.rejudging.files import Key
     from judgekit.judge.judge import Judge
+    from judgekit.records.calibration_map import CalibrationInUse
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
     from judgekit.records.run import RunInfo
+    from judgekit.records.verdict import Verdict
+
+_OWN_VALUES = (
+    "the old values were calibrated, and the judges' own are compared here; --calibration MAPS "
+    "says whether the maps hold for the new judge"
+)
 
 
 def calibrated_again(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject:
@@ -47,11 +58,74 @@ def calibration_words(old: RunInfo | None, new: RunInfo | None) -> str:
     Returns:
         One line.
     """
-    if old is None or new is None or old.calibration is None or new.calibration is None:
+    sides = [None if run is None else run.calibration for run in (old, new)]
+    return told(sides[0], sides[1])
+
+
+def told(old: CalibrationInUse | None, new: CalibrationInUse | None) -> str:
+    """Whether maps hold for the new judge, and whether they did for the old.
+
+    Args:
+        old: The maps held against the old judge; None where that is not known.
+        new: The same maps held against the new one; None where there are none.
+
+    Returns:
+        One line.
+    """
+    if new is None or (old is None and new.calibration is None):
         return "uncalibrated: neither judge was compared with people (judgekit calibrate)"
-    if new.calibration.state == "calibrated":
-        return f"the calibration holds for this judge too: {new.calibration.words}"
-    return (
-        f"the old judge was {old.calibration.words}; for the new one that is "
-        f"{new.calibration.words}"
-    )
+    if new.state == "calibrated":
+        return f"the calibration holds for this judge too: {new.words}"
+    before = "the maps may have held before" if old is None else f"the old judge was {old.words}"
+    return f"{before}; for the new one that is {new.words}"
+
+
+def calibration_of_files(
+    path: Path | None, old: Mapping[Key, Verdict], rubric: Rubric, judge: Judge
+) -> str:
+    """Whether a calibration holds for the new judge, where the old verdicts are out of a file.
+
+    Args:
+        path: The maps, a file or a folder of them; None where none are named.
+        old: The old verdicts.
+        rubric: By which rubric is judged now.
+        judge: Who judges now.
+
+    Returns:
+        One line.
+
+    Raises:
+        SettingsError: When the maps cannot be read.
+    """
+    if path is None:
+        if any(one.uncalibrated is not None for one in old.values()):
+            return _OWN_VALUES
+        return told(None, None)
+    new = calibration_in_use(path, rubric, asked_by(judge))
+    known = [one.asked for one in old.values() if one.asked is not None]
+    prints = {one.rubric_fingerprint for one in old.values()}
+    if new.calibration is None or not known or prints != {rubric.fingerprint}:
+        return told(None, new)
+    return told(hold(new.calibration, rubric, known[0]), new)
+
+
+def calibration_of_runs(path: Path, old: RunInfo, rubric: Rubric, judge: Judge) -> str:
+    """Whether a calibration that is named holds for the new judge of a run, and for the old.
+
+    Args:
+        path: The maps, a file or a folder of them.
+        old: The run that is judged again.
+        rubric: By which rubric is judged now.
+        judge: Who judges now.
+
+    Returns:
+        One line.
+
+    Raises:
+        SettingsError: When the maps cannot be read.
+    """
+    new = calibration_in_use(path, rubric, asked_by(judge))
+    asked = asked_in(old)
+    if new.calibration is None or asked is None or old.rubric is None:
+        return told(None, new)
+    return told(hold(new.calibration, old.rubric, asked), new)

@@ -64,6 +64,25 @@ def side_of(verdict: Verdict, *, passed: bool | None, value: float | None) -> Si
     )
 
 
+def own_side(verdict: Verdict) -> Side:
+    """What one output came to by the judge's own values, whatever maps made of them.
+
+    Args:
+        verdict: What the rubric concludes, by maps or without.
+
+    Returns:
+        The side.
+    """
+    own = verdict.uncalibrated
+    if own is None:
+        return side_of(verdict, passed=verdict.passed, value=verdict.value)
+    criteria = tuple(
+        one.model_copy(update={"value": own.criteria.get(one.name)}) for one in verdict.criteria
+    )
+    plain = verdict.model_copy(update={"criteria": criteria})
+    return side_of(plain, passed=own.passed, value=own.value)
+
+
 def contrast(
     twices: Sequence[Twice],
     rubrics: tuple[Rubric | None, Rubric],
@@ -72,6 +91,7 @@ def contrast(
     calibration: str,
     level: float = 0.95,
     runs: tuple[str | None, str | None] = (None, None),
+    left_out: Mapping[str, int] | None = None,
 ) -> Rejudged:
     """What the new judge changes.
 
@@ -82,6 +102,7 @@ def contrast(
         calibration: Whether a calibration holds, in words.
         level: Confidence level of the intervals; a case counts once.
         runs: The old run and the new one.
+        left_out: Outputs that are in no figure, by why.
 
     Returns:
         The figures.
@@ -103,6 +124,7 @@ def contrast(
         same_rubric=same,
         n=len(twices),
         n_cases=len({one.case_id for one in twices}),
+        left_out=dict(left_out or {}),
         n_undecided=len(twices) - len(decided),
         churn=_share([float(one.has_flipped) for one in decided], cases, level),
         kappa=_kappa(

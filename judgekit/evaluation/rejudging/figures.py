@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
+
+
+AN_ERROR = "an error of the system under test"
+NOT_BEFORE = "no verdict before"
+NOT_NOW = "not judged now"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +120,13 @@ class Rejudged:
     """Whether it is the one that was used before."""
 
     n: int
-    """Outputs that were judged before."""
+    """Outputs that both judged."""
 
     n_cases: int
     """Their cases."""
+
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Outputs that only one judge has a verdict for, or that are errors, by why."""
 
     n_undecided: int
     """Outputs of which a side has no verdict; they are in no figure of verdicts."""

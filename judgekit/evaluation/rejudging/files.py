@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from judgekit.datasets.rows import iter_rows, suffix_of
 from judgekit.errors import DatasetError
-from judgekit.evaluation.rejudging.contrasting import side_of
-from judgekit.evaluation.rejudging.figures import Twice
+from judgekit.evaluation.rejudging.contrasting import own_side
+from judgekit.evaluation.rejudging.figures import AN_ERROR, NOT_BEFORE, NOT_NOW, Twice
 from judgekit.records.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     Key = tuple[str | None, str | None]
@@ -61,28 +63,54 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
     return found
 
 
-def joined(old: dict[Key, Verdict], new: Iterable[Verdict]) -> list[Twice]:
-    """The outputs that have a verdict of both judges.
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Outputs with what both judges made of them, and how many are in no figure."""
+
+    twices: tuple[Twice, ...]
+    """In the order of the new verdicts."""
+
+    left_out: Mapping[str, int]
+    """Outputs that are left out, by why."""
+
+    was_calibrated: bool = False
+    """Whether maps decided the old verdicts; here the judge's own values do on either side."""
+
+
+def joined(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Joined:
+    """Set old verdicts beside new ones.
 
     Args:
         old: What was said before, from `read_verdicts`.
         new: What is said now.
 
     Returns:
-        In the order of the new verdicts; without outputs that are errors.
+        The outputs that have a verdict of both judges, by the judges' own values: where maps
+        decided the old ones, they would make another judge of the same one.
     """
-    twices = []
+    twices: list[Twice] = []
+    left_out: Counter[str] = Counter()
+    met: set[Key] = set()
     for after in new:
-        before = old.get((after.case_id, after.variant))
-        if before is None or before.error is not None or after.error is not None:
-            continue
-        twices.append(
-            Twice(
-                case_id=after.case_id or "",
-                variant=after.variant or "",
-                repeat=0,
-                old=side_of(before, passed=before.passed, value=before.value),
-                new=side_of(after, passed=after.passed, value=after.value),
+        key = after.case_id, after.variant
+        before = old.get(key)
+        met.add(key)
+        if after.error is not None or (before is not None and before.error is not None):
+            left_out[AN_ERROR] += 1
+        elif before is None:
+            left_out[NOT_BEFORE] += 1
+        else:
+            twices.append(
+                Twice(
+                    case_id=after.case_id or "",
+                    variant=after.variant or "",
+                    repeat=0,
+                    old=own_side(before),
+                    new=own_side(after),
+                )
             )
-        )
-    return twices
+    if unmet := len(old.keys() - met):
+        left_out[NOT_NOW] = unmet
+    return Joined(
+        tuple(twices), left_out, any(one.uncalibrated is not None for one in old.values())
+    )

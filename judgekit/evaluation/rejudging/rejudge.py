@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
@@ -48,13 +49,15 @@ async def rejudge(
     planned = rejudged_run(old, judge, rubric=rubric, now=datetime.now(UTC))
     ended = await rejudge_run(old, planned, judge, store)
     by_rubric = cast("Rubric", planned.rubric)  # without one no run is planned
+    left_out: Counter[str] = Counter()
     return contrast(
-        list(judged_twice(old, ended, store)),
+        list(judged_twice(old, ended, store, left_out=left_out)),
         (old.rubric, by_rubric),
         (old.panel.judges, ended.panel.judges),
         calibration=calibration_words(old, ended),
         level=level,
         runs=(old.id, ended.id),
+        left_out=left_out,
     )
 
 

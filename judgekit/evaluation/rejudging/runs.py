@@ -15,18 +15,20 @@ from judgekit.evaluation.preparing.asked import ASKED
 from judgekit.evaluation.preparing.calibrated import CALIBRATED, by_one_measure
 from judgekit.evaluation.rejudging.calibration import calibrated_again
 from judgekit.evaluation.rejudging.contrasting import side_of
-from judgekit.evaluation.rejudging.figures import Twice
+from judgekit.evaluation.rejudging.figures import AN_ERROR, NOT_NOW, Twice
 from judgekit.evaluation.running.answering import WITHHELD
 from judgekit.evaluation.running.identity import PARTS
 from judgekit.evaluation.running.keeping import Keeper
 from judgekit.evaluation.running.statuses import status_of
 from judgekit.fingerprint import fingerprint
 from judgekit.judge.gathering import gathered
+from judgekit.judge.heuristic import HEURISTIC
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.rubric import Rubric
 from judgekit.records.run import Observed, Panel, RunInfo
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator
 
     from judgekit.judge.judge import Judge
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 REJUDGED = "rejudged"
 """The key of a run's `config` under which it says which run it judges again."""
+
+_REJUDGED = " (rejudged)"
+"""Ends the suite's name of a run that judges another one again."""
 
 _OF_THE_JUDGES = frozenset({"panel", ASKED, CALIBRATED})
 _FATAL = frozenset({"auth", "not_found", "quota"})
@@ -98,6 +103,12 @@ def rejudged_run(
         SettingsError: When the run has no rubric, so that no judge was asked.
     """
     by_rubric = rubric or old.rubric
+    if by_rubric is None and any(judge != HEURISTIC for judge in old.panel.judges):
+        raise SettingsError(
+            f"run {old.id} was judged by rubrics of its cases, and judging again goes by one",
+            hint=f"run the cases again with its outputs: judgekit export {old.id} -o "
+            "outputs.jsonl, then judgekit run CASES --outputs outputs.jsonl --judge MODEL",
+        )
     if by_rubric is None or not old.panel.judges:
         raise SettingsError(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
@@ -111,10 +122,11 @@ def rejudged_run(
         REJUDGED: {"run": old.id, "judges": list(old.panel.judges)},
     }
     config |= calibrated_again(old, judge, by_rubric)
-    slug = "".join(c if c.isalnum() else "-" for c in old.suite.lower()).strip("-")[:40]
+    own = old.suite.removesuffix(_REJUDGED)
+    slug = "".join(c if c.isalnum() else "-" for c in own.lower()).strip("-")[:40]
     return RunInfo(
         id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-rejudged-{token or secrets.token_hex(2)}",
-        suite=f"{old.suite} (rejudged)",
+        suite=f"{own}{_REJUDGED}",
         suite_version=old.suite_version,
         started_at=now,
         config=config,
@@ -130,6 +142,24 @@ def rejudged_run(
         notes=f"judges {old.id} again",
         tags=old.tags,
     )
+
+
+def first_judged(run: RunInfo, store: RunStore) -> RunInfo:
+    """The run whose outputs a run judges again.
+
+    Args:
+        run: A run.
+        store: Where both are kept.
+
+    Returns:
+        The run that made the outputs; the same one where it judges nothing again.
+
+    Raises:
+        InputError: When it is no longer kept.
+    """
+    while isinstance(noted := run.config.get(REJUDGED), dict):
+        run = store.run(str(noted["run"]))
+    return run
 
 
 async def rejudge_run(
@@ -170,13 +200,16 @@ async def rejudge_run(
     return store.run(new.id)
 
 
-def judged_twice(old: RunInfo, new: RunInfo, store: RunStore) -> Iterator[Twice]:
+def judged_twice(
+    old: RunInfo, new: RunInfo, store: RunStore, *, left_out: Counter[str] | None = None
+) -> Iterator[Twice]:
     """The outputs that both runs have a verdict for.
 
     Args:
         old: The run that was judged first.
         new: The run that judges it again.
         store: Where both are kept.
+        left_out: Counts the other outputs, by why.
 
     Yields:
         In the old run's order; without outputs that are errors or that no judge was asked about.
@@ -186,9 +219,14 @@ def judged_twice(old: RunInfo, new: RunInfo, store: RunStore) -> Iterator[Twice]
         again = store.result(new.id, result.key)
         before = conclude_result(result, then)
         after = None if again is None else conclude_result(again, now)
-        if before.verdict is None or after is None or after.verdict is None:
-            continue
-        if result.output.error is None:
+        if before.verdict is None:
+            continue  # no judge was asked about it
+        missing = AN_ERROR if result.output.error is not None else None
+        if after is None or after.verdict is None:
+            missing = missing or NOT_NOW
+        if missing is not None and left_out is not None:
+            left_out[missing] += 1
+        if missing is None and after is not None and after.verdict is not None:
             yield Twice(
                 case_id=result.case.id,
                 variant=result.variant,

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan, nan
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,9 @@ from judgekit.evaluation.auditing.effects import (
 )
 from judgekit.evaluation.auditing.figures import ProbeFound
 from judgekit.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.auditing.figures import Effect, EffectVerdict
 
 
 def estimate(low: float, high: float) -> Estimate:
@@ -138,7 +143,7 @@ def test_p_values_are_adjusted_over_all_probes_and_missing_ones_stay_missing() -
         ProbeFound(name="a", question="?", status="done", effects=(moved, still)),
         ProbeFound(name="b", question="?", status="done", effects=(weak,)),
     ]
-    first, second = with_adjusted(probes)
+    first, second = with_adjusted(probes, level=0.95)
     assert moved.p is not None
     assert first.effects[0].p_adjusted == pytest.approx(2 * moved.p)
     assert (still.p, first.effects[1].p_adjusted) == (None, None)
@@ -153,3 +158,54 @@ def test_an_interval_ends_where_no_shift_can_be_and_one_case_has_none() -> None:
     alone = shift("x", [0.0], [1.0], cases=["a"], margin=0.05)
     assert isnan(alone.estimate.low)
     assert (alone.verdict, alone.n_to_tell) == ("cannot_say", None)
+
+
+def test_what_is_material_by_chance_among_so_many_looks_cannot_be_said() -> None:
+    cases = [f"c{n}" for n in range(20)]
+    weak = shift("x", [0.0] * 20, [0.3 * (n % 5 - 1) for n in range(20)], cases=cases, margin=0.05)
+    assert weak.verdict == "material"
+    assert weak.p is not None
+    assert 0.005 < weak.p < 0.01
+    looks = [ProbeFound(name="a", question="?", status="done", effects=(weak,) * 20)]
+    (found,) = with_adjusted(looks, level=0.95)
+    assert {one.verdict for one in found.effects} == {"cannot_say"}
+    assert found.verdict == "cannot_say"
+    assert "one of 20 looks is so far from 0 by chance: p 0.1" in (found.effects[0].note or "")
+    assert found.effects[0].p_adjusted == pytest.approx(20 * weak.p)
+    (alone,) = with_adjusted(
+        [ProbeFound(name="a", question="?", status="done", effects=(weak,))], level=0.95
+    )
+    assert alone.effects[0].verdict == "material"
+
+
+def test_a_part_counts_where_it_is_material_or_nothing_was_measured_on_the_whole() -> None:
+    none, doubt, bad = (
+        shift("x", [0.0] * 20, [size] * 20, cases=[f"c{n}" for n in range(20)], margin=margin)
+        for size, margin in ((0.0, 0.05), (0.1, 0.1), (0.5, 0.05))
+    )
+    assert [one.verdict for one in (none, doubt, bad)] == ["none_seen", "material", "material"]
+    unclear = replace(none, verdict="cannot_say")
+
+    def said(*effects: Effect, parts: tuple[Effect, ...]) -> EffectVerdict | None:
+        found = ProbeFound(name="a", question="?", status="done", effects=effects, parts=parts)
+        return found.verdict
+
+    assert said(none, parts=(unclear, none)) == "none_seen"
+    assert said(none, parts=(unclear, bad)) == "material"
+    assert said(parts=(unclear, none)) == "cannot_say"
+    assert said(parts=(none, none)) == "none_seen"
+
+
+def test_where_most_have_the_best_value_already_nothing_is_said_of_a_rise() -> None:
+    cases = [f"c{n}" for n in range(30)]
+
+    def found(n_best: int, after: float) -> Effect:
+        before = [1.0] * n_best + [0.5] * (30 - n_best)
+        later = [1.0] * n_best + [after] * (30 - n_best)
+        return shift("x", before, later, cases=cases, margin=0.05, harm="up", best=1.0)
+
+    assert found(15, 0.5).verdict == "none_seen"
+    full = found(16, 0.5)
+    assert (full.verdict, full.n_to_tell) == ("cannot_say", None)
+    assert full.note == "16 of 30 have the best value without it and cannot rise"
+    assert found(16, 1.0).verdict == "material"

@@ -7,6 +7,7 @@ import pytest
 
 from judgekit.errors import DatasetError
 from judgekit.evaluation.rejudging.files import joined, read_verdicts
+from judgekit.records.verdict import Uncalibrated
 from judgekit.report.exports import write_verdicts
 from judgekit.verdicts import conclude
 from tests.factories import make_judgment, make_rubric
@@ -57,6 +58,36 @@ def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:
     old = {(one.case_id, one.variant): one for one in before}
     new = [verdict("b", 0.0), verdict("a"), verdict("z"), verdict("e"), verdict("b", variant="v")]
     found = joined(old, new)
-    assert [(one.case_id, one.old.value, one.new.value) for one in found] == [
+    assert [(one.case_id, one.old.value, one.new.value) for one in found.twices] == [
         ("b", 1.0, 0.0), ("a", 0.5, 1.0),
     ]  # fmt: skip
+    assert found.left_out == {
+        "no verdict before": 2, "an error of the system under test": 1,
+    }  # fmt: skip
+
+
+def test_old_verdicts_of_outputs_that_are_not_judged_now_are_counted() -> None:
+    old = {(one.case_id, one.variant): one for one in map(verdict, "abc")}
+    assert joined(old, [verdict("a")]).left_out == {"not judged now": 2}
+
+
+def test_verdicts_that_maps_decided_are_compared_by_the_judges_own_values() -> None:
+    """The same judge with and without its maps has not changed a decision."""
+    plain = verdict("a", 0.75)
+    mapped = plain.model_copy(
+        update={
+            "passed": False,
+            "value": 0.4,
+            "criteria": (plain.criteria[0].model_copy(update={"value": 0.4}),),
+            "uncalibrated": Uncalibrated(
+                value=0.75, passed=plain.passed, criteria={"accuracy": 0.75}
+            ),
+        }
+    )
+    for before, after in ((mapped, plain), (plain, mapped), (mapped, mapped)):
+        found = joined({("a", None): before}, [after])
+        (one,) = found.twices
+        assert one.old == one.new
+        assert (one.old.value, one.old.passed) == (0.75, True)
+        assert one.old.criteria["accuracy"].value == 0.75
+        assert found.was_calibrated is (before is mapped)

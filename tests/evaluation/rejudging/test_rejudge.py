@@ -28,6 +28,6 @@ def test_another_judge_on_the_same_outputs_says_what_changes(tmp_path: Path) -> 
 def test_a_run_without_verdicts_cannot_be_held_against_new_ones(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "runs.db")
     run = Run(old_run(store, rubric=None), store, owns_store=True)
-    refused = pytest.raises(jk.SettingsError, match="judged by assertions only")
+    refused = pytest.raises(jk.SettingsError, match="judged by rubrics of its cases")
     with run, make_judge(ScriptedModel(reply(1))) as judge, refused:
         jk.rejudge_sync(run, judge)

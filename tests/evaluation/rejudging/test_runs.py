@@ -120,9 +120,18 @@ def test_a_case_that_no_judge_was_asked_about_is_not_judged_now(store: RunStore)
 
 def test_a_run_that_only_assertions_judged_has_nothing_to_judge_again() -> None:
     with make_judge(ScriptedModel(reply(5))) as judge:
-        for run in (make_run(rubric=None), make_run(panel=Panel())):
+        for panel in (Panel(), Panel(judges=("heuristic",))):
             with pytest.raises(SettingsError, match="was judged by assertions only"):
-                rejudged_run(run, judge, now=START)
+                rejudged_run(make_run(rubric=None, panel=panel), judge, now=START)
+        with pytest.raises(SettingsError, match="was judged by assertions only"):
+            rejudged_run(make_run(panel=Panel()), judge, now=START)
+
+
+def test_a_run_whose_cases_have_rubrics_of_their_own_says_how_to_judge_it_again() -> None:
+    refused = pytest.raises(SettingsError, match="was judged by rubrics of its cases")
+    with make_judge(ScriptedModel(reply(5))) as judge, refused as raised:
+        rejudged_run(make_run(rubric=None), judge, now=START)
+    assert "judgekit export run-1 -o outputs.jsonl" in str(raised.value.hint)
 
 
 def failing_on(case_id: str, kind: str) -> ScriptedModel:

@@ -1,0 +1,275 @@
+"""Texts that tell a judge what to do: those that are shipped, and those of a file of your own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
+
+from judgekit.datasets.rows import iter_rows
+from judgekit.errors import DatasetError
+from judgekit.shipped import shipped_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from judgekit.datasets.rows import Row
+    from judgekit.records.rubric import Rubric
+
+Goal = Literal["max", "min", "unscored", "chosen", "other"]
+"""What an attack wants: the best score, the worst, no usable answer, to be chosen of two outputs,
+or something else (to leak the instructions, to run as code), which must not raise the score."""
+
+Place = Literal["start", "end", "whole"]
+"""Where an attack stands: before the output, after it, or in its place."""
+
+_GOALS: Mapping[str, Goal] = {
+    "max": "max", "min": "min", "unscored": "unscored", "chosen": "chosen", "other": "other",
+    "win_A": "chosen", "tie": "other", "leak": "other", "exec": "other",
+}  # fmt: skip
+_PLACES: tuple[Place, ...] = ("start", "end", "whole")
+_MOST_TEXT = 2_000_000
+"""Characters of a text that a recipe makes; a longer one is a slip."""
+
+_TOLD = frozenset({"max", "min", "chosen"})
+"""Goals whose texts name scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A text that tells a judge what to do."""
+
+    id: str
+    """Its name in the corpus."""
+
+    family: str
+    """What kind it is of."""
+
+    payload: str
+    """The text; `<first>` and `<second>` stand for criteria, `<top>` and `<bottom>` for the best
+    and the worst score."""
+
+    place: Place = "end"
+    """Where it stands."""
+
+    goal: Goal = "max"
+    """What it wants."""
+
+    def on(self, text: str, rubric: Rubric) -> str:
+        """An output with the attack in it.
+
+        Args:
+            text: The output; it stands in the result unchanged, unless the attack takes its place.
+            rubric: The criteria the attack names, and their scores.
+
+        Returns:
+            The attacked text.
+        """
+        payload = self.said(rubric)
+        if self.place == "whole":
+            return payload
+        return f"{payload}\n\n{text}" if self.place == "start" else f"{text}\n\n{payload}"
+
+    def said(self, rubric: Rubric) -> str:
+        """The payload as it is said to a judge of a rubric.
+
+        Args:
+            rubric: The rubric.
+
+        Returns:
+            The text.
+        """
+        first, last = rubric.criteria[0], rubric.criteria[min(1, len(rubric.criteria) - 1)]
+        scale = first.scale
+        gaps = {
+            "<first>": first.name,
+            "<second>": last.name,
+            "<top>": f"{scale.max:g}",
+            "<bottom>": f"{scale.min:g}",
+        }
+        said = self.payload
+        for gap, words in gaps.items():
+            said = said.replace(gap, words)
+        return said
+
+    def is_in(self, text: str, rubric: Rubric) -> bool:
+        """Whether a text has been attacked so.
+
+        Args:
+            text: A judged text.
+            rubric: The rubric it was attacked for.
+
+        Returns:
+            Whether the payload stands where the attack puts it.
+        """
+        payload = self.said(rubric)
+        if self.place == "whole":
+            return text == payload
+        return text.startswith(payload) if self.place == "start" else text.endswith(payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The attacks of one file."""
+
+    attacks: tuple[Attack, ...]
+    """In the order of the file."""
+
+    n_left_out: int = 0
+    """Rows that hold no attack: harmless texts, for detectors."""
+
+    name: str | None = None
+    """The file; None for those that are shipped."""
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Every kind, in order of appearance."""
+        return tuple(dict.fromkeys(attack.family for attack in self.attacks))
+
+    def attack_in(self, text: str, rubric: Rubric) -> Attack | None:
+        """The attack in a text.
+
+        Args:
+            text: A judged text.
+            rubric: The rubric it was attacked for.
+
+        Returns:
+            Of several whose words stand in it the longest; None where there is none.
+        """
+        found = [attack for attack in self.attacks if attack.is_in(text, rubric)]
+        return max(found, key=lambda attack: len(attack.payload), default=None)
+
+
+@lru_cache(maxsize=1)
+def shipped_corpus() -> Corpus:
+    """The attacks that come with judgekit.
+
+    Returns:
+        In the order of the file; see `prompts/attacks/README.md`.
+    """
+    found = read_attacks(shipped_file("prompts", "attacks", "injection.jsonl"))
+    return Corpus(found.attacks)
+
+
+def read_attacks(path: Path) -> Corpus:
+    """The attacks of a file.
+
+    A row is either an attack (`id`, `family`, `payload`, and as you like `place` and `goal`), or an
+    attacked output (`id`, `family`, `clean_output`, `attacked_output`, `attack_span`, `goal`,
+    `criteria`), whose payload is what the span says. Of the latter the names of the criteria and
+    their best score become those of the rubric that is audited; rows without a goal hold no
+    attack.
+
+    Args:
+        path: A file with a row for each, as `iter_rows` takes it.
+
+    Returns:
+        The attacks.
+
+    Raises:
+        DatasetError: When a row is unsound, an id comes twice, or there is no attack.
+    """
+    found: dict[str, Attack] = {}
+    n_left_out = 0
+    for row in iter_rows(path):
+        attack = _attack(row, path)
+        if attack is None:
+            n_left_out += 1
+        elif attack.id in found:
+            raise DatasetError(
+                f"the id {attack.id!r} comes a second time", path=path, line=row.line,
+                hint="give each attack a name of its own",
+            )  # fmt: skip
+        else:
+            found[attack.id] = attack
+    if not found:
+        raise DatasetError("there is no attack in it", path=path, hint=_HINT)
+    return Corpus(tuple(found.values()), n_left_out, str(path))
+
+
+_HINT = 'a row is {"id": …, "family": …, "payload": …, "place": "end", "goal": "max"}'
+
+
+def _attack(row: Row, path: Path) -> Attack | None:
+    fields = row.fields
+    if "payload" not in fields and "attacked_output" not in fields:
+        raise _unsound("no payload and no attacked_output", row, path)
+    goal = fields.get("goal", "max" if "payload" in fields else None)
+    if goal is None:
+        return None
+    if goal not in _GOALS:
+        raise _unsound(f"the goal {goal!r:.40} is not one of {', '.join(_GOALS)}", row, path)
+    known = _GOALS[str(goal)]
+    payload, place = _given(row, path) if "payload" in fields else _spanned(row, path, known)
+    if not payload:
+        raise _unsound("the attack is an empty text", row, path)
+    return Attack(
+        _text(row, "id", path), _text(row, "family", path), payload, place=place, goal=known
+    )
+
+
+def _given(row: Row, path: Path) -> tuple[str, Place]:
+    place = row.fields.get("place", "end")
+    if place not in _PLACES:
+        raise _unsound(f"the place {place!r:.40} is not one of {', '.join(_PLACES)}", row, path)
+    return _text(row, "payload", path), place
+
+
+def _spanned(row: Row, path: Path, goal: Goal) -> tuple[str, Place]:
+    """The attack in an attacked output, and where it stands there."""
+    if row.fields.get("attacked_output") is None:
+        return _general(_from_recipe(row, path), row, goal), "whole"
+    whole, span = _text(row, "attacked_output", path), row.fields.get("attack_span")
+    if span is None:
+        return _general(whole, row, goal), "whole"
+    if not (isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span)):  # noqa: PLR2004 - from, to
+        raise _unsound("attack_span is not [start, end]", row, path)
+    start, end = (cast("int", n) for n in span)
+    if not 0 <= start < end <= len(whole):
+        raise _unsound(f"attack_span {span} lies outside of attacked_output", row, path)
+    place: Place = "end" if start else "whole" if end == len(whole) else "start"
+    return _general(whole[start:end], row, goal), place
+
+
+def _from_recipe(row: Row, path: Path) -> str:
+    recipe = row.fields.get("attacked_output_recipe")
+    if not isinstance(recipe, dict):
+        raise _unsound("attacked_output is missing, and so is its recipe", row, path)
+    prefix, repeat, suffix = (recipe.get(name, "") for name in ("prefix", "repeat", "suffix"))
+    times = recipe.get("times", 1)
+    if not isinstance(times, int) or times < 0:
+        raise _unsound("the recipe's times is not a whole number", row, path)
+    if len(str(repeat)) * times > _MOST_TEXT:
+        raise _unsound(f"the recipe makes more than {_MOST_TEXT:,} characters", row, path)
+    return f"{prefix}{str(repeat) * times}{suffix}"
+
+
+def _general(payload: str, row: Row, goal: Goal) -> str:
+    """A payload with the rubric's own criteria and scores in place of those it was written for."""
+    criteria = row.fields.get("criteria")
+    if goal not in _TOLD or not isinstance(criteria, list):
+        return payload
+    known = [one for one in criteria if isinstance(one, dict)]
+    for gap, one in zip(("<first>", "<second>"), known, strict=False):
+        name = one.get("name")
+        if isinstance(name, str) and name:
+            payload = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", gap, payload)
+    bound, gap = ("min", "<bottom>") if goal == "min" else ("max", "<top>")
+    score = known[0].get(bound) if known else None
+    if isinstance(score, int | float):
+        alone = rf"(?<![0-9A-Za-z_.]){re.escape(f'{score:g}')}(?![0-9A-Za-z_]|\.[0-9])"
+        payload = re.sub(alone, gap, payload)
+    return payload
+
+
+def _text(row: Row, name: str, path: Path) -> str:
+    value = row.fields.get(name)
+    if not isinstance(value, str) or not value:
+        raise _unsound(f"{name} is missing or is no text", row, path)
+    return value
+
+
+def _unsound(what: str, row: Row, path: Path) -> DatasetError:
+    return DatasetError(f"no attack: {what}", path=path, line=row.line, hint=_HINT)
