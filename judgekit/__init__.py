@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.auditing.options import AuditOptions
     from judgekit.evaluation.calibrating.calibrate import calibrate
     from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.evaluation.calibrating.recorded import read_replies
     from judgekit.evaluation.calibrating.report import CalibrationReport
     from judgekit.evaluation.comparing.stored import summarize_comparison
     from judgekit.evaluation.evaluate import evaluate, evaluate_sync
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.tuning.options import TuneOptions
     from judgekit.evaluation.tuning.tune import tune, tune_sync
     from judgekit.judge.judge import Judge
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.models.cache.memory import MemoryCache
     from judgekit.models.cache.on_disk import DiskCache
     from judgekit.models.pricing import ModelPrice, PriceTable
@@ -120,6 +122,7 @@ __all__ = [
     "ModelRequest",
     "NotEnoughDataError",
     "Output",
+    "PairPanel",
     "Preference",
     "PreferenceFailure",
     "PriceTable",
@@ -163,6 +166,7 @@ __all__ = [
     "rank",
     "rank_comparisons",
     "rank_sync",
+    "read_replies",
     "rejudge",
     "rejudge_sync",
     "save_calibration",
@@ -215,6 +219,7 @@ _HOMES = {
     "ModelRequest": "judgekit.models.request",
     "NotEnoughDataError": "judgekit.errors",
     "Output": "judgekit.records.output",
+    "PairPanel": "judgekit.judge.pair_panel",
     "Preference": "judgekit.records.comparison",
     "PreferenceFailure": "judgekit.records.comparison",
     "PriceTable": "judgekit.models.pricing",
@@ -257,6 +262,7 @@ _HOMES = {
     "rank": "judgekit.evaluation.ranking.rank",
     "rank_comparisons": "judgekit.evaluation.ranking.rank",
     "rank_sync": "judgekit.evaluation.ranking.rank",
+    "read_replies": "judgekit.evaluation.calibrating.recorded",
     "rejudge": "judgekit.evaluation.rejudging.rejudge",
     "rejudge_sync": "judgekit.evaluation.rejudging.rejudge",
     "save_calibration": "judgekit.report.calibration_maps",

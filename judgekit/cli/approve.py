@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console as streams
-from judgekit.cli.compare_sides import suite_of
 from judgekit.cli.main import EXIT_INCONCLUSIVE, EXIT_QUALITY
 from judgekit.cli.options import json_option, store_option
+from judgekit.cli.side_names import suite_of
 from judgekit.errors import ApprovalRefusedError, SettingsError
 from judgekit.evaluation.comparing.approving import (
     approve as approve_version,

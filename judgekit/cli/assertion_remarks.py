@@ -14,6 +14,7 @@ from judgekit.cli.remarks import Remark
 from judgekit.datasets.opening import whole_document
 from judgekit.datasets.recognition import document_kind, foreign_shape
 from judgekit.datasets.rows import Row, scan_rows
+from judgekit.datasets.texts import is_file, is_folder
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -105,7 +106,11 @@ def _of_dataset(document: Document) -> list[Remark]:
         return []
     named = value.get("dataset")
     other = document.path.parent / named if isinstance(named, str) else None
-    return [] if other is None or not other.exists() else assertion_remarks(other, ())
+    return (
+        []
+        if other is None or not (is_folder(other) or is_file(other))
+        else assertion_remarks(other, ())
+    )
 
 
 def _of_rows(path: Path) -> Iterator[Remark]:

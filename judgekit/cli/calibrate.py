@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from judgekit.cli.setup import Options
-    from judgekit.evaluation.calibrating.options import Consensus, LabelsAre, Rightness
+    from judgekit.evaluation.calibrating.options import (
+        Alignment,
+        Consensus,
+        LabelsAre,
+        Rightness,
+    )
     from judgekit.evaluation.calibrating.report import CalibrationReport
 
 _DEFAULTS = CalibrationOptions()
@@ -91,11 +96,21 @@ _DEFAULTS = CalibrationOptions()
     help="Errors allowed among judgments that are taken over without review.",
 )
 @click.option(
+    "--categories",
+    is_flag=True,
+    help="Levels are categories, none higher than another: no means, no ranks.",
+)
+@click.option(
     "--epsilon",
     type=click.FloatRange(0, 1, max_open=True),
     default=_DEFAULTS.epsilon,
     show_default=True,
     help="Advantage of the judge in the alternative-annotator test: .2 experts, .15 skilled, .1.",
+)
+@click.option(
+    "--alignment",
+    type=click.Choice(["accuracy", "neg_rmse"]),
+    help="That test goes by equal labels (the default of two levels), or by squared errors.",
 )
 @click.option(
     "--half-width",
@@ -182,13 +197,13 @@ def calibrate(
     not met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
     """
     _check_places(output, options)
-    read_labels(labels)  # sound, before anything is asked
+    placed = read_labels(labels)  # sound, before anything is asked
     try:
         said = judged(options, run=run, store=store)
     except asyncio.CancelledError:  # the second Ctrl-C
         streams.note("stopped at once; run the same command again to go on")
         sys.exit(EXIT_INTERRUPTED)
-    report = calibrated(said.found, labels, options=_wanted(options))
+    report = calibrated(said.found, placed, options=_wanted(options))
     _show(report, output, options)
     if said.note is not None:
         streams.note(said.note)
@@ -235,7 +250,9 @@ def _wanted(options: Options) -> CalibrationOptions:
         labels_are=cast("LabelsAre | None", options["labels_are"]),
         right=cast("Rightness", options["right"]),
         max_error=cast("float", options["max_error"]),
+        categories=bool(options["categories"]),
         epsilon=cast("float", options["epsilon"]),
+        alignment=cast("Alignment | None", options["alignment"]),
         half_width=cast("float", options["half_width"]),
         n_suggested=cast("int", options["suggest"]),
         n_worst=cast("int", options["worst"]),

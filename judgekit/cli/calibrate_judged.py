@@ -14,15 +14,17 @@ from judgekit.cli.display import progress
 from judgekit.cli.grade import grade_all
 from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
-from judgekit.cli.setup import grade_setup
+from judgekit.cli.setup import grade_setup, make_judge
 from judgekit.datasets.loading import load_dataset, load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation.calibrating.files import from_file
+from judgekit.evaluation.calibrating.recorded import read_recorded, recorded_in, whole_rubric
 from judgekit.evaluation.calibrating.sources import from_graded, from_run, from_said
 from judgekit.evaluation.comparing.asking import compare_pairs
 from judgekit.evaluation.preparing.asked import asked_by
 from judgekit.evaluation.run import Run
 from judgekit.models.budget import Budget
+from judgekit.models.recorded import PREFIX as RECORDED
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 
     from judgekit.cli.setup import Options
     from judgekit.evaluation.calibrating.material import Grades, Pairs
+    from judgekit.evaluation.comparing.asking import Compared
     from judgekit.evaluation.comparing.pairing import Pairing
-    from judgekit.judge.judge import Judge
-    from judgekit.records.comparison import Comparison
+    from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.rubric import Rubric
 
 
@@ -81,11 +83,13 @@ def judged(options: Options, *, run: str | None, store: str) -> Judged:
         return _of_outputs(options)
     if given == ["--compare"]:
         return _of_sides(cast("tuple[str, str]", options["sides"]), options, store)
-    if options.get("judge_model"):
-        raise SettingsError(
-            "a judge is named, and nothing for it to judge",
-            hint="give the labelled outputs: --outputs FILE (or --compare A B)",
-        )
+    if model := cast("str | None", options.get("judge_model")):
+        if not model.startswith(RECORDED):
+            raise SettingsError(
+                "a judge is named, and nothing for it to judge",
+                hint="give the labelled outputs: --outputs FILE (or --compare A B)",
+            )
+        return _of_replies(model, options)
     with closing(RunStore(store, create=False)) as kept:
         return Judged(from_run(Run(kept.run(run or "latest"), kept)))
 
@@ -97,6 +101,34 @@ def _of_file(path: Path, options: Options) -> Judged:
     loaded = None if rubric is None else load_rubric(rubric)
     found = from_file(path, rubric=loaded, cases=by_id)
     found.origin["file"] = str(path)
+    return Judged(found)
+
+
+def _of_replies(model: str, options: Options) -> Judged:
+    """Recorded replies by themselves; what is asked, and how often, follows from them."""
+    parts = [name for name in ("limit", "sample", "filter_tag") if options.get(name)]
+    if parts:
+        raise SettingsError(
+            f"--{parts[0].replace('_', '-')} chooses outputs, and none are named",
+            hint="recorded replies by themselves are read whole; or give --outputs FILE",
+        )
+    recorded = recorded_in(model)
+    named = cast("str | None", options.get("rubric"))
+    if named is None and not recorded.compares:
+        raise SettingsError(
+            "no rubric is named, so that the scale of the recorded scores is not known",
+            hint="give --rubric FILE",
+        )
+    cases = cast("Path | None", options.get("cases"))
+    by_id = {} if cases is None else {case.id: case for case in load_dataset(cases).cases}
+    rubric = whole_rubric() if named is None else load_rubric(named)
+    own = {"repeats": recorded.repeats, "max_reasks": recorded.reasks}
+    judge = make_judge(options, None, own)
+    try:
+        found = asyncio.run(read_recorded(judge, recorded, rubric, by_id))
+    finally:
+        judge.close()
+    found.origin["file"] = str(recorded.path)
     return Judged(found)
 
 
@@ -118,11 +150,11 @@ def _of_sides(sides: tuple[str, str], options: Options, store: str) -> Judged:
     is_there = "://" in store or Path(store).is_file()
     kept = RunStore(store, create=False) if is_there else None
     try:
-        judge, rubric, pairing = compare_setup(sides, {**options, "budget": budget}, kept)
+        panel, rubric, pairing = compare_setup(sides, {**options, "budget": budget}, kept)
         try:
-            found, interrupted = asyncio.run(_compare_all(judge, rubric, pairing, options))
+            found, interrupted = asyncio.run(_compare_all(panel, rubric, pairing, options))
         finally:
-            judge.close()
+            panel.close()
     finally:
         if kept is not None:
             kept.close()
@@ -131,32 +163,33 @@ def _of_sides(sides: tuple[str, str], options: Options, store: str) -> Judged:
             "no case is answered by both sides",
             hint="both need the same case_id, and the same input for it; see --filter-tag too",
         )
-    kinds = {failure.kind for one in found for failure in one.failures}
+    kinds = {failure.kind for one in found for failure in one.comparison.failures}
     code, note = _ended(kinds, budget, interrupted=interrupted)
-    return Judged(from_said(found), code, note)
+    cases = {one.pair.case.id: one.pair.case for one in found}
+    return Judged(from_said([one.comparison for one in found], cases=cases), code, note)
 
 
 async def _compare_all(
-    judge: Judge, rubric: Rubric, pairing: Pairing, options: Options
-) -> tuple[list[Comparison], bool]:
+    judge: PairPanel, rubric: Rubric, pairing: Pairing, options: Options
+) -> tuple[list[Compared], bool]:
     """All comparisons that could be had, and whether the user broke it off."""
     stop = asyncio.Event()
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     total, _ = pairing.count()
-    found: list[Comparison] = []
+    found: list[Compared] = []
     verb = ("comparing", "compared")
     with (
         progress(streams.stderr(), total, shown=shown, verb=verb) as display,
         Interrupts(stop.set),
     ):
-        slots = max(4, judge.connection.max_concurrency)
+        slots = max(4, judge.max_concurrency)
         async with judge:
             pairs = compare_pairs(
                 judge, pairing.pairs(), rubric, names=pairing.names, in_flight=slots, stop=stop
             )
             async with aclosing(pairs) as told:
                 async for one in told:
-                    found.append(one.comparison)
+                    found.append(one)
                     said = [*one.comparison.preferences, *one.comparison.failures]
                     paid = sum(each.cost_usd or 0.0 for each in said if not each.cached)
                     display.advance([], target_usd=paid)

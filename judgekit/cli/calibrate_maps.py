@@ -10,6 +10,11 @@ from judgekit.cli.calibration_health import MAPS
 from judgekit.cli.main import EXIT_INCOMPLETE
 from judgekit.report.calibration_maps import map_lines, map_name, save_calibration
 
+_BY_NAME = (
+    "the judgments do not tell the judge's parameters (temperature, …): these maps are bound to "
+    "model and template only; what `judgekit grade -o` writes tells them, and so does --outputs"
+)
+
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.report import CalibrationReport
 
@@ -36,4 +41,6 @@ def write_maps(report: CalibrationReport, wanted: str, *, asking: int = 0) -> No
     save_calibration(path, calibration)
     for line in map_lines(calibration):
         streams.note(line)
+    if not calibration.asked.is_known:
+        streams.note(_BY_NAME)
     streams.note(f"wrote the maps to {path}: judgekit grade … --calibration {path}")

@@ -12,6 +12,7 @@ from judgekit.cli.options import json_option
 from judgekit.errors import SettingsError
 from judgekit.report import view
 from judgekit.report.conversions.converting import convert_cases, refusal
+from judgekit.report.conversions.left_out import left_out
 from judgekit.report.conversions.own_suite import SUITE_NAME, losses_of_suite, write_own_suite
 from judgekit.report.conversions.rubric_out import rubric_in, write_rubric
 from judgekit.report.conversions.source import open_source
@@ -71,8 +72,9 @@ def convert(
     SOURCE is any file with cases: judgekit's own in JSONL, JSON, YAML, CSV or Parquet, a suite, a
     skill's eval/tests.json (version 2 or 1, its folder or zip), evals.json, a workflow dataset,
     quality records, a configuration of promptfoo; for a rubric also grader specs. What is written
-    is read again and compared: where something would be lost, nothing is written without --lossy,
-    and it is listed.
+    is read again and compared: where something of a case would be lost, nothing is written without
+    --lossy, and it is listed. What the file says beside its cases, where the form has no place for
+    it, is told.
     """
     form = form or _form_of(output)
     if form == _RUBRIC:
@@ -80,13 +82,18 @@ def convert(
         return
     opened = open_source(source, _mapping(columns))
     lost = _convert(opened, output, form, lossy=lossy)
+    beside = () if form == _SUITE else left_out(opened, output, form)
     n = opened.cases.count()
     if as_json:
         done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}
-        streams.print_json({**done, "lost": list(lost)})
+        untold = {"left_out": list(beside)} if beside else {}
+        streams.print_json({**done, "lost": list(lost), **untold})
         return
     streams.note(f"wrote {view.count(n, 'case')} to {output} ({form})")
     _tell(lost)
+    if beside:
+        kept = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
+        streams.note(f"not in it, for it holds cases: {view.printable(', '.join(beside))}{kept}")
 
 
 def _tell(lost: Sequence[str]) -> None:

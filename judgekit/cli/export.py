@@ -12,6 +12,7 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.export_comparison import COMPARISON_FORMATS, export_comparison
 from judgekit.cli.options import json_option, store_option
+from judgekit.cli.pair_options import check_no_rule, rule_option
 from judgekit.evaluation.comparing.keeping import PREFIX
 from judgekit.evaluation.figures.picking import Picked, picked
 from judgekit.report import view
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.records.comparison import Rule
     from judgekit.records.run import RunInfo
 
 
@@ -80,6 +82,7 @@ FORMATS = {
 @click.option("--variant", multiple=True, help="Only this variant; may be repeated.")
 @click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
 @click.option("--failed", is_flag=True, help="Only answers that did not pass or have no verdict.")
+@rule_option("Of a comparison: conclude it by this rule instead of its own; nobody is asked.")
 @store_option
 @json_option
 def export(
@@ -90,6 +93,7 @@ def export(
     variant: tuple[str, ...],
     filter_tag: str | None,
     failed: bool,
+    rule: Rule | None,
     store: str,
     as_json: bool,
 ) -> None:
@@ -101,8 +105,9 @@ def export(
     RUN may also be a comparison's id (cmp-…), or with --format comparison or analysis `latest`.
     """
     if run.startswith(PREFIX) or form in COMPARISON_FORMATS:
-        export_comparison(run, output, form, store=store, as_json=as_json)
+        export_comparison(run, output, form, rule=rule, store=store, as_json=as_json)
         return
+    check_no_rule(rule)
     wanted = Picked(variants=variant, tag=filter_tag, failed=failed)
     chosen = FORMATS[form or format_for(output) or "results"]
     chosen.check(output)

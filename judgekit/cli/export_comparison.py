@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.cli import console as streams
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation.comparing.stored import stored_pairs
+from judgekit.evaluation.comparing.stored import by_rule, stored_pairs
 from judgekit.report import view
 from judgekit.report.formats.skill_analysis import write_analyses
 from judgekit.report.formats.skill_comparison import check_comparison_place, write_comparisons
@@ -17,6 +17,8 @@ from judgekit.store.runs import RunStore
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from judgekit.records.comparison import Rule
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -28,7 +30,13 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 
 
 def export_comparison(
-    name: str, output: Path, form: str | None, *, store: str, as_json: bool
+    name: str,
+    output: Path,
+    form: str | None,
+    *,
+    rule: Rule | None = None,
+    store: str,
+    as_json: bool,
 ) -> None:
     """Write a stored comparison, or its analyses.
 
@@ -36,6 +44,7 @@ def export_comparison(
         name: The comparison's id, the beginning of it, or `latest`.
         output: Where to.
         form: One of `COMPARISON_FORMATS`; None takes what the file's name says.
+        rule: Who wins where the orders differ; None takes the comparison's own.
         store: Where it is kept.
         as_json: Whether to tell in JSON what was written.
 
@@ -52,7 +61,7 @@ def export_comparison(
         )
     check_comparison_place(output)
     with closing(RunStore(store, create=False)) as kept:
-        info = kept.comparison(name)
+        info = by_rule(kept.comparison(name), rule)
         if chosen == "comparison":
             n = write_comparisons(output, info, stored_pairs(kept, info))
         else:

@@ -31,7 +31,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.run_outcome import told_uncalibrated
 from judgekit.cli.setup import grade_setup
-from judgekit.cli.unasked import REMEDY
+from judgekit.cli.unasked import REMEDY, note_unasked_replies
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.summary import summarize
 from judgekit.evaluation.grading import grade_answers
@@ -154,8 +154,10 @@ def run_grading(
     if output is not None and not options.get("quiet"):
         streams.note(f"wrote {view.count(len(graded), 'verdict')} to {output}")
     if interrupted:
-        streams.note(_interrupted("interrupted", keeps=keeps))
+        done = f"interrupted after {len(graded):,} of {view.count(setup.counts()[0], 'output')}"
+        streams.note(_interrupted(done, keeps=keeps))
         return EXIT_INTERRUPTED
+    note_unasked_replies(setup.judge)
     return _code(summary, fail_under)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from judgekit import errors
-from judgekit.cli.console import ReaderGoneError
+from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.report.view import message_lines
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ def _run(args: Sequence[str] | None) -> object:
     listening = sys.stdout
     try:
         given = None if args is None else list(args)
-        return judgekit.main(args=given, prog_name="judgekit", standalone_mode=False)
+        with warnings_as_notes():
+            return judgekit.main(args=given, prog_name="judgekit", standalone_mode=False)
     except SystemExit as stop:
         # When its reader has gone, click replaces stdout and exits with 1, which is a verdict here.
         return stop.code if sys.stdout is listening else EXIT_INTERRUPTED

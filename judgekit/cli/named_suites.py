@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets.discovery import discover_datasets, discover_suites
 from judgekit.datasets.loading import load_suite
+from judgekit.datasets.output_rows import iter_output_rows
 from judgekit.datasets.suite_settings import HttpTarget, VariantSettings
 from judgekit.errors import InputError, SettingsError
 
@@ -88,6 +89,8 @@ def _dataset_of(suite: Path) -> Path | None:
 def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
     """The suite with the variant that the command line names, where it has none of its own.
 
+    A file of outputs whose rows name their variants stands for all of these.
+
     Args:
         suite: The suite.
         options: As click hands them over.
@@ -96,6 +99,7 @@ def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
         The suite; the same one where no variant was given.
 
     Raises:
+        DatasetError: When a file of outputs cannot be read.
         SettingsError: When two are given, or the suite has variants of its own.
     """
     given = {name: str(options[name]) for name in TARGETS if options.get(name)}
@@ -111,8 +115,17 @@ def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
             hint="leave it out, or add the variant to the suite",
         )
     wanted = tuple(cast("Iterable[str]", options.get("variant") or ()))
+    if name == "given_outputs" and len(wanted) != 1:
+        return suite.model_copy(update={"variants": _recorded(Path(value))})
     variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
     return suite.model_copy(update={"variants": (variant,)})
+
+
+def _recorded(path: Path) -> tuple[VariantSettings, ...]:
+    """The variants whose outputs a file holds; one called as the file, where its rows name none."""
+    named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+    ids = [str(name) for name in named if name not in {None, ""}] if None not in named else []
+    return tuple(VariantSettings(id=id_, outputs=str(path.resolve())) for id_ in ids or [path.stem])
 
 
 def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:

@@ -21,6 +21,67 @@ DEFAULT_STORE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+ASKING = (
+    click.option(
+        "--api-base",
+        metavar="URL",
+        envvar="JUDGEKIT_API_BASE",
+        help="Endpoint of an OpenAI-compatible or other server.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["per_criterion", "joint"]),
+        envvar="JUDGEKIT_MODE",
+        help="One call a criterion (default), or one call for all.",
+    ),
+    click.option(
+        "--template",
+        metavar="NAME",
+        envvar="JUDGEKIT_TEMPLATE",
+        help="Prompt template, by name or .j2 file.",
+    ),
+    click.option(
+        "--templates",
+        "template_folders",
+        type=_FOLDER,
+        multiple=True,
+        help="Folder of your own templates; may be given more than once.",
+    ),
+    click.option(
+        "--repeats",
+        type=click.IntRange(1),
+        envvar="JUDGEKIT_REPEATS",
+        help="Ask each question N times.",
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(0),
+        envvar="JUDGEKIT_TEMPERATURE",
+        help="Sampling temperature.",
+    ),
+    click.option(
+        "--judge-seed",
+        type=int,
+        envvar="JUDGEKIT_JUDGE_SEED",
+        help="Sampling seed, for providers that take one.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        envvar="JUDGEKIT_MAX_TOKENS",
+        help="Limit of a reply, in tokens.",
+    ),
+    click.option(
+        "--logprobs/--no-logprobs",
+        default=None,
+        envvar="JUDGEKIT_LOGPROBS",
+        help="Ask for token probabilities, for weighted scores and confidence.",
+    ),
+)
+"""How a judge is asked, whoever it is."""
+
 _RUBRIC_AND_CASES = (
     click.option(
         "-c",
@@ -46,7 +107,7 @@ _RUBRIC_AND_CASES = (
 
 def judge_options(function: F) -> F:
     """Who judges, and how it is asked."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "--judge",
@@ -55,67 +116,13 @@ def judge_options(function: F) -> F:
             envvar="JUDGEKIT_JUDGE",
             help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local.",
         ),
-        click.option(
-            "--api-base",
-            metavar="URL",
-            envvar="JUDGEKIT_API_BASE",
-            help="Endpoint of an OpenAI-compatible or other server.",
-        ),
-        click.option(
-            "--mode",
-            type=click.Choice(["per_criterion", "joint"]),
-            envvar="JUDGEKIT_MODE",
-            help="One call a criterion (default), or one call for all.",
-        ),
-        click.option(
-            "--template",
-            metavar="NAME",
-            envvar="JUDGEKIT_TEMPLATE",
-            help="Prompt template, by name or .j2 file.",
-        ),
-        click.option(
-            "--templates",
-            "template_folders",
-            type=_FOLDER,
-            multiple=True,
-            help="Folder of your own templates; may be given more than once.",
-        ),
-        click.option(
-            "--repeats",
-            type=click.IntRange(1),
-            envvar="JUDGEKIT_REPEATS",
-            help="Ask each question N times.",
-        ),
-        click.option(
-            "--temperature",
-            type=click.FloatRange(0),
-            envvar="JUDGEKIT_TEMPERATURE",
-            help="Sampling temperature.",
-        ),
-        click.option(
-            "--judge-seed",
-            type=int,
-            envvar="JUDGEKIT_JUDGE_SEED",
-            help="Sampling seed, for providers that take one.",
-        ),
-        click.option(
-            "--max-tokens",
-            type=click.IntRange(1),
-            envvar="JUDGEKIT_MAX_TOKENS",
-            help="Limit of a reply, in tokens.",
-        ),
-        click.option(
-            "--logprobs/--no-logprobs",
-            default=None,
-            envvar="JUDGEKIT_LOGPROBS",
-            help="Ask for token probabilities, for weighted scores and confidence.",
-        ),
+        *ASKING,
     )
 
 
 def limit_options(function: F) -> F:
     """How hard the provider may be asked."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "-j",
@@ -148,7 +155,7 @@ def limit_options(function: F) -> F:
 
 def cache_options(function: F) -> F:
     """What is read from the cache, and where it lies."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "--cache-dir",
@@ -179,7 +186,7 @@ def cache_options(function: F) -> F:
 
 def calibration_options(function: F) -> F:
     """By which maps the judge's values are calibrated, and whether they have to hold."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "--calibration",
@@ -197,7 +204,7 @@ def calibration_options(function: F) -> F:
 
 def input_options(function: F) -> F:
     """What is graded."""
-    return _stack(
+    return stacked(
         function,
         click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
         *_RUBRIC_AND_CASES,
@@ -211,7 +218,7 @@ def input_options(function: F) -> F:
 
 def side_options(function: F) -> F:
     """What is compared, by which rubric and at which error."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "-c",
@@ -244,27 +251,9 @@ def side_options(function: F) -> F:
     )
 
 
-def blind_options(function: F) -> F:
-    """What the judge of two outputs does not see."""
-    return _stack(
-        function,
-        click.option(
-            "--scrub/--no-scrub",
-            default=None,
-            help="Take out where an output names its maker (default: yes).",
-        ),
-        click.option(
-            "--draw-labels/--no-draw-labels",
-            default=None,
-            help="Call the two places by drawn labels as well (default: yes).",
-        ),
-        click.option("--label-seed", type=int, help="Seed of the labels (default 0)."),
-    )
-
-
 def choice_options(function: F) -> F:
     """Which part of a suite is run."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "-c",
@@ -285,19 +274,20 @@ def choice_options(function: F) -> F:
 
 def target_options(function: F) -> F:
     """What is run where the suite names no variants, as other tools' files do not."""
-    return _stack(
+    return stacked(
         function,
         click.option(
             "--outputs",
             "given_outputs",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="Recorded outputs to run a suite without variants with.",
+            help="Recorded outputs (rows with case_id and text) to run a suite without variants "
+            "with; each variant that they name is one.",
         ),
         click.option(
             "--target-command",
             "given_command",
             metavar="COMMAND",
-            help="A program to run it with: case JSON on stdin, output JSON or text on stdout.",
+            help="A program to run it with: case JSON on stdin, output JSON on stdout.",
         ),
         click.option(
             "--target-python",
@@ -328,7 +318,7 @@ def store_option(function: F) -> F:
 
 def talk_options(function: F) -> F:
     """How much is said."""
-    return _stack(
+    return stacked(
         function,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         click.option("--no-progress", is_flag=True, help="No progress display."),
@@ -356,7 +346,16 @@ def cache_dir_option(function: F) -> F:
     )(function)
 
 
-def _stack(function: F, *decorators: Decorator[F]) -> F:
+def stacked(function: F, *decorators: Decorator[F]) -> F:
+    """A command with several options, in the order they stand in its help.
+
+    Args:
+        function: The command.
+        decorators: What adds each option.
+
+    Returns:
+        The command with all of them.
+    """
     for decorator in reversed(decorators):
         function = decorator(function)
     return function

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from contextlib import closing
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -27,11 +28,14 @@ from judgekit.cli.options import (
 from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.datasets.loading import load_suite
 from judgekit.datasets.opening import whole_document
-from judgekit.datasets.recognition import SKILL_TESTS, document_kind, foreign_shape
+from judgekit.datasets.recognition import document_kind, foreign_shape, row_kind
+from judgekit.datasets.rows import iter_rows
 from judgekit.evaluation.planning.plan import plan_grading
 from judgekit.evaluation.preparing.asked import asked_by
 from judgekit.evaluation.preparing.calibrated import calibration_in_use, calibration_of_suite
+from judgekit.evaluation.preparing.default_rubrics import listed
 from judgekit.report import terminal
+from judgekit.report.run_view import default_rubrics
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup, Options
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from judgekit.datasets.suite import Suite
     from judgekit.evaluation.planning.figures import SuitePlan
 
-_OF_GRADINGS = {"rubric": "--rubric", "cases": "--cases"}
+_OF_GRADINGS = {"cases": "--cases"}
 _OF_SUITES = {
     "filter_case": "--filter-case",
     "filter_name": "--filter-name",
@@ -56,7 +60,7 @@ _OF_SUITES = {
     "--rubric",
     metavar="FILE|NAME",
     envvar="JUDGEKIT_RUBRIC",
-    help="Rubric of OUTPUTS: a file, or a shipped one.",
+    help="Rubric of OUTPUTS, or of cases without one of their own: a file, or a shipped one.",
 )
 @click.option(
     "--cases",
@@ -78,6 +82,8 @@ _OF_SUITES = {
 @json_option
 def plan(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
     """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing.
+
+    SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
 
     Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
     difference between variants that its size can show. Takes the options of `judgekit run`, or
@@ -139,6 +145,8 @@ def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
     with closing(setup.store):
         found = asyncio.run(_planned(setup))
     suite = setup.opened.suite
+    for words in default_rubrics(listed(setup.opened.plans.by_default)):
+        streams.note(f"rubric: {words}")
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
         streams.note(f"trust: {calibration_of_suite(setup.opened).words}")
     if as_json:
@@ -166,7 +174,7 @@ def _is_run(paths: tuple[Path, ...], options: Options) -> bool:
     """Whether a run is planned, rather than a grading."""
     if len(paths) == 1:
         return _is_suite(paths[0])
-    if paths or any(options.get(name) is not None for name in _OF_GRADINGS):
+    if paths or any(options.get(name) is not None for name in ("rubric", *_OF_GRADINGS)):
         return False
     named = cast("Path | None", options.get("config")) or Path(SUITE_FILE)
     if named.is_dir():
@@ -175,15 +183,16 @@ def _is_run(paths: tuple[Path, ...], options: Options) -> bool:
 
 
 def _is_suite(path: Path) -> bool:
+    """Whether a path is run: a suite, or cases, which become one; not outputs."""
     if path.is_dir():
         return True
     document = whole_document(path)
     if document is None:
-        return False
+        return any(row_kind(row.fields) == "cases" for row in islice(iter_rows(path), 1))
     shape = foreign_shape(document.value)
     if shape is not None:
-        return shape.reader == SKILL_TESTS
-    return document_kind(document.value) == "suite"
+        return shape.has_cases
+    return document_kind(document.value) in {"suite", "cases"}
 
 
 def _has_work(suite: Suite) -> bool:

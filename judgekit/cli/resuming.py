@@ -51,7 +51,7 @@ def _given(context: click.Context) -> Iterator[str]:
             continue
         value = context.params[name]
         if isinstance(parameter, click.Argument):
-            yield str(value)
+            yield from map(str, value if isinstance(value, tuple) else (value,))
         elif isinstance(value, bool):
             yield (parameter.opts if value else parameter.secondary_opts)[-1]
         else:

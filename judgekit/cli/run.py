@@ -56,6 +56,12 @@ if TYPE_CHECKING:
 @click.argument("suite", required=False, type=click.Path(path_type=Path, exists=True))
 @choice_options
 @target_options
+@click.option(
+    "--rubric",
+    metavar="FILE|NAME",
+    envvar="JUDGEKIT_RUBRIC",
+    help="Rubric of cases without one of their own: a file, or a shipped one.",
+)
 @judge_options
 @calibration_options
 @limit_options
@@ -108,7 +114,8 @@ def run(
     SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
     eval/tests.json, any other file of cases, or a folder, of which every suite and every other
     dataset is run in turn.
-    A suite that names no variants is run with --outputs or one of the --target options.
+    A suite that names no variants is run with --outputs or one of the --target options; cases that
+    name no rubric are judged by --rubric, else by the profile's, else against their reference.
 
     Everything observed is committed to the store as it arrives, and every reply that was paid
     for to the cache: interrupt it, kill it, and go on with --resume.
@@ -147,9 +154,11 @@ def _one(path: Path, options: Options, output: Path | None, fail_under: float | 
         return Sat(show_suite_plan(setup, as_json=bool(options["as_json"])))
     with closing(setup.store):
         code = _run(setup, options, output=output, fail_under=fail_under)
+    # A dataset's own failing fast ends its run, not those of the others.
+    is_own = setup.session.reason == "fail_fast" and not options.get("fail_fast")
     return Sat(
         code,
-        is_stopped=setup.session.reason is not None or code == EXIT_INTERRUPTED,
+        is_stopped=(setup.session.reason is not None and not is_own) or code == EXIT_INTERRUPTED,
         spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
     )
 

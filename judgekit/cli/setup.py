@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from judgekit.cli.options import DEFAULT_CACHE
-from judgekit.datasets.loading import load_dataset, load_rubric, load_suite
+from judgekit.datasets.loading import load_dataset, load_rubric, load_suite, shipped_rubrics
 from judgekit.datasets.outputs import iter_answers
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.judge.judge import Judge
@@ -166,12 +166,12 @@ class GradeSetup:
                 yield case, named
 
 
-def grade_setup(options: Options, more: Mapping[str, object] | None = None) -> GradeSetup:
+def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults.
 
     Args:
         options: As click hands them over.
-        more: Further arguments of the judge.
+        judge: Who judges, where it is open already.
 
     Returns:
         The setup; nothing has been asked yet.
@@ -185,7 +185,7 @@ def grade_setup(options: Options, more: Mapping[str, object] | None = None) -> G
     sources = _sources(options, suite)
     cases = _cases(options, suite)
     return GradeSetup(
-        judge=make_judge(options, suite, more),
+        judge=judge or make_judge(options, suite),
         rubric=rubric,
         sources=sources,
         cases=cases,
@@ -290,9 +290,12 @@ def _rubric(options: Options, suite: Suite | None) -> Rubric:
         return load_rubric(named)
     if suite is not None and suite.rubric_source is not None:
         return load_rubric(suite.rubric_source)
+    shipped = ", ".join(shipped_rubrics())
     raise SettingsError(
         "no rubric is named",
-        hint="give --rubric FILE or a shipped one's name, for example --rubric helpfulness",
+        hint=f"give --rubric FILE, or a shipped one's name ({shipped}), for example --rubric "
+        "helpfulness; cases with rubrics of their own are graded by these with `judgekit run "
+        "CASES --outputs OUTPUTS`",
     )
 
 

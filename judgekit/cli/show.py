@@ -11,6 +11,7 @@ import click
 
 from judgekit.cli import console as streams
 from judgekit.cli.options import json_option, store_option
+from judgekit.cli.pair_options import check_no_rule, rule_option
 from judgekit.cli.show_comparisons import show_comparisons
 from judgekit.cli.show_related import Related, show_related
 from judgekit.errors import SettingsError
@@ -25,6 +26,7 @@ from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
     from judgekit.evaluation.figures.concluding import Concluded
+    from judgekit.records.comparison import Rule
     from judgekit.records.run import RunInfo
     from judgekit.store.forgetting import Earlier
 
@@ -59,6 +61,7 @@ class _How:
 @click.option("--rubric", metavar="NAME", help="Without RUN: only judged by this rubric.")
 @click.option("--agent-run", metavar="ID", help="Without RUN: the outputs of an agent's run.")
 @click.option("--comparisons", is_flag=True, help="Without RUN: the blind comparisons.")
+@rule_option("Of a comparison: conclude it by this rule instead of its own; nobody is asked.")
 @store_option
 @json_option
 def show(
@@ -80,6 +83,7 @@ def show(
     rubric: str | None,
     agent_run: str | None,
     comparisons: bool,
+    rule: Rule | None,
     store: str,
     as_json: bool,
 ) -> None:
@@ -90,7 +94,8 @@ def show(
     agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
     --variant, --filter-tag and --failed list the answers meant.
 
-    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case.
+    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case; with
+    --rule, what another rule makes of the same answers.
     """
     related = Related(
         case=case_id,
@@ -107,8 +112,9 @@ def show(
     how = _How(as_json, full, history, limit)
     with closing(RunStore(store, create=False)) as kept:
         if comparisons or (run or "").startswith(PREFIX):
-            show_comparisons(kept, run, case, limit=limit, as_json=as_json)
+            show_comparisons(kept, run, case, rule=rule, limit=limit, as_json=as_json)
             return
+        check_no_rule(rule)
         if run is None:
             show_related(kept, related, figures=figures, limit=limit or _most(how), as_json=as_json)
             return

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.cli import console as streams
+from judgekit.cli.pair_options import check_no_rule
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparing.stored import stored_pairs, summarize_comparison
+from judgekit.evaluation.comparing.stored import by_rule, stored_pairs, summarize_comparison
 from judgekit.report.comparison_listing import (
     print_comparisons,
     print_how,
@@ -16,13 +17,20 @@ from judgekit.report.comparison_terminal import comparison_json, print_compariso
 
 if TYPE_CHECKING:
     from judgekit.records.compared import ComparisonInfo
+    from judgekit.records.comparison import Rule
     from judgekit.store.runs import RunStore
 
 _MOST_SHOWN = 20
 
 
 def show_comparisons(
-    store: RunStore, name: str | None, case: str | None, *, limit: int | None, as_json: bool
+    store: RunStore,
+    name: str | None,
+    case: str | None,
+    *,
+    rule: Rule | None = None,
+    limit: int | None,
+    as_json: bool,
 ) -> None:
     """Show the comparisons that are kept, one of them, or what was said of one of its cases.
 
@@ -30,16 +38,19 @@ def show_comparisons(
         store: Where they are kept.
         name: The comparison; None for all.
         case: The case.
+        rule: Who wins where the orders differ; None takes the comparison's own.
         limit: At most so many.
         as_json: Whether JSON is wanted.
 
     Raises:
         UnknownNameError: When there is no such comparison or case.
+        SettingsError: When a rule is given for all.
     """
     if name is None:
+        check_no_rule(rule)
         _list(store, limit=limit, as_json=as_json)
         return
-    info = store.comparison(name)
+    info = by_rule(store.comparison(name), rule)
     if case is None:
         _show(store, info, as_json=as_json)
     else:

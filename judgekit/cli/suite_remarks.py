@@ -15,6 +15,7 @@ from judgekit.datasets.recognition import SKILL_TESTS, document_kind, foreign_sh
 from judgekit.datasets.row_checks import RowCheck
 from judgekit.datasets.rows import scan_rows
 from judgekit.datasets.suite_opening import suite_from
+from judgekit.datasets.texts import is_file
 from judgekit.errors import InputError, JudgekitError
 from judgekit.evaluation.preparing.case_plans import CasePlans
 from judgekit.models.endpoint import key_variable
@@ -81,7 +82,7 @@ def _of_suite(suite: Suite, document: Document) -> Iterator[Remark]:
     for key in ("setup", "teardown"):
         command = getattr(suite.settings, key)
         is_theirs = foreign_shape(document.value) is not None
-        if command and is_theirs and not (suite.folder / command[-1]).is_file():
+        if command and is_theirs and not is_file(suite.folder / command[-1]):
             line = document.line_of(key, "script")
             yield _error(path, line, f"there is no script {command[-1]!r} in {suite.folder}")
 
@@ -171,7 +172,13 @@ def _named(script: str) -> dict[str, object]:
 
 
 def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
-    return CasePlans(suite, rubric=rubric, allow_scripts=True, open_embeddings=_unasked)
+    return CasePlans(
+        suite,
+        rubric=rubric,
+        is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
+        allow_scripts=True,
+        open_embeddings=_unasked,
+    )
 
 
 def _unasked(_model: str, _api_base: str | None) -> Embeddings:

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from judgekit.cli import console as streams
 from judgekit.cli.named_suites import suite_paths, with_given_variant
 from judgekit.cli.options import DEFAULT_STORE
 from judgekit.cli.setup import JUDGE_SETTINGS, cache_folder
+from judgekit.datasets.loading import rubric_path
+from judgekit.datasets.streaming import open_cases
+from judgekit.datasets.suite import scorer_name
 from judgekit.datasets.suite_opening import suite_from
 from judgekit.datasets.suite_settings import Gate, JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.evaluation.preparing.asking import Asking, Choice
+from judgekit.evaluation.preparing.case_plans import JUDGE
+from judgekit.evaluation.preparing.default_rubrics import needs_judge
 from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
 from judgekit.evaluation.running.resuming import begun_run, chosen_before
 from judgekit.evaluation.running.runner import Session
+from judgekit.shipped import shipped_file
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
@@ -79,7 +86,8 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
     """
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
-    suite = with_given_variant(with_given_judge(_suite(path, options), options), options)
+    suite = with_given_rubric(_suite(path, options), options)
+    suite = with_given_variant(_judged(suite, options), options)
     suite = _with_given_calibration(suite, options)
     store = RunStore(cast("str | None", options.get("store")) or DEFAULT_STORE)
     begun = _begun(store, suite, options)
@@ -135,6 +143,44 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
+
+
+def _judged(suite: Suite, options: Options) -> Suite:
+    """The suite with the judge of the command line, where there is anything to ask it."""
+    judged = with_given_judge(suite, options)
+    is_asked = suite.judge or any(scorer_name(scorer) == JUDGE for scorer in suite.scorers)
+    if is_asked or not judged.judge:
+        return judged
+    cases = open_cases(suite)
+    if any(needs_judge(case, suite) for case in cases):
+        return judged
+    streams.note(
+        f"the judge is not asked: every case of {cases.name} is decided by its own checks "
+        "(--rubric FILE|NAME has it asked too)"
+    )
+    return suite
+
+
+def with_given_rubric(suite: Suite, options: Mapping[str, object]) -> Suite:
+    """The suite with the rubric that the command line names; cases keep their own.
+
+    Args:
+        suite: The suite.
+        options: As click hands them over.
+
+    Returns:
+        The suite; the same one where none was given.
+
+    Raises:
+        UnknownNameError: When no shipped rubric is called so.
+    """
+    named = cast("str | None", options.get("rubric"))
+    if named is None:
+        return suite
+    # A shipped one stays its name; a file is looked for where it was typed.
+    path = rubric_path(named)
+    is_shipped = path.parent == shipped_file("prompts", "rubrics")
+    return suite.model_copy(update={"rubric": path.stem if is_shipped else str(path.resolve())})
 
 
 def _recorded_here(model: str, suite: Suite) -> str:

@@ -1,4 +1,4 @@
-"""Says where outputs come without what was asked, so that a judge sees them alone."""
+"""Says where outputs come without what was asked, and recorded replies that nobody asked for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from judgekit.cli import console as streams
 from judgekit.datasets.outputs import iter_answers
+from judgekit.models.recorded import RecordedModel
+from judgekit.report import view
 
 if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
+    from judgekit.judge.judge import Judge
 
 REMEDY = "name the file with the cases (--cases), or add an `input` column"
 """What gives a judge the tasks as well."""
@@ -30,3 +33,14 @@ def note_unasked(setup: GradeSetup) -> None:
         if case.input is None:
             alone = "the judge sees the outputs alone"
             streams.note(f"{source.path} does not say what was asked: {alone}; {REMEDY}")
+
+
+def note_unasked_replies(judge: Judge) -> None:
+    """Say which recorded replies were not asked for, once everything has been asked.
+
+    Args:
+        judge: Who judged.
+    """
+    model = judge.connection.model
+    if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+        streams.note(view.message_lines(told))

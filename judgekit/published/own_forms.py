@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pydantic import JsonValue
+
     from judgekit.records.record import JsonObject
 
 _Files = dict[str, list["JsonObject"]]
@@ -22,6 +24,9 @@ _KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
 _WINNERS = {"A": "a", "B": "b", "tie": "tie"}
 _SAFE = re.compile(r"[^\w.-]+")
 _WHOLE = "quality"
+_EVEN = 0.5
+_CATEGORY = "category"
+_QUESTION = "How good is the {} of it, as the set's authors define it?"
 _CONSENSUS = "people"
 
 
@@ -43,13 +48,16 @@ def own_files(
         if not rows:
             continue
         files: _Files = {}
-        if "output_a" in rows[0] or "system_a" in rows[0]:
-            _add_pairs(files, rows)
+        name = f"{instrument}-{stem}"
+        if "preference" in rows[0]:
+            _add_preferences(files, rows)
+        elif "output_a" in rows[0] or "system_a" in rows[0]:
+            _add_pairs(files, rows, name)
         elif "judge" in rows[0]:
             _add_outputs(files, rows, texts)
-            files["rubric.json"] = [_rubric(f"{instrument}-{stem}", rows, questions)]
+            files["rubric.json"] = [_rubric(name, rows, questions)]
         elif "judge_parsed" in rows[0]:
-            _add_labels_only(files, rows)
+            _add_labels_only(files, rows, name)
         for name, own in files.items():
             yield f"{stem}.{name}", own
 
@@ -62,10 +70,21 @@ def _all(joined: Mapping[str, Sequence[JsonObject]]) -> Iterator[JsonObject]:
         yield from rows
 
 
-def _add_pairs(files: _Files, rows: Sequence[Any]) -> None:
+def _add_pairs(files: _Files, rows: Sequence[Any], name: str) -> None:
     for row in rows:
         if "input" in row:
             _add_pair(files, row)
+    if files:
+        criteria = dict.fromkeys(row.get("criterion", _WHOLE) for row in rows)
+        files["rubric.json"] = [
+            {
+                "name": _slug(name),
+                "criteria": [
+                    {"name": each, "question": _QUESTION.format(each), "scale": "unit"}
+                    for each in criteria
+                ],
+            }
+        ]
 
 
 def _add_pair(files: _Files, row: Any) -> None:
@@ -79,31 +98,56 @@ def _add_pair(files: _Files, row: Any) -> None:
     if "human" in row:
         said = {"annotator": _CONSENSUS, "winner": _WINNERS[row["human"]]}
         _add(files, "labels.jsonl", key | _criterion(row) | said)
+    # Where the outputs are not there, the replies say themselves which two they are about.
+    sides = f"{row['system_a']} vs {row['system_b']}" if "output_a" not in row else None
+    shown: JsonObject = {} if sides is None else {"variant": sides}
     for judge, orders in row.get("judge", {}).items():
         for order, text in orders.items():
-            _add(files, f"replies.{_slug(judge)}.jsonl", key | {"order": order, "text": text})
-    for judge, sides in row.get("judge_probability", {}).items():
-        chosen = max(sides, key=lambda side: sides[side])
-        found = {"winner": _WINNERS[chosen], "confidence": sides[chosen] / sum(sides.values())}
+            reply = key | shown | {"order": order, "text": text}
+            _add(files, f"replies.{_slug(judge)}.jsonl", reply)
+    for judge, chances in row.get("judge_probability", {}).items():
+        chosen = max(chances, key=lambda side: chances[side])
+        sure = chances[chosen] / sum(chances.values())
+        found = {"winner": _WINNERS[chosen], "confidence": sure}
         _add(files, f"results.{_slug(judge)}.jsonl", key | found)
 
 
+def _add_preferences(files: _Files, rows: Sequence[Any]) -> None:
+    """Winners of one judge and system a file; 1 is a, 2 is b, a fraction is between, 0 a draw."""
+    for row in rows:
+        name = f"results.{_slug(row['judge_name'])}.{_slug(row['system_b'])}.jsonl"
+        for at, said in enumerate(row["preference"]):
+            found: JsonObject = {
+                "case_id": str(at),
+                "variant_a": row["system_a"],
+                "variant_b": row["system_b"],
+                "winner": None,
+            }
+            if said is not None:
+                share = _EVEN if said == 0 else 2 - said
+                side = "tie" if share == _EVEN else "a" if share > _EVEN else "b"
+                found |= {"winner": side, "probability": share}
+            _add(files, name, found)
+
+
 def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -> None:
-    """One case a document, one variant a system; what has no text has no output here."""
+    """One case a document, one variant a system; what has no text has labels and replies only."""
     cases: dict[str, JsonObject] = {}
     outputs: dict[tuple[str, str], JsonObject] = {}
     for row in rows:
         parts = _prompt_parts(row) if "prompt" in row else row
         text = parts.get("output", texts.get(row["doc_id"]))
-        if text is None:
-            continue
         key = {"case_id": row["doc_id"], "variant": row["system_id"]}
         given = {name: parts[name] for name in ("input", "context", "reference") if name in parts}
         cases.setdefault(row["doc_id"], {"id": row["doc_id"], **given})
-        outputs.setdefault((row["doc_id"], row["system_id"]), {**key, "text": text})
+        if text is not None:
+            outputs.setdefault((row["doc_id"], row["system_id"]), {**key, "text": text})
         key |= {"criterion": row.get("criterion", _WHOLE)}
         for who, score in zip(_annotators(row), row["human"], strict=True):
             _add(files, "labels.jsonl", {**key, "annotator": who, "raw": score})
+        for at, score in enumerate(row.get("human_crowd", ()), start=1):
+            _add(files, "labels.crowd.jsonl", {**key, "annotator": f"worker {at}", "raw": score})
+            _add(files, "results.crowd.jsonl", {**key, "repeat": at - 1, "raw": score})
         for judge, said in row["judge"].items():
             for repeat, reply in enumerate(said):
                 name = f"replies.{_slug(judge)}.jsonl"
@@ -111,16 +155,31 @@ def _add_outputs(files: _Files, rows: Sequence[Any], texts: Mapping[Any, Any]) -
     files |= {"cases.jsonl": [*cases.values()], "outputs.jsonl": [*outputs.values()]}
 
 
-def _add_labels_only(files: _Files, rows: Sequence[Any]) -> None:
-    """Scores; categories have no scale that a judge could be calibrated on."""
-    if any(isinstance(label, str) for row in rows for label in row["human"].values()):
-        return
+def _add_labels_only(files: _Files, rows: Sequence[Any], name: str) -> None:
+    """Scores, or categories: a level each, in the order of their names, which means nothing."""
+    given = [
+        label for row in rows for label in (*row["human"].values(), *row["judge_parsed"].values())
+    ]
+    words = sorted({label for label in given if isinstance(label, str)})
+    if words:
+        files["rubric.json"] = [_categories(_slug(name), words)]
     for row in rows:
         for who, label in row["human"].items():
             _add(files, "labels.jsonl", {"case_id": row["id"], "annotator": who, "raw": label})
         for judge, label in row["judge_parsed"].items():
             found = {"case_id": row["id"], "raw": label}
             _add(files, f"results.{_slug(judge)}.jsonl", found)
+
+
+def _categories(name: str, words: Sequence[str]) -> JsonObject:
+    levels: list[JsonValue] = [{"value": at, "name": word} for at, word in enumerate(words)]
+    question = "Which category is it?"
+    criterion: JsonObject = {
+        "name": _CATEGORY,
+        "question": question,
+        "scale": {"levels": levels},
+    }
+    return {"name": name, "criteria": [criterion]}
 
 
 def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> JsonObject:
@@ -133,9 +192,7 @@ def _rubric(name: str, rows: Sequence[Any], questions: Mapping[Any, Any]) -> Jso
             criterion,
             {
                 "name": criterion,
-                "question": questions.get(
-                    criterion, f"How good is the {criterion} of it, as the set's authors define it?"
-                ),
+                "question": questions.get(criterion, _QUESTION.format(criterion)),
                 "scale": "binary" if (low, high) == (0, 1) else {"min": low, "max": high},
             },
         )

@@ -9,7 +9,7 @@ from judgekit.report import view
 from judgekit.report.calibration_blocks import ALL, ANSWERS, CHOICES, WHOLE, Lines, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.evaluation.calibrating.choosing import Disagreement
     from judgekit.evaluation.calibrating.report import CalibrationReport, CriterionCalibration
@@ -178,7 +178,8 @@ def worst(parts: Sequence[CriterionCalibration], *, full: bool) -> Lines:
 def _told(each: Disagreement, part: CriterionCalibration, *, full: bool) -> list[tuple[str, str]]:
     where = view.printable(each.case_id, 40)
     where += f" {view.printable(each.variant, 40)}" if each.variant else ""
-    judge, people = (_score(x, is_choice=part.orders is not None) for x in (each.judge, each.human))
+    names = CHOICES if part.orders is not None else part.categories
+    judge, people = (_score(score, names) for score in (each.judge, each.human))
     head = f"{part.name}: judge {judge}, people {people}"
     rows = [(where, head)]
     limit = None if full else _WHY
@@ -189,9 +190,8 @@ def _told(each: Disagreement, part: CriterionCalibration, *, full: bool) -> list
     return rows
 
 
-def _score(score: float, *, is_choice: bool) -> str:
-    named = CHOICES.get(score) if is_choice else None
-    return named or f"{score:.3g}"
+def _score(score: float, names: Mapping[float, str]) -> str:
+    return view.printable(names.get(score) or f"{score:.3g}", 40)
 
 
 def labels_next(report: CalibrationReport) -> Lines:

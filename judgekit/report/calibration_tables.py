@@ -285,12 +285,12 @@ def confusions(report: CalibrationReport) -> list[Table | Lines]:
         A table for each criterion of twelve levels at most.
     """
     tables: list[Table | Lines] = []
-    names = CHOICES if report.kind == "pairwise" else {}
     for part in report.criteria.values() or [report.overall]:
         found = part.confusion
         if found is None or len(found.levels) > _MOST_LEVELS:
             continue
-        heads = [names.get(level, f"{level:g}") for level in found.levels]
+        names = CHOICES if report.kind == "pairwise" else part.categories
+        heads = [view.printable(names.get(level, f"{level:g}"), 20) for level in found.levels]
         rows = tuple(
             (f"people {head}", *(f"{n:,}" for n in counts), f"{silent:,}")
             for head, counts, silent in zip(heads, found.counts, found.unusable, strict=True)

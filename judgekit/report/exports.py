@@ -33,7 +33,8 @@ COLUMNS = (
 
 
 _LISTS = {"judgments", "failures"}
-_SPARE = {*_LISTS, "uncalibrated"}
+_SPARE = ("uncalibrated", "asked")
+"""Fields that are left out where they have nothing to say."""
 
 
 def check_suffix(path: Path) -> None:
@@ -116,7 +117,7 @@ def verdict_line(verdict: Verdict) -> str:
 
 def _apart(verdict: Verdict) -> set[str]:
     """The fields that are written by themselves, or have nothing to say."""
-    return _LISTS if verdict.uncalibrated is not None else _SPARE
+    return _LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:

@@ -6,12 +6,15 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation.preparing.calibrated import calibration_of, has_models
+from judgekit.evaluation.preparing.case_plans import MEASURE
+from judgekit.evaluation.preparing.default_rubrics import UNASKED, by_default_in
 from judgekit.report import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.evaluation.figures.run_figures import Difference, RunSummary, VariantFigures
+    from judgekit.records.record import JsonObject
     from judgekit.report.view import VariantRow
     from judgekit.stats.estimate import Estimate
 
@@ -58,6 +61,12 @@ def notes(summary: RunSummary) -> list[str]:
     run = summary.run
     status = STATUS_WORDS[run.status] + (f": {view.one_line(run.reason)}" if run.reason else "")
     lines = [f"run     {run.id} ({status})", *_partial(summary)]
+    if measure := run.config.get(MEASURE):
+        lines.append(f"similar {view.printable(str(measure))}")
+    lines += [f"rubric  {words}" for words in default_rubrics(by_default_in(run.config))]
+    if n_unasked := run.config.get(UNASKED):
+        have = view.count(int(str(n_unasked)), "case has", "cases have")
+        lines.append(f"rubric  {have} one that was not asked, for there is no judge: --judge MODEL")
     lines += [f"judge   {view.printable(judge)}" for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(f"panel   {run.panel.combine}")
@@ -72,6 +81,24 @@ def notes(summary: RunSummary) -> list[str]:
         question = view.count(summary.n_waiting, "question waits", "questions wait")
         lines.append(f"people  {question} for a person: judgekit label {run.id}")
     return lines
+
+
+def default_rubrics(found: Sequence[JsonObject]) -> list[str]:
+    """What cases are judged by that name no rubric, in words.
+
+    Args:
+        found: The rubrics that nobody named, as `by_default_in` gives them.
+
+    Returns:
+        A line for each.
+    """
+    return [_default_rubric(one) for one in found]
+
+
+def _default_rubric(one: JsonObject) -> str:
+    name, cases = view.printable(str(one["rubric"])), view.count(int(str(one["n_cases"])), "case")
+    of = "of their profile" if one["because"] == "profile" else "which asks for their reference"
+    return f"{name} (shipped), {of}, for {cases} without a rubric"
 
 
 def trust_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
@@ -112,9 +139,11 @@ def nothing_found(summary: RunSummary) -> str:
         return f"nothing was decided: {_all(n_failures, 'judgment')} failed"
     if any(variant.assertions for variant in variants):
         return "nothing was decided: no assertion could be checked"
+    if summary.run.rubric is not None and not summary.run.panel.judges:
+        return "nothing was decided: there is a rubric and no judge; add `judge:`, or give --judge"
     return (
         "nothing was decided, for the suite says nothing to decide by: give it `assertions`, or a "
-        "`rubric` and a `judge`"
+        "`rubric` and a `judge` (--judge alone holds answers against their cases' references)"
     )
 
 

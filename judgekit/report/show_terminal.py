@@ -168,9 +168,14 @@ def _score(score: Score) -> Text:
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     value = view.DASH if score.value is None else f"{score.value:.2f}"
-    raw = "" if score.raw is None else f"  {score.raw:g} {score.unit or ''}".rstrip()
+    parts = [view.printable(score.name), value]
+    if score.raw is not None and (score.unit is not None or score.raw != score.value):
+        parts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
     said = view.one_line(score.error or score.message)
-    text = Text(f"{view.printable(score.name)}  {value}{raw}  {said}".rstrip())
+    if score.raw is None or said != f"{score.raw:.3f}":  # a message may be the number again
+        parts.append(said)
+    parts.append(view.printable(score.method or ""))
+    text = Text("  ".join(part for part in parts if part))
     text.append(_asked(score.asked), style="dim")
     return text
 

@@ -114,13 +114,82 @@ def test_two_sides_are_compared_on_the_spot(laid: Bench) -> None:
     laid.write(
         "winners.jsonl", *({"case_id": c, "annotator": "Ada", "winner": "a"} for c in SCORES)
     )
+    strata = {c: "simple" if c < "c5" else "complex" for c in SCORES}
+    laid.write("cases.jsonl", *({"id": c, "input": "?", "stratum": strata[c]} for c in SCORES))
     ran = laid.run(
         "calibrate", "winners.jsonl", "--compare", "a.jsonl", "b.jsonl", "--rubric", "rubric.yaml",
-        "--judge", "recorded:pairs.jsonl", "--json",
+        "--judge", "recorded:pairs.jsonl", "--cases", "cases.jsonl", "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert ran.json["kind"] == "pairwise"
+    found = [(each["name"], each["orders"]["n"]) for each in ran.json["overall"]["segments"]]
+    assert found == [("simple", 5), ("complex", 5)]
     assert ran.json["overall"]["orders"]["accuracy_both"]["value"] == 1
+
+
+def test_recorded_replies_need_no_outputs(laid: Bench) -> None:
+    with_outputs = graded(laid, "--json").json
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:replies.jsonl", "--json",
+    )  # fmt: skip
+    assert ran.code == 0
+    assert ran.json["overall"] == with_outputs["overall"]
+    assert ran.json["joined"] == with_outputs["joined"]
+    assert ran.json["origin"] == {"file": "replies.jsonl"}
+    assert ran.json["judges"] == with_outputs["judges"]
+
+
+def test_recorded_replies_about_two_outputs_need_no_rubric(laid: Bench) -> None:
+    said = {"first": "The period is named. [[A]]", "second": "The period is named. [[B]]"}
+    laid.write(
+        "pairs.jsonl",
+        *(
+            {"case_id": c, "order": order, "text": said[slot]}
+            for c in SCORES
+            for order, slot in (("ab", "first"), ("ba", "second"))
+        ),
+    )
+    laid.write("cases.jsonl", *({"id": c, "input": "?", "metadata": {"odd": c[-1] in "13579"}}
+                                for c in SCORES))  # fmt: skip
+    laid.write(
+        "winners.jsonl", *({"case_id": c, "annotator": "Ada", "winner": "a"} for c in SCORES)
+    )
+    ran = laid.run(
+        "calibrate", "winners.jsonl", "--judge", "recorded:pairs.jsonl",
+        "--template", "pairwise/mt_bench", "--cases", "cases.jsonl", "--by", "odd", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.json["overall"]["orders"]["accuracy_both"]["value"] == 1
+    parts = [segment["orders"]["n"] for segment in ran.json["overall"]["segments"]]
+    assert parts == [5, 5]
+    assert [segment["n_labels"] for segment in ran.json["overall"]["segments"]] == [5, 5]
+
+
+def test_recorded_scores_need_a_rubric(laid: Bench) -> None:
+    ran = laid.run("calibrate", "labels.jsonl", "--judge", "recorded:replies.jsonl")
+    assert ran.code == 2
+    assert "the scale of the recorded scores is not known" in ran.err
+    assert "--rubric FILE" in ran.err
+
+
+def test_categories_are_told_and_shown_without_means(laid: Bench) -> None:
+    names = ["calm", "keen", "wry"]
+    levels = [{"value": at, "name": name} for at, name in enumerate(names)]
+    asked = {"name": "mood", "question": "Which mood?", "scale": {"levels": levels}}
+    laid.write("moods.json", json.dumps({"name": "moods", "criteria": [asked]}))
+    rows = [{"case_id": f"c{n}", "raw": names[n % 3]} for n in range(9)]
+    laid.write("said.jsonl", *rows)
+    laid.write("told.jsonl", *({**row, "annotator": who} for row in rows for who in ("Ada", "Ben")))
+    words = ("calibrate", "told.jsonl", "--results", "said.jsonl", "--rubric", "moods.json")
+    ran = laid.run(*words, "--categories", "--alignment", "accuracy", "--json")
+    assert ran.code == 0
+    assert ran.json["overall"]["agreement"]["kappa"]["value"] == 1
+    assert ran.json["overall"]["leniency"]["bias"]["value"] is None
+    shown = laid.run(*words, "--categories", "-v", "-o", "report.html")
+    assert shown.code == 0
+    assert "nan" not in shown.out
+    assert "people calm" in shown.out, "categories go by their names"
 
 
 def test_sides_that_share_no_case_are_an_error(laid: Bench) -> None:
@@ -245,3 +314,12 @@ def test_two_interrupts_stop_at_once(laid: Bench, monkeypatch: pytest.MonkeyPatc
         ran = laid.ask(server, "calibrate", "labels.jsonl", *asked)
     assert (ran.code, ran.out) == (130, "")
     assert "stopped at once" in ran.err
+
+
+def test_recorded_replies_by_themselves_are_read_whole(laid: Bench) -> None:
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:replies.jsonl", "--limit", "3",
+    )  # fmt: skip
+    assert ran.code == 2
+    assert "--limit chooses outputs, and none are named" in ran.err

@@ -228,3 +228,82 @@ def test_maps_of_a_part_are_not_written(laid: Bench) -> None:
     assert ran.code == 6
     assert "no maps were written" in ran.err
     assert not (laid.folder / "m.json").exists()
+
+
+@pytest.fixture
+def by_file(laid: Bench) -> Bench:
+    """Maps that were written from the verdicts of a grading, not from the judge itself."""
+    assert laid.run(*GRADE, "-o", "verdicts.jsonl").code == 0
+    what = ("--results", "verdicts.jsonl", "--rubric", "rubric.yaml", "--write-map", "maps.json")
+    written = laid.run("calibrate", "labels.jsonl", *what)
+    assert written.code == 0
+    assert "bound to model and template only" not in written.err
+    return laid
+
+
+def trust(bench: Bench, *options: object, edit: str = "") -> str:
+    """What a grading by the maps says of them, with the rubric changed here and there."""
+    text = RUBRIC
+    for old, new in EDITS.get(edit, ()):
+        assert old in text
+        text = text.replace(old, new)
+    bench.write("rubric.yaml", text)
+    ran = bench.run(*GRADE, "--calibration", "maps.json", *options, "--json")
+    return str(ran.json["summary"]["calibration"])
+
+
+EDITS = {
+    "question": (("Is it right?", "Is it true?"),),
+    "scale": (("one_to_five", "{min: 1, max: 7, integer: true}"),),
+    "weight": (
+        ("scale:", "weight: 7, scale:"),
+        ("name: answers", "name: answers\npass_threshold: 0.3"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("edit", "options", "words"),
+    [
+        ("", (), "calibrated on 40 labels"),
+        ("weight", (), "calibrated on 40 labels"),
+        ("", ("--judge-seed", "3"), "calibrated on 40 labels"),
+        ("question", (), "stale: criterion 1 (right) edited: its question"),
+        ("scale", (), "stale: criterion 1 (right) edited: its scale"),
+        ("", ("--temperature", "0.7"), "stale: temperature was 0.0, is 0.7"),
+        ("", ("--repeats", "2"), "stale: repeats were 1, are 2"),
+        ("", ("--judge", "recorded:other.jsonl"), "stale: the model was recorded:replies.jsonl"),
+        ("", ("--mode", "joint"), "stale: the template was pointwise/criterion, is"),
+    ],
+)
+def test_maps_of_a_file_of_verdicts_are_bound_to_how_the_judge_was_asked(
+    by_file: Bench, edit: str, options: tuple[str, ...], words: str
+) -> None:
+    replies = (by_file.folder / "replies.jsonl").read_text()
+    by_file.write("other.jsonl", replies)
+    assert trust(by_file, *options, edit=edit).startswith(words)
+
+
+def test_a_template_that_was_edited_makes_the_maps_of_a_file_stale(laid: Bench) -> None:
+    source = (
+        "{% block shared %}{{ output | fenced('output') }}{% endblock %}"
+        "{% block question %}Mine: {{ criterion.question }}{% endblock %}"
+    )
+    own = ("--template", laid.write("mine.j2", source))
+    laid.run(*GRADE, *own, "-o", "verdicts.jsonl")
+    what = ("--results", "verdicts.jsonl", "--rubric", "rubric.yaml", "--write-map", "maps.json")
+    assert laid.run("calibrate", "labels.jsonl", *what).code == 0
+    assert trust(laid, *own).startswith("calibrated on 40 labels")
+    laid.write("mine.j2", source.replace("Mine", "My own"))
+    assert trust(laid, *own) == "stale: the template mine edited"
+
+
+def test_judgments_that_do_not_tell_how_they_were_asked_for_say_so(by_file: Bench) -> None:
+    rows = [
+        json.loads(line) for line in (by_file.folder / "verdicts.jsonl").read_text().splitlines()
+    ]
+    by_file.write("verdicts.jsonl", *({k: v for k, v in r.items() if k != "asked"} for r in rows))
+    what = ("--results", "verdicts.jsonl", "--rubric", "rubric.yaml", "--write-map", "maps.json")
+    written = by_file.run("calibrate", "labels.jsonl", *what)
+    assert "these maps are bound to model and template only" in " ".join(written.err.split())
+    assert trust(by_file, "--temperature", "0.7").endswith("with which parameters is not known")

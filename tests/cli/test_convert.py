@@ -18,7 +18,23 @@ def test_cases_of_another_tool_become_judgekits_own(run: Run, tmp_path: Path) ->
     ran = run("convert", FOREIGN / "workflow.json", "-o", "cases.jsonl")
     n = len(load_dataset(tmp_path / "cases.jsonl").cases)
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err == f"wrote {n} case{'s' * (n > 1)} to cases.jsonl (cases)\n"
+    first, second = ran.err.splitlines()
+    assert first == f"wrote {n} case{'s' * (n > 1)} to cases.jsonl (cases)"
+    assert second == "not in it, for it holds cases: the name 'greeter.v2', the version '2.1.0'"
+
+
+def test_what_a_form_has_no_place_for_is_told_in_json_too(run: Run) -> None:
+    ran = run("convert", FOREIGN / "workflow.json", "-o", "cases.jsonl", "--json")
+    assert ran.json["left_out"] == ["the name 'greeter.v2'", "the version '2.1.0'"]
+    assert (
+        "left_out" not in run("convert", FOREIGN / "workflow.json", "-o", "a.json", "--json").json
+    )
+
+
+def test_of_a_skills_tests_a_suite_keeps_more(run: Run) -> None:
+    ran = run("convert", FOREIGN / "skill", "-o", "cases.jsonl")
+    assert "`profile` of the tests" in ran.err
+    assert "--to suite keeps it" in ran.err
 
 
 @pytest.mark.parametrize(

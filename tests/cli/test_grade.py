@@ -101,6 +101,18 @@ def test_recorded_replies_judge_without_a_key_or_a_cache(bench: Bench) -> None:
     assert not (bench.folder / ".judgekit").exists()
 
 
+def test_recorded_replies_that_nobody_asked_for_are_told_once(bench: Bench) -> None:
+    rows = [{"case_id": case, "repeat": n, "text": reply(4)} for case in "abcd" for n in range(3)]
+    bench.write("replies.jsonl", *rows)
+    judge = ("--judge", "recorded:replies.jsonl")
+    ran = bench.run("grade", "outputs.jsonl", *RUBRIC, *judge)
+    assert ran.code == 0
+    told = "replies.jsonl: 8 of 12 rows were not asked for: repeats 1, 2\n"
+    assert ran.err.count(told) == ran.err.count("not asked for") == 1
+    whole = bench.run("grade", "outputs.jsonl", *RUBRIC, *judge, "--repeats", "3")
+    assert "not asked for" not in whole.err
+
+
 def test_outputs_without_what_was_asked_are_graded_alone_and_that_is_said(bench: Bench) -> None:
     bench.write("outputs.jsonl", {"case_id": "a", "text": "x"}, output("b"))
     with OpenAILikeServer(GOOD) as server:

@@ -98,9 +98,9 @@ def test_enough_money_is_said_too(bench: Bench) -> None:
 
 def test_what_belongs_to_a_grading_is_refused_for_a_suite(bench: Bench) -> None:
     lay_out(bench)
-    ran = bench.run("plan", "judgekit.yaml", "--rubric", "helpfulness")
+    ran = bench.run("plan", "judgekit.yaml", "--cases", "judgekit.yaml")
     assert ran.code == 2
-    assert "--rubric belongs to a grading" in ran.err
+    assert "--cases belongs to a grading" in ran.err
 
 
 def test_what_belongs_to_a_suite_is_refused_for_a_grading(bench: Bench) -> None:

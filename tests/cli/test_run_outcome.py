@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,20 @@ def test_outputs_that_belong_to_no_case_are_told(run: Run, tmp_path: Path) -> No
     only = run("run", "--json", "--filter-case", "c1")  # the others are cases all the same
     assert len(only.json["unmatched_outputs"]["v1"]) == 4
     assert run("run", "--resume", "-q").err.splitlines()[0] == told
+
+
+def test_recorded_replies_that_nobody_asked_for_are_told_when_the_run_is_whole(
+    run: Run, tmp_path: Path
+) -> None:
+    lay_suite(tmp_path, n=2, judge={"model": "recorded:replies.jsonl"}, rubric="rubric.yaml")
+    cases = ("c0", "c1", "c9")
+    (tmp_path / "replies.jsonl").write_text(
+        "".join(json.dumps({"case_id": case, "text": reply(4)}) + "\n" for case in cases)
+    )
+    ran = run("run", "-q")
+    assert ran.code == 0
+    assert ran.err.count("replies.jsonl: 1 of 3 rows was not asked for: case 'c9'\n") == 1
+    assert "not asked for" not in run("run", "--resume", "-q").err
 
 
 def test_no_cost_reported_is_not_nothing_spent(run: Run, tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from judgekit.published.readings import rating, sentence_score
-from tests.published import correlating, deciding, standing_in
-from tests.published.material import reference, rows_of, sets_below
+from tests.published import by_command, by_python, creative_writing
+from tests.published.material import reference, sets_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.published.material import Figures
 
 _LAST_DIGIT = re.compile(r"([1-5])\.[0-9]\W*\Z")
-_DRAWN = ("GPT-4_vs_ChatGPT", ("CoT", "Vanilla"))
+_DRAWN = ("GPT-4", "ChatGPT")
 
 
 def summeval_authors(text: str) -> float | None:
@@ -35,49 +35,52 @@ def topical_authors(text: str) -> float:
 
 @lru_cache(maxsize=1)
 def all_figures() -> Figures:
-    """Every figure, `set/judge/statistic`; about three seconds of work, so done once."""
-    found: Figures = {}
-    for prefix, figures in _parts():
-        found |= {f"{prefix}/{name}": one for name, one in figures().items()}
-    return found
+    """Every figure, `set/judge/statistic`."""
+    return {key: one for part in parts() for key, one in figures_of(part).items()}
+
+
+@lru_cache(maxsize=64)
+def figures_of(part: str) -> Figures:
+    """The figures of one part, `set/judge/statistic`."""
+    return {f"{part}/{name}": one for name, one in dict(_parts())[part]().items()}
+
+
+def parts() -> list[str]:
+    """What the keys of the reference values begin with."""
+    return [part for part, _ in _parts()]
 
 
 def _parts() -> Iterator[tuple[str, Callable[[], Figures]]]:
-    for criterion in sets_below("summeval_llm", "pointwise_"):
-        rows = rows_of(f"summeval_llm/pointwise_{criterion}")
-        yield f"summeval_{criterion}", lambda: correlating.summeval(rows, summeval_authors)  # noqa: B023 - called before the next
-    for criterion in sets_below("summeval_llm", "pairwise_"):
-        rows = rows_of(f"summeval_llm/pairwise_{criterion}")
-        yield f"summeval_h2h_{criterion}", lambda: deciding.pairs(rows)  # noqa: B023
-    for criterion in sets_below("topical_chat", "pointwise_"):
-        rows = rows_of(f"topical_chat/pointwise_{criterion}")
-        yield f"topical_{criterion}", lambda: correlating.topical(rows, topical_authors)  # noqa: B023
+    for name in sets_below("summeval_llm", "pointwise_"):
+        yield f"summeval_{name}", partial(by_command.summeval, name, summeval_authors)
+    for name in sets_below("summeval_llm", "pairwise_"):
+        yield f"summeval_h2h_{name}", partial(by_command.head_to_head, name)
+    for name in sets_below("topical_chat", "pointwise_"):
+        yield f"topical_{name}", partial(by_command.topical, name, topical_authors)
     for name in sets_below("prometheus_rubric"):
-        rows = rows_of(f"prometheus_rubric/{name}")
-        yield f"prometheus_{name}", lambda: correlating.prometheus(rows)  # noqa: B023
+        yield f"prometheus_{name}", partial(by_python.prometheus, name)
     for name in sets_below("alttest"):
-        rows, epsilon = rows_of(f"alttest/{name}"), _advantage(name)
-        yield f"alttest_{name}", lambda: standing_in.annotators(rows, epsilon=epsilon)  # noqa: B023
-    llmbar = rows_of("llmbar/pairwise")
-    for subset in dict.fromkeys(row["subset"] for row in llmbar):
-        own = [row for row in llmbar if row["subset"] == subset]
-        yield f"llmbar_{subset}", lambda: deciding.pairs(own)  # noqa: B023
-    pair, styles = _DRAWN
-    judges = pair.split("_vs_")
-    yield (
-        "llmbar_all",
-        lambda: {
-            f"{pair}/{style}/mcnemar_exact_p": deciding.mcnemar(
-                llmbar, *(f"{judge}/{style}" for judge in judges)
-            )
-            for style in styles
-        },
-    )
-    yield "ttcw", lambda: deciding.ttcw(rows_of("ttcw/pointwise"))
-    yield "vicuna80", lambda: deciding.reviews(rows_of("vicuna80/pairwise_gpt35_vicuna13b"))
-    yield "vicuna80_all", lambda: standing_in.strengths(rows_of("vicuna80/pairwise_all_models"))
-    yield "judge_confidence", lambda: standing_in.confidences(rows_of("judge_confidence/pairwise"))
-    yield "alpaca", lambda: standing_in.win_rates(rows_of("alpaca_winrates/preferences"))
+        yield f"alttest_{name}", partial(_annotators, name)
+    for name in by_command.subsets():
+        yield f"llmbar_{name}", partial(by_command.llmbar, name)
+    yield "llmbar_all", _drawn_judges
+    yield "ttcw", creative_writing.ttcw
+    yield "vicuna80", by_command.vicuna
+    yield "vicuna80_all", by_python.strengths
+    yield "judge_confidence", by_command.confidences
+    yield "alpaca", by_python.win_rates
+
+
+def _drawn_judges() -> Figures:
+    return {
+        f"{'_vs_'.join(_DRAWN)}/{style}/{name}": figure
+        for style in ("CoT", "Vanilla")
+        for name, figure in by_python.mcnemar(*(f"{model}/{style}" for model in _DRAWN)).items()
+    }
+
+
+def _annotators(name: str) -> Figures:
+    return by_command.annotators(name, _advantage(name))
 
 
 def _advantage(name: str) -> float:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.stats.correlations import correlation
+from tests.published.by_command import template_of
 from tests.published.comparing import all_figures
-from tests.published.material import reference, rows_of
-from tests.published.replaying import read_of, recorded_judges, verdicts_of
+from tests.published.material import judges_of, reference, rows_of, sets_below
+from tests.published.places import at
+from tests.published.replaying import read_by, recorded_judges, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.published.replaying import Read
 
 README = Path(__file__).parents[2] / "calibration" / "README.md"
 _BEGIN, _END = "<!-- {} begins -->", "<!-- {} ends -->"
@@ -84,49 +87,36 @@ def _llmbar() -> Iterator[str]:
 def _readings() -> Iterator[str]:
     yield "| set | judge | template | replies | alike | read otherwise | only they | only we | r theirs | r ours |"  # noqa: E501 - one row
     yield "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for stem, judge, template in recorded_judges():
-        ours = read_of(verdicts_of(stem, judge, template))
-        pairs: list[tuple[float | None, float | None]] = []
-        means: list[tuple[float | None, float | None, float | None]] = []
-        for row in rows_of(stem):
-            own = [
-                (theirs, ours[key])
-                for repeat, theirs in enumerate(row["judge_parsed"].get(judge, ()))
-                if (key := _key(row, repeat)) in ours
-            ]
-            pairs += own
-            sides = [_mean([pair[side] for pair in own]) for side in (0, 1)]
-            means.append((row.get("human_mean"), sides[0], sides[1]))
-        yield f"| {' | '.join([stem, judge, template, *_counted(pairs), *_related(means)])} |"
+    judges = [*recorded_judges()]
+    for stem in sets_below("prometheus_rubric"):
+        rows = rows_of(f"prometheus_rubric/{stem}")
+        judges += [("prometheus_rubric", stem, judge) for judge in judges_of(rows)]
+    for name, stem, judge in judges:
+        template = template_of(name, judge).partition("/")[2]
+        counts = _counted(read_by(name, stem, judge))
+        cells = [f"{name}/{stem}", judge, template, *counts, *_related(name, stem, judge)]
+        yield f"| {' | '.join(cells)} |"
 
 
-def _key(row: dict[str, Any], repeat: int) -> tuple[str, str, str, int]:
-    return row["doc_id"], row["system_id"], row.get("criterion", "quality"), repeat
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [one for one in values if one is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _counted(pairs: list[tuple[float | None, float | None]]) -> list[str]:
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+def _counted(read: list[Read]) -> list[str]:
+    both = [one for one in read if None not in (one.theirs, one.ours)]
     counts = [
-        len(pairs),
-        sum(a == b for a, b in pairs),
-        sum(a != b for a, b in both),
-        sum(a is not None and b is None for a, b in pairs),
-        sum(a is None and b is not None for a, b in pairs),
+        len(read),
+        sum(one.theirs == one.ours for one in read),
+        sum(one.theirs != one.ours for one in both),
+        sum(one.theirs is not None and one.ours is None for one in read),
+        sum(one.theirs is None and one.ours is not None for one in read),
     ]
     return [f"{one:,}" for one in counts]
 
 
-def _related(means: list[tuple[float | None, float | None, float | None]]) -> list[str]:
-    human = [one[0] for one in means]
-    if all(one is None for one in human):
+def _related(name: str, stem: str, judge: str) -> list[str]:
+    """How scores correlate with the people's mean, by their reading and by ours."""
+    if not stem.startswith("pointwise"):
         return ["–", "–"]
-    found = [correlation([one[side] for one in means], human, "pearson") for side in (1, 2)]
-    return [f"{one.value:.3f}" for one in found]
+    said = said_of(name, stem, judge)
+    found = [at(one, "pooled.agreement.pearson.value") for one in (said.settled, said.told.report)]
+    return [f"{one:.3f}" for one in found]
 
 
 if __name__ == "__main__":

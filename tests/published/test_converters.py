@@ -78,6 +78,8 @@ def test_llmbar_keeps_the_authors_reading_and_what_they_could_not_read(tmp_path:
     assert files["pairwise.labels.jsonl"][0]["winner"] == "b"
     assert files["pairwise.replies.GPT-4_CoT.jsonl"][0]["order"] == "ab"
     assert files["pairwise.cases.jsonl"][0]["metadata"] == {"subset": "Manual"}
+    (rubric,) = files["pairwise.rubric.json"]
+    assert [one["name"] for one in rubric["criteria"]] == ["quality"]
 
 
 def test_labels_of_annotators_keep_the_order_they_are_met_in(tmp_path: Path) -> None:
@@ -90,10 +92,19 @@ def test_labels_of_annotators_keep_the_order_they_are_met_in(tmp_path: Path) -> 
     assert [row["id"] for row in rows] == ["b", "a"]
     assert rows[0]["human"] == {"1": "Y", "2": "X"}
     assert [row["judge_parsed"] for row in rows] == [{"m": None}, {"m": "X"}]
-    assert own({"w": rows}) == {}, "categories have no scale"
+    forms = own({"w": rows})
+    (rubric,) = forms["w.rubric.json"]
+    levels = rubric["criteria"][0]["scale"]["levels"]
+    assert levels == [{"value": 0, "name": "X"}, {"value": 1, "name": "Y"}], "a level a category"
+    assert forms["w.labels.jsonl"][0] == {"case_id": "b", "annotator": "1", "raw": "Y"}
+    assert forms["w.results.m.jsonl"] == [
+        {"case_id": "b", "raw": None}, {"case_id": "a", "raw": "X"},
+    ]  # fmt: skip
     for row in rows:
-        row["human"] = dict.fromkeys(row["human"], 4)
-    assert len(own({"w": rows})["w.labels.jsonl"]) == 3
+        row["human"], row["judge_parsed"] = dict.fromkeys(row["human"], 4), {"m": 5}
+    forms = own({"w": rows})
+    assert len(forms["w.labels.jsonl"]) == 3
+    assert "w.rubric.json" not in forms, "scores tell their scale"
 
 
 def test_topical_chat_joins_styles_that_lack_an_answer(tmp_path: Path) -> None:
@@ -139,7 +150,8 @@ def test_stories_of_a_magazine_have_labels_but_no_text(tmp_path: Path) -> None:
     assert [row["output"] for row in found["stories"]] == [None, "Once."]
     files = own(found)
     assert [row["text"] for row in files["pointwise.outputs.jsonl"]] == ["Once."]
-    assert len(files["pointwise.labels.jsonl"]) == 3
+    assert len(files["pointwise.labels.jsonl"]) == 6, "what has no text was judged all the same"
+    assert [row["case_id"] for row in files["pointwise.replies.m.jsonl"]] == ["0_GPT4"]
     (rubric,) = files["pointwise.rubric.json"]
     assert rubric["criteria"][0]["question"] == "Earned?"
 
@@ -163,6 +175,8 @@ def test_reviews_are_joined_to_what_they_review_and_to_labels(tmp_path: Path) ->
     (row,) = found["pairwise_gpt35_vicuna13b"]
     assert (row["human"], row["output_b"], row["system_a"]) == ("tie", "2", "a")
     assert found["pairwise_all_models"][0]["judge_parsed"] == {"gpt-4-0328": {"ab": [9.0, 8.0]}}
+    replies = own(found)["pairwise_all_models.replies.gpt-4-0328.jsonl"]
+    assert replies[0]["variant"] == "a vs b", "without outputs the replies name both"
     with pytest.raises(DatasetError, match="has 2 labels for 1 reviews"):
         converted(vicuna, tree_of(tmp_path / "more", main, {name: "TIE\nTIE\n"}))
 
@@ -207,7 +221,10 @@ def test_a_leaderboard_stands_beside_its_preferences(tmp_path: Path) -> None:
     }
     (row,) = converted(alpaca, tree_of(tmp_path, files))["preferences"]
     assert (row["id"], row["len_a"], row["published"]["win_rate"]) == ("j__new", [2], 7.0)
-    assert own({"preferences": [row]}) == {}, "there are no words to grade"
+    row["preference"] = [1.5, 1, 1.75, 0, None]
+    (rows,) = own({"preferences": [row]}).values()
+    winners = [(one["winner"], one.get("probability")) for one in rows]
+    assert winners == [("tie", 0.5), ("a", 1), ("b", 0.25), ("tie", 0.5), (None, None)]
 
 
 def test_summeval_joins_what_was_said_one_by_one_and_in_pairs(tmp_path: Path) -> None:
@@ -236,6 +253,12 @@ def test_summeval_joins_what_was_said_one_by_one_and_in_pairs(tmp_path: Path) ->
     assert {tuple(one) for one in found["pointwise_coherence"][0]["judge_parsed"].values()} == {
         (4.0,)
     }
+    forms = own(found)
+    key = {"case_id": "d", "variant": "M8", "criterion": "coherence"}
+    assert forms["pointwise_coherence.labels.crowd.jsonl"][0] == {
+        **key, "annotator": "worker 1", "raw": 4,
+    }  # fmt: skip
+    assert forms["pointwise_coherence.results.crowd.jsonl"][0] == {**key, "repeat": 0, "raw": 4}
     pair = found["pairwise_consistency"][0]
     assert (pair["id"], pair["human"]) == ("d__M22__M23__consistency", "B")
     assert [*pair["judge_parsed"].values()] == [{"ab": "A", "ba": "B"}]

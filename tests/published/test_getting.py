@@ -47,7 +47,7 @@ def test_a_set_is_fetched_verified_and_written(made: PublishedSet, folder: Path)
     assert row["judge_probability"]["small"] == {"A": 0.25, "B": 0.75}
     assert {one.path.name for one in got.own} == {
         "pairwise.cases.jsonl", "pairwise.outputs.jsonl", "pairwise.labels.jsonl",
-        "pairwise.results.big.jsonl", "pairwise.results.small.jsonl",
+        "pairwise.results.big.jsonl", "pairwise.results.small.jsonl", "pairwise.rubric.json",
     }  # fmt: skip
 
 

@@ -1,75 +1,80 @@
 """Recorded replies, read by judgekit's own templates; skipped without `JUDGEKIT_DATA`.
 
 The published readings are wrong in places, and these are known: of "a 4 out of 5" SummEval's
-authors take the 5, of "1. Engagingness: 2" Topical-Chat's take the 1, and a blocked answer counts
-as No in the tests of creative writing.
+authors take the 5, of "1. Engagingness: 2" Topical-Chat's take the 1, a blocked answer counts as
+No in the tests of creative writing, and of PaLM 2's answers to LLMBar, which state the verdict
+first, the output named last is taken.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.stats.correlations import correlation
-from tests.published.material import FOLDER, needs_data, needs_reference, reference, rows_of
-from tests.published.replaying import read_of, recorded_judges, verdicts_of
+from tests.published.material import FOLDER, needs_data, needs_reference, reference
+from tests.published.places import at
+from tests.published.replaying import read_by, recorded_judges, said_of
+
+if TYPE_CHECKING:
+    from tests.published.replaying import Read
 
 pytestmark = needs_data
 
 JUDGES = recorded_judges() if FOLDER else []
+SCORING = [one for one in JUDGES if one[0] in ("summeval_llm", "topical_chat")]
 MISREAD = re.compile(r"out of|/ ?\d|\A\s*\d+\.\s|\bBlocked\b", re.IGNORECASE)
 """Replies that a published reader is known to take for another score."""
 
+READ_OTHERWISE = {"PaLM2/CoT": 147, "LLaMA2/CoT": 1}
+"""How many of LLMBar's replies its authors read otherwise than they are written."""
 
-def replies(stem: str, judge: str) -> list[tuple[str, float | None, float | None]]:
-    """Words, published reading and judgekit's reading of every reply to an output with a text."""
-    stem_, _, template = next(one for one in JUDGES if one[:2] == (stem, judge))
-    ours = read_of(verdicts_of(stem_, judge, template))
-    found = []
-    for row in rows_of(stem):
-        said = zip(row["judge"].get(judge, ()), row["judge_parsed"].get(judge, ()), strict=True)
-        for repeat, (text, theirs) in enumerate(said):
-            key = (row["doc_id"], row["system_id"], row.get("criterion", "quality"), repeat)
-            if key in ours:
-                found.append((text, theirs, ours[key]))
-    return found
+SHOWN = {"ab": {"a": "a", "b": "b"}, "ba": {"a": "b", "b": "a"}}
+STATED = re.compile(r"(?<!or )Output \((a|b)\) is better", re.IGNORECASE)
 
 
-@pytest.mark.parametrize(("stem", "judge", "template"), JUDGES)
+def unread(found: list[Read]) -> list[Read]:
+    return [one for one in found if one.theirs is not None and one.ours is None]
+
+
+@pytest.mark.parametrize(("name", "stem", "judge"), JUDGES)
 def test_what_is_read_is_what_was_published_or_a_known_mistake(
-    stem: str, judge: str, template: str
+    name: str, stem: str, judge: str
 ) -> None:
-    del template
-    found = replies(stem, judge)
+    found = read_by(name, stem, judge)
     assert found
-    both = [one for one in found if one[1] is not None and one[2] is not None]
-    apart = [one for one in both if one[1] != one[2]]
-    unexplained = [one for one in apart if not MISREAD.search(one[0])]
+    if judge in READ_OTHERWISE:
+        return  # told apart below
+    apart = [one for one in found if None not in (one.theirs, one.ours) and one.theirs != one.ours]
+    unexplained = [one for one in apart if not MISREAD.search(one.text)]
     assert len(unexplained) <= 0.001 * len(found), unexplained[:3]
-    sound = [one for one in found if not MISREAD.search(one[0])]
-    unread = [one for one in sound if one[1] is not None and one[2] is None]
-    assert len(unread) <= 0.01 * len(found), unread[:3]
+    missed = unread([one for one in found if not MISREAD.search(one.text)])
+    assert len(missed) <= 0.01 * len(found), missed[:3]
+
+
+@pytest.mark.parametrize("judge", READ_OTHERWISE)
+def test_where_llmbars_authors_read_otherwise_the_reply_says_what_judgekit_reads(
+    judge: str,
+) -> None:
+    partings = said_of("llmbar", "pairwise", judge).partings
+    assert len(partings) == READ_OTHERWISE[judge]
+    for one in partings:
+        stated = [letter.lower() for letter in STATED.findall(one.text or "")]
+        if one.ours is None:
+            assert len(set(stated)) != 1, "it states none, or both"
+        else:
+            assert SHOWN[str(one.reading[3])][stated[0]] == one.ours
 
 
 @needs_reference
-@pytest.mark.parametrize(("stem", "judge", "template"), JUDGES)
+@pytest.mark.parametrize(("name", "stem", "judge"), SCORING)
 def test_a_correlation_from_judgekits_own_reading_is_near_the_published_one(
-    stem: str, judge: str, template: str
+    name: str, stem: str, judge: str
 ) -> None:
-    folder, _, criterion = stem.partition("_llm/pointwise_")
-    if not criterion or judge.startswith("llama"):
-        folder, _, criterion = stem.partition("_chat/pointwise_")
-    if not criterion:
-        return  # the others have no correlation of scores, or were misread in every fifth reply
-    ours = read_of(verdicts_of(stem, judge, template))
-    pairs = []
-    for row in rows_of(stem):
-        key = (row["doc_id"], row["system_id"], row["criterion"])
-        n = len(row["judge"].get(judge, ()))
-        samples = [one for at in range(n) if (one := ours[(*key, at)]) is not None]
-        if samples:
-            pairs.append((sum(samples) / len(samples), row["human_mean"]))
-    found = correlation([a for a, _ in pairs], [b for _, b in pairs], "pearson").value
-    theirs = reference()[f"{folder}_{criterion}/{judge}/pooled_pearson"]["value"]
+    if judge.startswith("llama") or not stem.startswith("pointwise_"):
+        return  # every fifth reply of Llama 2 was misread; pairs have no correlation of scores
+    found = at(said_of(name, stem, judge).told.report, "overall.agreement.pearson.value")
+    place = f"{name.partition('_')[0]}_{stem.removeprefix('pointwise_')}"
+    theirs = reference()[f"{place}/{judge}/pooled_pearson"]["value"]
     assert found == pytest.approx(theirs, abs=0.01)

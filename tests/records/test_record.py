@@ -19,6 +19,7 @@ from judgekit.records.compared import (
     ComparedPair,
     ComparedSide,
     ComparisonInfo,
+    PanelMember,
     Point,
     Suggestion,
     VersionMark,
@@ -27,6 +28,7 @@ from judgekit.records.comparison import (
     Comparison,
     CriterionComparison,
     CriterionComparisons,
+    JudgeComparison,
     PairAnswer,
     Preference,
     PreferenceFailure,
@@ -90,6 +92,8 @@ COMPARED = CriterionComparison(
 )  # fmt: skip
 MARK = VersionMark(fingerprint="f", prompt_fingerprint="p", prompt="a.j2", model="m")
 SIDE = ComparedSide(label="a.j2", variant="a", run_id="r", version=MARK)
+MEMBER = PanelMember(judge="m t@1", parameters={"temperature": 0.5}, repeats=2)
+VOTE = JudgeComparison(judge="m t@1", winner="a", consistent=None, probability=None)
 POINT = Point(text="It names the period.", quote="30 days", found=True)
 SUGGESTION = Suggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
 CALIBRATION = make_calibration(RUBRIC)
@@ -97,9 +101,10 @@ RECORDS: list[Record] = [
     CALIBRATION, CALIBRATION.maps[0], CALIBRATION.asked, CALIBRATION.asked.judges[0],
     CALIBRATION.kappa, Uncalibrated(value=0.5, passed=None, criteria={"accuracy": 0.5}),
     CalibrationInUse(state="calibrated", words="w", path="m.json", calibration=CALIBRATION),
-    MARK, SIDE, POINT, SUGGESTION,
+    MARK, SIDE, MEMBER, VOTE, POINT, SUGGESTION,
     ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
-                   rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3}),
+                   rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3},
+                   panel=(MEMBER,)),
     ComparedPair(place=0, case=CASE, a=Output(text="t"), b=Output(error="x"), is_done=True),
     Analysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),
     AnalysisFailure(case_id="c", kind="timeout", message="late"),
@@ -110,6 +115,7 @@ RECORDS: list[Record] = [
     Comparison(case_id="c", variant_a="v1", rubric="r", rubric_fingerprint="f", winner=None,
                consistent=None, probability=None, probability_low=0.5, probability_high=1,
                raw_winner="a", criteria=CriterionComparisons((COMPARED,)), scrubbed=(SCRUBBED,),
+               rule="average", judges=(VOTE,), agreement=0.5,
                preferences=(PREFERENCE,), failures=(NOT_PREFERRED,), labels=("QX", "MV")),
     Comparison(rubric="r", rubric_fingerprint="f", winner="tie", consistent=False, scrubbed=None,
                probability=0.5, probability_low=0.5, probability_high=0.5, error="no output"),

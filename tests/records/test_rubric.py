@@ -83,6 +83,7 @@ def test_levels_may_be_points_on_a_scale_that_goes_on_between_them() -> None:
         ({"min": 0, "max": math.nan}, "finite"),
         ({"levels": [{"name": "good"}]}, "min"),
         ({"levels": []}, "min"),
+        ({"levels": 5}, "levels"),
         ("five_levels", "five_level"),
         (7, "Scale"),
     ],

@@ -156,13 +156,22 @@ def test_failures_are_told_by_kind_with_what_the_first_one_says() -> None:
     assert said[at + 1] == "         no reply; wait"
 
 
-def test_what_may_be_chance_among_so_many_looks_is_said() -> None:
-    weak = effect(0.1, p=0.02, p_adjusted=0.1)
-    strong = effect(0.1, p=0.001, p_adjusted=0.005)
-    said = "\n".join(notes(audit(probe("a", weak), probe("b", strong))))
-    assert "of 2 effects one or the other is seen by chance" in said
-    assert "score with padding (p 0.100) would be no longer" in said
-    assert "by chance" not in "\n".join(notes(audit(probe("b", strong))))
+def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked() -> None:
+    parts = (
+        effect(0.5, name="polite"),
+        effect(0.1, 0.4, name="rude", verdict="cannot_say"),
+        effect(0.0, name="odd", verdict="none_seen"),
+    )
+    found = audit(probe("injection", effect(0.2), parts=parts))
+    some = shown(lambda to: print_audit(to, found), width=80)
+    assert "polite                               +0.50 [+0.45, +0.55]   MATERIAL" in some
+    assert "rude  " not in some
+    assert "odd  " not in some
+    said = " ".join(some.split())
+    assert "3 kinds, with intervals that hold for all at once; 2 of them not seen to do" in said
+    every = shown(lambda to: print_audit(to, found, every_part=True), width=80)
+    assert "odd                                  +0.00 [-0.05, +0.05]   none seen" in every
+    assert "(-v)" not in every
 
 
 def test_an_audit_as_json_has_its_verdicts_and_null_for_what_is_undefined() -> None:
@@ -200,3 +209,11 @@ def test_a_self_test_that_does_not_fit_says_where() -> None:
     assert "a sees a bias in b" in text
     as_json: Any = self_test_json(found)
     assert as_json["wrong"] == [["b", "a"], ["b", "b"]]
+
+
+def test_a_self_test_tells_each_kind_of_attack_apart() -> None:
+    found = replace(SELF, obeyed={"x": "material", "y": "small"}, resisted={"x": "material"})
+    text = shown(lambda to: print_self_test(to, found))
+    assert "material for 1 of 2 that a judge obeys, and for 1 of 1 that it does not" in text
+    assert "injection does not see that attacks of the kind y are obeyed" in text
+    assert "x sees a bias in fair" in text

@@ -8,7 +8,7 @@ from judgekit.evaluation.figures.run_figures import Difference, RunSummary
 from judgekit.evaluation.figures.run_summary import summarize_run
 from judgekit.records.output import Output, TargetErrorKind, Usage, Variant
 from judgekit.records.run import CaseResult, Panel, RunInfo
-from judgekit.report.run_view import TARGET_ERROR_WORDS, difference, notes
+from judgekit.report.run_view import TARGET_ERROR_WORDS, difference, notes, nothing_found
 from judgekit.stats.estimate import Estimate
 from tests.evaluation.suites import NOW
 from tests.factories import make_case, make_failure, make_judgment, make_rubric
@@ -50,6 +50,33 @@ def test_a_run_says_who_judged_and_what_it_cost() -> None:
 def test_a_panel_names_its_rule_and_all_of_its_judges() -> None:
     found = told(result(0), result(1), panel=Panel(judges=("j", "k"), combine="median"))
     assert "judge   j\njudge   k\npanel   median" in found
+
+
+def test_rubrics_that_nobody_named_are_told_with_their_reason() -> None:
+    listed = [
+        {"rubric": "creative", "because": "profile", "n_cases": 1},
+        {"rubric": "reference_match", "because": "reference", "n_cases": 2},
+    ]
+    found = told(result(0), config={"rubrics_by_default": listed})
+    assert "rubric  creative (shipped), of their profile, for 1 case without a rubric\n" in found
+    assert "reference_match (shipped), which asks for their reference, for 2 cases" in found
+
+
+def test_how_similarity_was_measured_is_told() -> None:
+    found = told(result(0), config={"similarity_measure": "lexical: token sort ratio"})
+    assert "\nsimilar lexical: token sort ratio\n" in found
+
+
+def test_rubrics_that_no_judge_was_asked_are_told() -> None:
+    found = told(result(0), config={"n_rubrics_unasked": 2})
+    assert "rubric  2 cases have one that was not asked, for there is no judge" in found
+
+
+def test_nothing_that_was_decided_says_what_is_missing() -> None:
+    nobody = summarize_run([result(0, None)], run(panel=Panel()))
+    assert nothing_found(nobody).startswith("nothing was decided: there is a rubric and no judge")
+    nothing = summarize_run([result(0, None)], run(panel=Panel(), rubric=None))
+    assert "give it `assertions`, or a `rubric` and a `judge`" in nothing_found(nothing)
 
 
 def test_a_part_of_a_run_is_said_to_be_one() -> None:

@@ -134,8 +134,13 @@ def test_scores_show_value_and_measure() -> None:
     scores = (
         Score(name="latency", value=0.5, raw=1200, unit="ms", message="slow"),
         Score(name="cost", error="unknown"),
+        Score(name="similarity", value=0.0, raw=-0.25, method="semantic: m", message="-0.250"),
+        Score(name="near", value=0.75, raw=0.75, method="lexical: words", message="0.750"),
     )
-    assert "latency  0.50  1200 ms  slow\n    cost  –  unknown\n" in shown(scores=scores)
+    assert (
+        "latency  0.50  1200 ms  slow\n    cost  –  unknown\n"
+        "    similarity  0.00  -0.25  semantic: m\n    near  0.75  lexical: words\n"
+    ) in shown(scores=scores)
 
 
 def test_the_verdict_shows_each_criterion_and_what_is_missing() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgekit.evaluation.calibrating.alphas import alpha_of, measurement_of
+from judgekit.evaluation.calibrating.alphas import NO_ORDER, alpha_of, measurement_of
 from judgekit.evaluation.calibrating.clustering import clustered, estimated, rate
 from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.agreement import cohen_kappa, scott_pi
@@ -52,7 +52,7 @@ class Agreement:
     """Cohen's kappa, linear weights."""
 
     kappa_quadratic: Estimate
-    """Cohen's kappa, quadratic weights (QWK)."""
+    """Cohen's kappa, quadratic weights (QWK); of categories, as the linear one, unweighted."""
 
     scott_pi: Estimate
     """Scott's pi: kappa with common margins."""
@@ -161,7 +161,7 @@ def agreement(aligned: Aligned, *, level: float) -> Agreement:
     """
     a, b = aligned.human_level.tolist(), aligned.judge_level.tolist()
     clusters = aligned.clusters
-    step = step_of(aligned.levels)
+    step = 0.0 if aligned.is_nominal else step_of(aligned.levels)
     return Agreement(
         exact=rate(_near(a, b, 0.0), clusters, level=level),
         within_one=rate(_near(a, b, step), clusters, level=level),
@@ -179,9 +179,9 @@ def agreement(aligned: Aligned, *, level: float) -> Agreement:
             clusters=clusters,
             level=level,
         ),
-        pearson=correlated(aligned.human, aligned.judge, "pearson", clusters, level=level),
-        spearman=correlated(aligned.human, aligned.judge, "spearman", clusters, level=level),
-        kendall=correlated(aligned.human, aligned.judge, "kendall", clusters, level=level),
+        pearson=_related(aligned, "pearson", level),
+        spearman=_related(aligned, "spearman", level),
+        kendall=_related(aligned, "kendall", level),
         ccc=_concordance(aligned, level),
         icc=_icc(aligned, level),
     )
@@ -301,6 +301,12 @@ def correlated(
     return clustered(found, without, clusters, is_quadratic=method == "kendall")
 
 
+def _related(aligned: Aligned, method: CorrelationMethod, level: float) -> Estimate:
+    if aligned.is_nominal:
+        return undefined(NO_ORDER, n=len(aligned.both), method=method, level=level)
+    return correlated(aligned.human, aligned.judge, method, aligned.clusters, level=level)
+
+
 def _kappa(aligned: Aligned, weights: Weights | None, level: float) -> Estimate:
     levels = aligned.levels
     if levels is None:
@@ -310,7 +316,7 @@ def _kappa(aligned: Aligned, weights: Weights | None, level: float) -> Estimate:
             aligned.human_level.tolist(),
             aligned.judge_level.tolist(),
             labels=levels,
-            weights=weights,
+            weights=None if aligned.is_nominal else weights,
             clusters=aligned.clusters,
             level=level,
         ),
@@ -327,7 +333,7 @@ def _gwet(aligned: Aligned, level: float) -> Estimate:
         lambda: gwet_ac(
             rows,
             labels=levels,
-            weights=None if aligned.is_binary else "quadratic",
+            weights=None if aligned.is_binary or aligned.is_nominal else "quadratic",
             clusters=aligned.clusters,
             level=level,
         ),
@@ -337,6 +343,8 @@ def _gwet(aligned: Aligned, level: float) -> Estimate:
 
 def _concordance(aligned: Aligned, level: float) -> Estimate:
     a, b = aligned.human, aligned.judge
+    if aligned.is_nominal:
+        return undefined(NO_ORDER, n=len(a), method="ccc", level=level)
     found = estimated(lambda: lin_ccc(a.tolist(), b.tolist(), level=level), level=level)
 
     def without(places: np.ndarray) -> float:
@@ -348,6 +356,8 @@ def _concordance(aligned: Aligned, level: float) -> Estimate:
 
 def _icc(aligned: Aligned, level: float) -> Estimate:
     rows = np.column_stack([aligned.human, aligned.judge])
+    if aligned.is_nominal:
+        return undefined(NO_ORDER, n=len(rows), method="icc", level=level)
     if not len(rows):
         return undefined("no item has both scores", n=0, method="icc", level=level)
     found = estimated(lambda: icc(rows.tolist(), level=level), level=level)

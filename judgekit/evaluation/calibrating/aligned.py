@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum, nan
@@ -90,6 +91,9 @@ class Aligned:
     consensus: Consensus = "median"
     """How several annotators come to one label."""
 
+    is_nominal: bool = False
+    """Whether the scale has categories without an order: then only equal is equal."""
+
     @cached_property
     def both(self) -> tuple[Item, ...]:
         """The items with both a judge's score and a label."""
@@ -102,8 +106,9 @@ class Aligned:
 
     @cached_property
     def human(self) -> np.ndarray:
-        """The mean of people's scores of `both`."""
-        return np.array([mean_rating(item) for item in self.both], dtype=float)
+        """The mean of people's scores of `both`; of categories the label."""
+        of = self.label if self.is_nominal else mean_rating
+        return np.array([of(item) for item in self.both], dtype=float)
 
     @cached_property
     def levels(self) -> tuple[float, ...] | None:
@@ -141,6 +146,12 @@ class Aligned:
         return clusters_of(self.both)
 
     @property
+    def categories(self) -> dict[float, str]:
+        """What the levels are called, where they are categories; else empty."""
+        levels = self.scale.levels if self.is_nominal else ()
+        return {level.value: level.name for level in levels if level.name}
+
+    @property
     def is_binary(self) -> bool:
         """Whether the scale has two scores only."""
         return self.levels is not None and len(self.levels) == _TWO_LEVELS
@@ -153,9 +164,13 @@ class Aligned:
 
         Returns:
             Their median, mean, or most frequent score (of several the median of these). On two
-            levels a half goes up, so that kappa and what passes are of the same labels.
+            levels a half goes up, so that kappa and what passes are of the same labels. Of
+            categories the most frequent, of several the first on the scale.
         """
         ratings = list(item.ratings.values())
+        if self.is_nominal:
+            counts = Counter(ratings)
+            return min(counts, key=lambda rating: (-counts[rating], rating))
         if self.consensus == "mean":
             return mean_rating(item)
         found = mode(ratings) if self.consensus == "majority" else median(ratings)

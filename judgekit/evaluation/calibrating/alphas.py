@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.aligned import Aligned
     from judgekit.stats.alpha import AlphaLevel
 
+NO_ORDER = "categories have no order: see kappa, and alpha at the nominal level"
+"""Why a figure that goes by more and less is undefined."""
+
 _NO_LEVELS = "the scale has no levels: see alpha at the interval level"
 
 
@@ -28,7 +31,7 @@ def measurement_of(aligned: Aligned) -> AlphaLevel:
     """
     if aligned.levels is None:
         return "interval"
-    return "nominal" if aligned.is_binary else "ordinal"
+    return "nominal" if aligned.is_binary or aligned.is_nominal else "ordinal"
 
 
 def alpha_of(
@@ -54,6 +57,8 @@ def alpha_of(
     """
     if aligned.levels is None and measurement != "interval":
         return undefined(_NO_LEVELS, n=len(rows), method="alpha", level=level)
+    if aligned.is_nominal and measurement != "nominal":
+        return undefined(NO_ORDER, n=len(rows), method="alpha", level=level)
     return estimated(
         lambda: krippendorff_alpha(rows, measurement, clusters=clusters, confidence=level),
         level=level,

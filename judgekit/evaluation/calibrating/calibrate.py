@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from judgekit.datasets.labels import place_labels, read_labels
+from judgekit.datasets.labels import PlacedLabel, place_labels, read_labels
 from judgekit.datasets.loading import load_dataset, load_rubric
 from judgekit.datasets.rows import Row
 from judgekit.errors import InputError
+from judgekit.evaluation.calibrating.averaging import averaged
 from judgekit.evaluation.calibrating.choosing import suggestions
 from judgekit.evaluation.calibrating.criterion import calibrated
 from judgekit.evaluation.calibrating.deciding import together
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.datasets.labels import PlacedLabel
     from judgekit.evaluation.calibrating.aligned import Aligned
     from judgekit.evaluation.calibrating.deciding import StandIn
     from judgekit.evaluation.calibrating.joining import Material
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Told = Said | Mapping[str, JsonValue]
     Judged = Run | Path | str | Told | Iterable[Told] | Grades | Pairs
     Labelled = Label | Mapping[str, JsonValue]
-    Labels = Path | str | Labelled | Iterable[Labelled]
+    Labels = Path | str | Labelled | Iterable[Labelled] | list[PlacedLabel]
 
 
 def calibrate(
@@ -103,6 +103,8 @@ def calibrate(
 def _placed(labels: Labels) -> list[PlacedLabel]:
     if isinstance(labels, str | Path):
         return read_labels(labels)
+    if isinstance(labels, list) and labels and isinstance(labels[0], PlacedLabel):
+        return labels
     placed = place_labels(_listed(labels, Label, "labels", "a file, or a list of labels"))
     if not placed:
         raise InputError("there are no labels to hold the judge against")
@@ -161,6 +163,7 @@ def _of_scores(
         criteria=parts.criteria,
         overall=parts.overall,
         pooled=parts.pooled,
+        mean_of_criteria=averaged(list(parts.criteria.values())),
         stand_in=parts.stand_in,
         suggestions=suggestions(parts.aligned, options.n_suggested),
         notes=material.notes,
@@ -188,6 +191,7 @@ def _of_pairs(
         criteria=parts.criteria,
         overall=parts.overall,
         pooled=parts.pooled,
+        mean_of_criteria=averaged(list(parts.criteria.values())),
         stand_in=parts.stand_in,
         suggestions=suggestions(parts.aligned, options.n_suggested),
         notes=material.notes,

@@ -44,7 +44,8 @@ class Disagreement:
     """What each annotator said."""
 
     distance: float
-    """How far apart they are, as a share of the scale; above 0 the judge is higher."""
+    """How far apart they are, as a share of the scale; above 0 the judge is higher. Of two
+    categories 1."""
 
     confidence: float | None
     """How sure the judge is."""
@@ -91,8 +92,10 @@ def disagreements(aligned: Aligned, most: int) -> tuple[Disagreement, ...]:
     """
     found = []
     for item in aligned.both:
-        human = mean_rating(item)
+        human = aligned.label(item) if aligned.is_nominal else mean_rating(item)
         distance = aligned.value(item.judge or 0.0) - aligned.value(human)
+        if aligned.is_nominal and abs(distance) > _SAME:
+            distance = 1.0  # another category is another category
         if abs(distance) > _SAME:
             found.append((abs(distance), item.confidence or 0.0, item, distance, human))
     found.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))

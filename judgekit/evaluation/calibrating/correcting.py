@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.evaluation.calibrating.aligned import mean_rating
+from judgekit.evaluation.calibrating.alphas import NO_ORDER
 from judgekit.evaluation.calibrating.clustering import average, rate
 from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, undefined
@@ -129,6 +130,8 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
     """
     sides = _sides(aligned, by_pass=what == "pass rate")
     level = options.level
+    if aligned.is_nominal:
+        return _of_categories(sides, what, level)
     if not len(sides.labels) or not len(sides.others):
         return _uncorrected(sides, what, level)
     labels_are = options.labels_are or "random"
@@ -183,6 +186,11 @@ def budget(aligned: Aligned, what: str, options: CalibrationOptions) -> LabelBud
     sides = _sides(aligned, by_pass=what == "pass rate")
     labels, judge = sides.labels, sides.labeled
     n = len(labels)
+    if aligned.is_nominal:
+        return LabelBudget(
+            half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
+            reason=NO_ORDER,
+        )  # fmt: skip
     sd = float(labels.std(ddof=1)) if n >= _FEW else 0.0
     if sd <= 0:
         reason = "the labels do not vary" if n >= _FEW else f"{n} labels say nothing of the spread"
@@ -201,6 +209,24 @@ def budget(aligned: Aligned, what: str, options: CalibrationOptions) -> LabelBud
         n_needed=needed.value,
         n_needed_alone=alone.value,
         reason=None,
+    )
+
+
+def _of_categories(sides: _Sides, what: str, level: float) -> Corrected:
+    """Categories have neither a mean nor a pass rate."""
+    none = undefined(NO_ORDER, n=len(sides.labels), method="none", level=level)
+    return Corrected(
+        what=what,
+        raw=none,
+        corrected=none,
+        labels_only=none,
+        estimator="none",
+        labels_are="random",
+        n_labels=len(sides.labels),
+        n_unlabelled=len(sides.others),
+        n_labels_saved=nan,
+        looks_random=None,
+        warnings=(),
     )
 
 

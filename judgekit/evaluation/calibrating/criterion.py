@@ -49,6 +49,7 @@ def calibrated(
     return CriterionCalibration(
         name=aligned.name or _WHOLE,
         scale=(aligned.scale.min, aligned.scale.max),
+        categories=aligned.categories,
         threshold=aligned.threshold,
         n_items=len(aligned.items),
         n=len(aligned.both),
@@ -63,7 +64,7 @@ def calibrated(
         orders=None if pairs is None else pair_orders(aligned, pairs, level=level),
         steadiness=steadiness(aligned, level=level),
         groupings=groupings(aligned, options),
-        segments=segments(aligned, options),
+        segments=segments(aligned, options, pairs),
         corrected_rate=corrected(aligned, what, options) if passes else None,
         corrected_mean=corrected(aligned, "mean value", options),
         budget=budget(aligned, what, options),

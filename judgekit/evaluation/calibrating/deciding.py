@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.evaluation.calibrating.people import replacement
+from judgekit.evaluation.calibrating.people import alignment_of, replacement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.evaluation.calibrating.agreeing import Agreement
     from judgekit.evaluation.calibrating.aligned import Aligned
-    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.evaluation.calibrating.options import Alignment, CalibrationOptions
     from judgekit.evaluation.calibrating.people import Ceiling
     from judgekit.stats.replacement import AltTest
 
@@ -41,6 +41,9 @@ class StandIn:
     why_no_test: str | None
     """Why there is none."""
 
+    scoring: Alignment | None = None
+    """What the test goes by; None over several criteria."""
+
 
 def stand_in(
     aligned: Aligned, found: Agreement, people: Ceiling, options: CalibrationOptions
@@ -64,7 +67,13 @@ def stand_in(
     tested = replacement(aligned, options)
     test, why_no_test = (None, tested) if isinstance(tested, str) else (tested, None)
     answer, reason = _answer(aligned, found, people, test, why_no_test)
-    return StandIn(answer=answer, reason=reason, test=test, why_no_test=why_no_test)
+    return StandIn(
+        answer=answer,
+        reason=reason,
+        test=test,
+        why_no_test=why_no_test,
+        scoring=alignment_of(aligned, options),
+    )
 
 
 def together(parts: Sequence[tuple[str, StandIn]]) -> StandIn:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from judgekit.datasets.documents import read_document
 from judgekit.datasets.faults import explain
 from judgekit.datasets.fields import as_texts, read_cells, rename
-from judgekit.datasets.labels import raise_all
+from judgekit.datasets.labels import PlacedLabel, number_in, raise_all, score_on
 from judgekit.datasets.rows import DOCUMENT_SUFFIXES, Row, document_rows, scan_rows, suffix_of
 from judgekit.errors import DatasetError
 from judgekit.evaluation.calibrating.material import (
@@ -24,6 +24,7 @@ from judgekit.evaluation.calibrating.material import (
 )
 from judgekit.evaluation.calibrating.sources import from_said
 from judgekit.records.comparison import Comparison, Order, Winner
+from judgekit.records.label import Label
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.verdict import Verdict
 
@@ -66,8 +67,8 @@ class ScoreRow(Record):
     repeat: Count = 0
     """Which time the judge was asked, from 0."""
 
-    raw: Finite | None = None
-    """The score; None where nothing usable was said."""
+    raw: Finite | str | None = None
+    """The score, or the name of a level; None where nothing usable was said."""
 
     value: Fraction | None = None
     """The score on [0, 1]."""
@@ -186,7 +187,7 @@ def from_rows(
     if "winner" in first:
         return _winners(_records(rows, WinnerRow, path), path, cases or {})
     if "raw" in first or "score" in first or "failure_kind" in first:
-        return _scores(_records(rows, ScoreRow, path), rubric, cases or {})
+        return _scores(_scored(rows, path, rubric), rubric, cases or {})
     names = ", ".join(list(first)[:8])
     raise DatasetError(
         f"cannot tell what a judge said from the fields {names}",
@@ -227,11 +228,38 @@ def _records(rows: Iterable[Row], model: type[_R], path: Path | None) -> list[_R
     return found
 
 
+def _scored(rows: Sequence[Row], path: Path | None, rubric: Rubric | None) -> list[ScoreRow]:
+    """Rows of scores; the names of levels are turned into the rubric's scores."""
+    found = _records(rows, ScoreRow, path)
+    problems: list[DatasetError] = []
+    for at, (row, said) in enumerate(zip(rows, found, strict=True)):
+        if isinstance(said.raw, str):
+            try:
+                found[at] = said.model_copy(update={"raw": _level(said, row.line, path, rubric)})
+            except DatasetError as error:
+                problems.append(error)
+    raise_all(problems, "rows")
+    return found
+
+
+def _level(said: ScoreRow, line: int, path: Path | None, rubric: Rubric | None) -> float:
+    names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
+    name = names[0] if len(names) == 1 else said.criterion
+    placed = PlacedLabel(Label(case_id=said.case_id, raw=said.raw), line, path)
+    if rubric is None or name not in names:
+        hint = "give the rubric that has it (--rubric), or scores"
+        raise placed.fault(f"{said.raw!r} is a name, and its scale is not known", hint)
+    return score_on(placed, rubric.criterion(name))
+
+
 def _plain(row: Row) -> dict[str, JsonValue]:
     fields, _ = rename(row.fields, _ALIASES)
     if row.is_table:
         fields, _ = read_cells(fields, json_names=("metadata",), list_names=())
     kept = {name: value for name, value in fields.items() if name not in _SPARE}
+    raw = kept.get("raw")
+    if isinstance(raw, str):
+        kept["raw"] = number_in(raw) if raw.strip() else None
     winner = kept.get("winner")
     if isinstance(winner, str):
         kept["winner"] = winner.strip().lower() or None
@@ -255,11 +283,12 @@ def _scores(rows: Iterable[ScoreRow], rubric: Rubric | None, cases: Mapping[str,
             Sample(
                 place=place,
                 criterion=row.criterion,
-                raw=row.raw,
+                raw=row.raw if isinstance(row.raw, float | int) else None,
                 value=row.value,
                 confidence=row.confidence,
                 rationale=row.rationale,
                 judge=row.judge,
+                repeat=row.repeat,
                 failure=row.failure_kind or (None if row.raw is not None else "unreadable"),
             )
         )

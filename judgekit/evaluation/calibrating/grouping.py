@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.evaluation.calibrating.agreeing import correlated
+from judgekit.evaluation.calibrating.alphas import NO_ORDER
 from judgekit.evaluation.calibrating.clustering import average, estimated, rate
 from judgekit.evaluation.calibrating.correcting import Corrected, corrected
+from judgekit.evaluation.calibrating.pair_orders import PairOrders, pair_orders
 from judgekit.evaluation.calibrating.trusting import rightness
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
@@ -18,7 +20,10 @@ from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.pair_accuracy import pairwise_accuracy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judgekit.evaluation.calibrating.aligned import Aligned, Item
+    from judgekit.evaluation.calibrating.material import Pair, Place
     from judgekit.evaluation.calibrating.options import CalibrationOptions
     from judgekit.stats.intervals import Rate
 
@@ -39,6 +44,9 @@ class Segment:
 
     n: int
     """Items with a score and a label."""
+
+    n_labels: int
+    """Labels of its items, also of those the judge failed on."""
 
     right: Rate
     """Share on which the judge is right."""
@@ -64,6 +72,9 @@ class Segment:
     corrected: Corrected | None
     """The pass rate, or of comparisons the win rate, corrected; of variants only."""
 
+    orders: PairOrders | None
+    """For comparisons, both orders."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
@@ -86,15 +97,18 @@ class Grouping:
     """Share of pairs inside a group that the judge orders, or ties, as people do."""
 
 
-def segments(aligned: Aligned, options: CalibrationOptions) -> tuple[Segment, ...]:
+def segments(
+    aligned: Aligned, options: CalibrationOptions, pairs: Mapping[Place, Pair] | None = None
+) -> tuple[Segment, ...]:
     """The figures of each group, where a kind of group has two or more.
 
     Args:
         aligned: The items.
         options: Further kinds of group.
+        pairs: For comparisons, what the judge said in each order.
 
     Returns:
-        Variants, strata, tags, criteria and further groups, in order of appearance.
+        Variants, strata, tags, criteria and further groups, in the order of their first case.
     """
     found: list[Segment] = []
     for kind in (VARIANT, "stratum", "tag", CRITERION, *options.by):
@@ -103,7 +117,7 @@ def segments(aligned: Aligned, options: CalibrationOptions) -> tuple[Segment, ..
             continue
         for name in names:
             part = aligned.where(lambda item, n=name, k=kind: n in groups_in(item, k))  # type: ignore[misc] # bound in the loop
-            found.append(_segment(kind, name, part, options))
+            found.append(_segment(kind, name, part, options, pairs))
     return tuple(found)
 
 
@@ -117,7 +131,9 @@ def groupings(aligned: Aligned, options: CalibrationOptions) -> tuple[Grouping, 
     Returns:
         By case, by variant, and by further kinds.
     """
-    found = []
+    found: list[Grouping] = []
+    if aligned.is_nominal:
+        return ()
     for kind in (CASE, VARIANT, *options.by):
         names = [next(iter(groups_in(item, kind)), None) for item in aligned.both]
         groups = {name for name in names if name is not None}
@@ -145,22 +161,36 @@ def groups_in(item: Item, kind: str) -> tuple[str, ...]:
     return item.groups.get(kind, ())
 
 
-def _segment(kind: str, name: str, part: Aligned, options: CalibrationOptions) -> Segment:
+def _segment(
+    kind: str,
+    name: str,
+    part: Aligned,
+    options: CalibrationOptions,
+    pairs: Mapping[Place, Pair] | None,
+) -> Segment:
     level, clusters = options.level, part.clusters
     what = "mean value" if part.threshold is None else "pass rate"
     return Segment(
         kind=kind,
         name=name,
         n=len(part.both),
+        n_labels=sum(len(item.ratings) for item in part.items),
         right=rate(rightness(part, options).tolist(), clusters, level=level),
         kappa=_kappa(part, level),
-        bias=average((part.judge - part.human).tolist(), clusters, level=level),
-        judge_mean=average(part.judge.tolist(), clusters, level=level),
-        human_mean=average(part.human.tolist(), clusters, level=level),
+        bias=_mean(part, part.judge - part.human, level),
+        judge_mean=_mean(part, part.judge, level),
+        human_mean=_mean(part, part.human, level),
         judge_rate=rate(part.judge_pass.tolist(), clusters, level=level),
         human_rate=rate(part.human_pass.tolist(), clusters, level=level),
         corrected=corrected(part, what, options) if kind == VARIANT else None,
+        orders=None if pairs is None else pair_orders(part, pairs, level=level),
     )
+
+
+def _mean(part: Aligned, scores: np.ndarray, level: float) -> Estimate:
+    if part.is_nominal:
+        return undefined(NO_ORDER, n=len(scores), method="t", level=level)
+    return average(scores.tolist(), part.clusters, level=level)
 
 
 def _kappa(part: Aligned, level: float) -> Estimate:
@@ -172,7 +202,7 @@ def _kappa(part: Aligned, level: float) -> Estimate:
             part.human_level.tolist(),
             part.judge_level.tolist(),
             labels=levels,
-            weights="quadratic",
+            weights=None if part.is_nominal else "quadratic",
             clusters=part.clusters,
             level=level,
         ),

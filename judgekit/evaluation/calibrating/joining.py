@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _THRESHOLD = 0.7
 _SCORE = "score"
+_TWO = 2
 
 UNIT = Criterion(name="whole", question="How good is it?", scale=Scale(min=0, max=1))
 """The output as a whole, on [0, 1]."""
@@ -85,18 +86,31 @@ def join(grades: Grades, labels: Sequence[PlacedLabel], options: CalibrationOpti
     labelled = tuple(each for each in aligned if each.items)
     rubric = grades.rubric
     whole = None
-    if rubric is not None and len(rubric.criteria) > 1:
+    if rubric is not None and len(rubric.criteria) > 1 and not any(a.is_nominal for a in aligned):
         whole = whole_of(rubric, aligned, grades.combined, told[WHOLE])
     failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
+    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
     places = {each.place for each in matching.told}
     return Material(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=_pooled(labelled),
-        joined=matching.joined(places, dict(failures.most_common()), grades.n_errors),
+        joined=matching.joined(places, len(grades.samples), counts, grades.n_errors),
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
     )
+
+
+def by_annotator(told: Sequence[Told]) -> list[Told]:
+    """The labels of one output in an order that hangs on no order of rows.
+
+    Args:
+        told: The labels.
+
+    Returns:
+        Them, by the names of the annotators.
+    """
+    return sorted(told, key=lambda each: each.annotator)
 
 
 def add_metadata(groups: dict[Place, Groups], told: Sequence[Told]) -> None:
@@ -106,7 +120,7 @@ def add_metadata(groups: dict[Place, Groups], told: Sequence[Told]) -> None:
         groups: What items belong to; added to.
         told: Labels with the items they are of.
     """
-    for each in told:
+    for each in by_annotator(told):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
@@ -138,15 +152,15 @@ def _by_place(grades: Grades) -> dict[Place, dict[str, list[Sample]]]:
     named = {s.criterion for s in grades.samples if s.criterion}
     sole = names[0] if len(names) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
     table: dict[Place, dict[str, list[Sample]]] = {}
-    for sample in grades.samples:
+    for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         table.setdefault(sample.place, {}).setdefault(sample.criterion or sole, []).append(sample)
-    return table
+    return {place: table[place] for place in sorted(table, key=lambda place: place.rank)}
 
 
 def _criteria(grades: Grades, table: Mapping[Place, Mapping[str, object]]) -> list[str]:
     own = [c.name for c in grades.rubric.criteria] if grades.rubric else []
-    seen = dict.fromkeys(name for said in table.values() for name in said)
-    return [name for name in own if name in seen] + [name for name in seen if name not in own]
+    seen = {name for said in table.values() for name in said}
+    return [name for name in own if name in seen] + sorted(seen.difference(own))
 
 
 def _known(name: str, grades: Grades, told: Sequence[Told]) -> Criterion:
@@ -242,7 +256,7 @@ class _Builder:
             samples = said.get(criterion.name)
             if not samples:
                 continue
-            item = self._item(place, criterion, samples, by_place.get(place, ()))
+            item = self._item(place, criterion, samples, by_annotator(by_place.get(place, ())))
             if item.ratings:
                 items.append(item)
             elif item.judge is not None:
@@ -255,11 +269,17 @@ class _Builder:
             name=criterion.name,
             criterion=criterion,
             scale=criterion.scale,
-            threshold=threshold,
+            threshold=None if self.is_nominal(criterion) else threshold,
             items=tuple(items),
             unlabelled=tuple(others),
             consensus=self.options.consensus,
+            is_nominal=self.is_nominal(criterion),
         )
+
+    def is_nominal(self, criterion: Criterion) -> bool:
+        """Whether a criterion's levels are categories; yes and no are a scale all the same."""
+        points = criterion.scale.points
+        return self.options.categories and points is not None and len(points) > _TWO
 
     def _item(
         self, place: Place, criterion: Criterion, samples: Sequence[Sample], told: Sequence[Told]
@@ -293,11 +313,16 @@ class _Builder:
 
 
 def _pooled(criteria: Sequence[Aligned]) -> Aligned | None:
-    """All criteria together: on their scale where they share one, else on [0, 1]."""
-    if len(criteria) < 2:  # noqa: PLR2004 - one by itself is not pooled
+    """All criteria together: on their scale where they share one, else on [0, 1].
+
+    One by itself is not pooled, nor are categories with anything but the same categories.
+    """
+    if len(criteria) < _TWO:
         return None
     first = criteria[0]
     same = all((each.scale, each.threshold) == (first.scale, first.threshold) for each in criteria)
+    if not same and any(each.is_nominal for each in criteria):
+        return None
     parts = criteria if same else [_on_unit(each) for each in criteria]
     return Aligned(
         name="all criteria",
@@ -306,6 +331,7 @@ def _pooled(criteria: Sequence[Aligned]) -> Aligned | None:
         items=tuple(item for part in parts for item in part.items),
         unlabelled=tuple(item for part in parts for item in part.unlabelled),
         consensus=first.consensus,
+        is_nominal=first.is_nominal,
     )
 
 

@@ -74,8 +74,11 @@ class Joined:
     not_labelled: tuple[str, ...]
     """Some of those outputs."""
 
+    n_answers: int
+    """Answers of the judge, usable or not: one for each criterion, order and repeat."""
+
     n_judge_failures: int
-    """Answers of the judge that were not usable."""
+    """Of them, those that were not usable."""
 
     failures: dict[str, int] = field(default_factory=dict)
     """The same by kind, where the kind is known."""
@@ -220,12 +223,13 @@ class Matching:
         )
 
     def joined(
-        self, labelled: Collection[Place], failures: dict[str, int], n_errors: int
+        self, labelled: Collection[Place], n_answers: int, failures: dict[str, int], n_errors: int
     ) -> Joined:
         """The counts.
 
         Args:
             labelled: Outputs that somebody labelled.
+            n_answers: The judge's answers.
             failures: The judge's failures by kind.
             n_errors: Outputs that are errors.
 
@@ -240,14 +244,15 @@ class Matching:
             n_left_out=self.n_left_out,
             n_joined=len(self.told),
             n_not_judged=len(self.not_judged),
-            not_judged=tuple(dict.fromkeys(str(place) for place in self.not_judged))[:_MOST_NAMED],
+            not_judged=tuple(sorted({str(place) for place in self.not_judged})[:_MOST_NAMED]),
             n_judged=len(judged),
             n_not_labelled=len(open_places),
             not_labelled=tuple(str(place) for place in open_places[:_MOST_NAMED]),
+            n_answers=n_answers,
             n_judge_failures=sum(failures.values()),
             failures=failures,
             n_errors=n_errors,
-            annotators=tuple(dict.fromkeys(each.annotator for each in self.told)),
+            annotators=tuple(sorted({each.annotator for each in self.told})),
         )
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation.calibrating.alphas import alpha_of
+from judgekit.evaluation.calibrating.alphas import NO_ORDER, alpha_of
 from judgekit.evaluation.calibrating.clustering import average, estimated, rate
 from judgekit.stats.closeness import bland_altman
+from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.scale_use import Granularity, granularity, scale_use
 
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.aligned import Aligned, Item
-    from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
 _TWICE = 2
@@ -82,6 +82,9 @@ class Steadiness:
     alpha_ordinal: Estimate
     """The same on ranks."""
 
+    alpha_nominal: Estimate
+    """The same, all differences alike."""
+
 
 def leniency(aligned: Aligned, *, level: float) -> Leniency:
     """How far the judge's scores lie from people's.
@@ -93,6 +96,8 @@ def leniency(aligned: Aligned, *, level: float) -> Leniency:
     Returns:
         The figures.
     """
+    if aligned.is_nominal:
+        return _of_categories(aligned, level)
     people, judge, clusters = aligned.human, aligned.judge, aligned.clusters
     gaps = judge - people
     limits = None
@@ -111,6 +116,24 @@ def leniency(aligned: Aligned, *, level: float) -> Leniency:
         loa_high=nan if limits is None else limits.loa_high,
         trend=nan if limits is None else limits.trend,
         scale_use=use,
+        judge_levels=_levels(aligned, aligned.judge_level),
+        human_levels=_levels(aligned, aligned.human_level),
+    )
+
+
+def _of_categories(aligned: Aligned, level: float) -> Leniency:
+    """Nobody is lenient where no category is higher than another; only their use can be counted."""
+    none = undefined(NO_ORDER, n=len(aligned.both), method="t", level=level)
+    return Leniency(
+        judge_mean=none,
+        human_mean=none,
+        bias=none,
+        mae=none,
+        rmse=nan,
+        loa_low=nan,
+        loa_high=nan,
+        trend=nan,
+        scale_use=none,
         judge_levels=_levels(aligned, aligned.judge_level),
         human_levels=_levels(aligned, aligned.human_level),
     )
@@ -143,14 +166,15 @@ def steadiness(aligned: Aligned, *, level: float) -> Steadiness | None:
             [item.cluster for _, item in several] if names else None,
             level=level,
         ),
-        within_sd=float(np.mean(spreads)) if spreads else nan,
+        within_sd=float(np.mean(spreads)) if spreads and not aligned.is_nominal else nan,
         alpha_interval=alpha_of(aligned, rows, "interval", clusters=names, level=level),
         alpha_ordinal=alpha_of(aligned, rows, "ordinal", clusters=names, level=level),
+        alpha_nominal=alpha_of(aligned, rows, "nominal", clusters=names, level=level),
     )
 
 
 def _known(item: Item) -> list[float]:
-    return [s for s in item.samples if s is not None and not isnan(s)]
+    return sorted(s for s in item.samples if s is not None and not isnan(s))
 
 
 def _levels(aligned: Aligned, scores: np.ndarray) -> Granularity | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.alphas import NO_ORDER
 from judgekit.evaluation.calibrating.clustering import average
 from judgekit.evaluation.calibrating.trusting import folds_of
 from judgekit.records.calibration_map import CalibrationMap, Measured
@@ -136,9 +137,11 @@ def fit_map(
         The map.
 
     Raises:
-        NotEnoughDataError: When there are too few labelled outputs.
+        NotEnoughDataError: When there are too few labelled outputs, or categories are no scale.
     """
     both = aligned.both
+    if aligned.is_nominal:
+        raise NotEnoughDataError(NO_ORDER)
     if len(both) < LEAST:
         raise NotEnoughDataError(
             f"{len(both)} labelled outputs, and a map needs {LEAST}: label {LEAST - len(both)} more"

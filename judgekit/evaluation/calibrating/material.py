@@ -30,6 +30,11 @@ class Place(NamedTuple):
     repeat: int = 0
     """Which of the variant's answers, from 0."""
 
+    @property
+    def rank(self) -> tuple[str, str, int]:
+        """What places are sorted by, so that the order of rows changes no figure."""
+        return self.case_id, self.variant or "", self.repeat
+
     def __str__(self) -> str:
         """The place in words: `refund`, `refund of v2`, `refund of v2, answer 1`."""
         which = "" if self.variant is None else f" of {self.variant}"
@@ -60,6 +65,9 @@ class Sample:
 
     judge: str = ""
     """Which judge."""
+
+    repeat: int = 0
+    """Which time it was asked, from 0."""
 
     failure: str | None = None
     """What kind of failure it is."""

@@ -13,6 +13,9 @@ Consensus = Literal["median", "mean", "majority"]
 Rightness = Literal["pass", "exact", "within_one"]
 """When a judge is right: it passes what people pass, gives their score, or one level off."""
 
+Alignment = Literal["accuracy", "neg_rmse"]
+"""What the alternative-annotator test goes by: equal labels, or squared errors."""
+
 LabelsAre = Literal["random", "other"]
 
 CASE, ITEM = "case", "item"
@@ -46,11 +49,14 @@ class CalibrationOptions:
     delta: float = 0.1
     """The chance that the review threshold does not keep `max_error`, in (0, 1)."""
 
+    categories: bool = False
+    """Whether the levels of every scale are categories, of which none is higher than another."""
+
     epsilon: float = 0.2
     """The advantage a judge gets in the alternative-annotator test for being cheaper: .2 against
     experts, .15 against skilled annotators, .1 against crowds."""
 
-    alignment: Literal["accuracy", "neg_rmse"] | None = None
+    alignment: Alignment | None = None
     """What that test goes by; None takes equal labels for two levels, squared errors else."""
 
     half_width: float = 0.05

@@ -54,9 +54,9 @@ def join_pairs(
         InputError: When labels are unsound, or none is of a pair that was judged.
     """
     by_criterion: defaultdict[str, dict[Place, Pair]] = defaultdict(dict)
-    for pair in pairs.pairs:
+    for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
         by_criterion[pair.criterion or WHOLE][pair.place] = pair
-    places = list(dict.fromkeys(pair.place for pair in pairs.pairs))
+    places = sorted({pair.place for pair in pairs.pairs}, key=lambda place: place.rank)
     matching = Matching(places, list(by_criterion), options.annotators)
     matching.take(labels)
     problems: list[DatasetError] = []
@@ -78,13 +78,14 @@ def join_pairs(
     n_failed = Counter(
         "unusable" for pair in pairs.pairs for choice in pair.choices if choice.winner is None
     )
+    n_answers = sum(len(pair.choices) for pair in pairs.pairs)
     judges = dict.fromkeys(c.judge for pair in pairs.pairs for c in pair.choices if c.judge)
     found_places = {each.place for each in matching.told}
     material = Material(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=None,
-        joined=matching.joined(found_places, dict(n_failed), pairs.n_errors),
+        joined=matching.joined(found_places, n_answers, dict(n_failed), pairs.n_errors),
         judges=tuple(judges),
         notes=tuple(matching.notes()),
     )
@@ -118,7 +119,7 @@ def _aligned(
     items = []
     for place, pair in found.items():
         groups = pairs.groups.get(place, {})
-        labels = by_place.get(place, ())
+        labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
         item = Item(
             place=place,
             criterion=name,

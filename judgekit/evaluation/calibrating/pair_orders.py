@@ -35,8 +35,11 @@ class PairOrders:
     n: int
     """Labelled pairs."""
 
+    n_answers: int
+    """Answers, of both orders, usable or not."""
+
     n_unusable: int
-    """Answers, of both orders, that were not usable."""
+    """Of them, those that were not usable."""
 
     accuracy_ab: Rate
     """Share of pairs right when a was shown first; an unusable answer is wrong."""
@@ -121,6 +124,7 @@ def pair_orders(
     usable = [float(v == t.label) for t in told for v in (t.ab, t.ba) if v is not None]
     return PairOrders(
         n=len(items),
+        n_answers=sum(len(pairs[item.place].choices) for item in items),
         n_unusable=sum(c.winner is None for i in items for c in pairs[i.place].choices),
         accuracy_ab=ab,
         accuracy_ba=ba,

@@ -12,7 +12,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.calibrating.agreeing import correlated
 from judgekit.evaluation.calibrating.aligned import annotators_of, clusters_of
-from judgekit.evaluation.calibrating.alphas import alpha_of, measurement_of
+from judgekit.evaluation.calibrating.alphas import NO_ORDER, alpha_of, measurement_of
 from judgekit.evaluation.calibrating.clustering import average, estimated
 from judgekit.evaluation.calibrating.scales import level_of
 from judgekit.stats.agreement import cohen_kappa
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from judgekit.evaluation.calibrating.aligned import Aligned
-    from judgekit.evaluation.calibrating.options import CalibrationOptions
+    from judgekit.evaluation.calibrating.options import Alignment, CalibrationOptions
     from judgekit.stats.alpha import AlphaLevel
+    from judgekit.stats.coefficient import Weights
     from judgekit.stats.replacement import AltTest, CeilingMetric
 
 _PAIR = 2
+_ENOUGH = 30
+"""Items from which on an annotator's correlation counts in a mean."""
+
 _MOST_PAIRED = 20
 """Annotators up to whom all pairs of them are compared."""
 
@@ -91,10 +95,15 @@ class Ceiling:
     """Exact agreement of the judge with the same others."""
 
     distance_gap: Estimate
-    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer."""
+    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer. Of
+    categories the same as `gap`."""
 
     annotators: tuple[Annotator, ...]
     """Each annotator against the judge."""
+
+    mean_pearson: Estimate
+    """Mean of the annotators' correlations with the judge, of those with 30 items or more; the
+    interval takes annotators as drawn from many."""
 
     measurement: AlphaLevel
     """How far two scores on the scale are apart."""
@@ -121,6 +130,7 @@ def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
     clusters = clusters_of(aligned.items)
     doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
     exact = _gap(aligned, "exact", level)
+    annotators = tuple(_annotator(aligned, name, level) for name in names)
     return Ceiling(
         n_annotators=len(names),
         n_doubly=len(doubly),
@@ -132,10 +142,27 @@ def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
         gap=exact,
         human=getattr(exact, "human", nan),
         judge=getattr(exact, "judge", nan),
-        distance_gap=_gap(aligned, "neg_absolute", level),
-        annotators=tuple(_annotator(aligned, name, level) for name in names),
+        distance_gap=exact if aligned.is_nominal else _gap(aligned, "neg_absolute", level),
+        annotators=annotators,
+        mean_pearson=average(
+            [one.pearson.value for one in annotators if one.n >= _ENOUGH], None, level=level
+        ),
         measurement=measurement_of(aligned),
     )
+
+
+def alignment_of(aligned: Aligned, options: CalibrationOptions) -> Alignment:
+    """What the alternative-annotator test goes by.
+
+    Args:
+        aligned: The items.
+        options: What is wished.
+
+    Returns:
+        Equal labels, of two levels and of comparisons if nothing else is wished, or squared errors.
+    """
+    by_label = aligned.is_binary or aligned.threshold is None
+    return options.alignment or ("accuracy" if by_label else "neg_rmse")
 
 
 def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
@@ -148,9 +175,7 @@ def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
     Returns:
         The test, or why there is none.
     """
-    by_level = options.alignment or ("accuracy" if aligned.is_binary else "neg_rmse")
-    if aligned.threshold is None:
-        by_level = options.alignment or "accuracy"
+    by_level = alignment_of(aligned, options)
     scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
     judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}
     humans: dict[Hashable, dict[Hashable, float | None]] = {
@@ -179,12 +204,13 @@ def _mean_pair_kappa(aligned: Aligned, names: list[str]) -> float:
     if levels is None or not _PAIR <= len(names) <= _MOST_PAIRED:
         return nan
     found = []
+    weights: Weights | None = None if aligned.is_nominal else "quadratic"
     for a, b in combinations(names, _PAIR):
         both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
         left, right = ([level_of(ratings[name], levels) for ratings in both] for name in (a, b))
         kappa = estimated(
             lambda left=left, right=right: cohen_kappa(  # type: ignore[misc] # bound in the loop
-                left, right, labels=levels, weights="quadratic", ci="none"
+                left, right, labels=levels, weights=weights, ci="none"
             )
         )
         found.append(kappa.value)
@@ -204,6 +230,10 @@ def _gap(aligned: Aligned, metric: CeilingMetric, level: float) -> Estimate:
     )
 
 
+def _unordered(n: int, method: str, level: float) -> Estimate:
+    return undefined(NO_ORDER, n=n, method=method, level=level)
+
+
 def _annotator(aligned: Aligned, name: str, level: float) -> Annotator:
     own = aligned.where(lambda item: name in item.ratings)
     person = np.array([item.ratings[name] for item in own.both], dtype=float)
@@ -215,7 +245,7 @@ def _annotator(aligned: Aligned, name: str, level: float) -> Annotator:
                 [level_of(score, levels) for score in person.tolist()],
                 own.judge_level.tolist(),
                 labels=levels,
-                weights="quadratic",
+                weights=None if own.is_nominal else "quadratic",
                 clusters=clusters,
                 level=level,
             ),
@@ -224,8 +254,12 @@ def _annotator(aligned: Aligned, name: str, level: float) -> Annotator:
     return Annotator(
         name=name,
         n=len(person),
-        mean=float(person.mean()) if len(person) else nan,
+        mean=nan if own.is_nominal or not len(person) else float(person.mean()),
         kappa=kappa,
-        pearson=correlated(person, own.judge, "pearson", clusters, level=level),
-        bias=average((own.judge - person).tolist(), clusters, level=level),
+        pearson=_unordered(len(person), "pearson", level)
+        if own.is_nominal
+        else correlated(person, own.judge, "pearson", clusters, level=level),
+        bias=_unordered(len(person), "t", level)
+        if own.is_nominal
+        else average((own.judge - person).tolist(), clusters, level=level),
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgekit.evaluation.calibrating.against import Against, against
 from judgekit.evaluation.calibrating.maps import MapMaterial, fit_maps
 from judgekit.stats.estimate import Estimate
 
@@ -40,8 +41,11 @@ class CriterionCalibration:
     scale: tuple[float, float]
     """Worst and best score."""
 
+    categories: dict[float, str]
+    """Names of the levels, where these are categories; else empty."""
+
     threshold: float | None
-    """The value on [0, 1] from which a score passes; None for comparisons."""
+    """The value on [0, 1] from which a score passes; None for comparisons and categories."""
 
     n_items: int
     """Labelled items."""
@@ -62,7 +66,7 @@ class CriterionCalibration:
     """How far judge and people agree on the scale."""
 
     pass_fail: PassFail | None
-    """How far on what passes; None for comparisons."""
+    """How far on what passes; None for comparisons and categories."""
 
     people: Ceiling
     """How far people agree with one another, and how near the judge comes to that."""
@@ -113,6 +117,45 @@ class CriterionCalibration:
     """Where judge and people part most."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriteriaMean:
+    """Plain means over criteria; criteria that leave a figure undefined are not in its mean.
+
+    They have no intervals, for criteria of one output are not independent; each criterion has its
+    own, and those of all items together stand in `pooled`.
+    """
+
+    n_criteria: int
+    """Criteria with labels."""
+
+    exact: float
+    """Mean of the exact agreements of judge and people."""
+
+    kappa: float
+    """Of Cohen's kappas, unweighted."""
+
+    kappa_quadratic: float
+    """Of Cohen's kappas, quadratic weights."""
+
+    pearson: float
+    """Of Pearson's correlations."""
+
+    spearman: float
+    """Of Spearman's correlations."""
+
+    kendall: float
+    """Of Kendall's tau-b."""
+
+    bias: float
+    """Of the biases, as shares of each scale."""
+
+    people_alpha: float
+    """Of Krippendorff's alphas among people, at the level of each scale."""
+
+    people_fleiss_kappa: float
+    """Of Fleiss' kappas among people."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CalibrationReport:
     """A judge held against people."""
@@ -146,6 +189,9 @@ class CalibrationReport:
 
     pooled: CriterionCalibration
     """All criteria together, an item for each; of one criterion the same."""
+
+    mean_of_criteria: CriteriaMean | None
+    """Plain means of the criteria's figures; None of one criterion."""
 
     stand_in: StandIn
     """Whether the judge may stand in for a person, over all criteria."""
@@ -192,6 +238,21 @@ class CalibrationReport:
             options=self.options,
         )
         return fit_maps(material, fitted_at=fitted_at or datetime.now(UTC))
+
+    def against(self, other: CalibrationReport) -> dict[str, Against]:
+        """Hold this judge and another against the same labels.
+
+        Args:
+            other: Another judge's report on these items.
+
+        Returns:
+            By criterion how much more often this judge is right, with McNemar's test; right is
+            what this report's options say.
+
+        Raises:
+            InputError: When no labelled item was judged by both.
+        """
+        return against(self.aligned, other.aligned, self.options)
 
     @property
     def agreement(self) -> Agreement:

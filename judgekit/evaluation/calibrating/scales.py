@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from math import isclose
 from typing import TYPE_CHECKING
@@ -88,8 +89,11 @@ def level_of(score: float, points: Sequence[float] | None) -> float:
     Returns:
         One of the points, or the score itself.
     """
-    if points is None:
-        return round(score, _DIGITS)
+    return round(score, _DIGITS) if points is None else _nearest(score, tuple(points))
+
+
+@lru_cache(maxsize=4096)
+def _nearest(score: float, points: tuple[float, ...]) -> float:
     place = min(range(len(points)), key=lambda i: (round(abs(points[i] - score), _DIGITS), -i))
     return points[place]
 

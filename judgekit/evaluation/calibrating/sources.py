@@ -104,6 +104,7 @@ def from_said(
         elif not isinstance(one, Comparison):
             grades.samples.append(_sample(one, place))
             grades.models |= {one.model: None} if isinstance(one, Judgment) and one.model else {}
+    grades.asked = _asked([one for one in said if isinstance(one, Verdict)])
     return grades
 
 
@@ -139,6 +140,13 @@ def folded(choice: Slot, order: str) -> Winner:
     return _FOLDED[choice, order]
 
 
+def _asked(verdicts: Iterable[Verdict]) -> Judging | None:
+    """How the judge of verdicts was asked; None where one does not say so, or they differ."""
+    found = [one.asked for one in verdicts if one.judgments]
+    same = found and all(asked == found[0] for asked in found)
+    return machines_of(found[0]) if same else None
+
+
 def _place(one: Said) -> Place:
     if one.case_id is None:
         raise InputError(
@@ -170,7 +178,12 @@ def _take_verdict(grades: Grades, verdict: Verdict, place: Place) -> None:
 def _sample(one: Judgment | JudgeFailure, place: Place) -> Sample:
     if isinstance(one, JudgeFailure):
         return Sample(
-            place=place, criterion=one.criterion, raw=None, judge=one.judge, failure=one.kind
+            place=place,
+            criterion=one.criterion,
+            raw=None,
+            judge=one.judge,
+            repeat=one.repeat,
+            failure=one.kind,
         )
     return Sample(
         place=place,
@@ -180,6 +193,7 @@ def _sample(one: Judgment | JudgeFailure, place: Place) -> Sample:
         confidence=one.confidence,
         rationale=one.rationale,
         judge=one.judge,
+        repeat=one.repeat,
     )
 
 

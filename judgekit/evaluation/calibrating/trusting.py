@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.alphas import NO_ORDER
 from judgekit.evaluation.calibrating.clustering import estimated, rate
 from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.calibration import choose_map, crossfit
@@ -25,7 +27,7 @@ from judgekit.stats.selective import abstain_threshold, risk_coverage
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from judgekit.evaluation.calibrating.aligned import Aligned
+    from judgekit.evaluation.calibrating.aligned import Aligned, Item
     from judgekit.evaluation.calibrating.options import CalibrationOptions
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
@@ -111,6 +113,9 @@ class Trust:
     accuracy_top_half: float
     """The same of the half with the most confidence."""
 
+    n_top_half: int
+    """Items in that half."""
+
     before: Reliability
     """The confidence as the judge gives it."""
 
@@ -174,7 +179,7 @@ def rightness(aligned: Aligned, options: CalibrationOptions) -> np.ndarray:
         1, 0, or nan where that is open.
     """
     gap = np.abs(aligned.judge_level - aligned.human_level)
-    if aligned.threshold is None or options.right == "exact":
+    if aligned.is_nominal or aligned.threshold is None or options.right == "exact":
         return np.where(gap <= _SAME, 1.0, 0.0)
     if options.right == "within_one":
         return np.where(gap <= step_of(aligned.levels) + _SAME, 1.0, 0.0)
@@ -207,17 +212,22 @@ def trust(aligned: Aligned, options: CalibrationOptions) -> Trust | str:
     step = max(1, len(points) // _MOST_POINTS)
     top = [risk for coverage, risk in points if coverage <= _HALF]
     return Trust(
-        right="winner" if aligned.threshold is None else options.right,
+        right="exact"
+        if aligned.is_nominal
+        else "winner"
+        if aligned.threshold is None
+        else options.right,
         n=len(x),
         mean_confidence=float(np.mean(x)),
         accuracy=rate(y, clusters, level=options.level),
         accuracy_top_half=1 - top[-1] if top else nan,
+        n_top_half=len(top),
         before=_reliability(x, y, options),
         after=after,
         why_not_after=why_not,
         risk=tuple(dict.fromkeys([*points[::step], points[-1]])),
         aurc=curve.aurc,
-        review=_review(x, y, names, options),
+        review=_review(x, y, items, options),
     )
 
 
@@ -231,6 +241,8 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
     Returns:
         Figures before and after, out of fold; or why there is no map.
     """
+    if aligned.is_nominal:
+        return NO_ORDER
     people, judge = aligned.human, aligned.judge
     names = [item.cluster for item in aligned.both]
     try:
@@ -255,19 +267,23 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
 
 
 def folds_of(names: Sequence[Hashable], seed: int) -> list[int]:
-    """A fold for each item, the items of a case in one.
+    """A fold for each item, the items of a case in one, whatever the order of the items.
 
     Args:
         names: The cluster of each item.
-        seed: What the order of the clusters is drawn with.
+        seed: What the clusters are shuffled with.
 
     Returns:
-        Folds from 0, at most five.
+        Folds from 0, at most five, of as many clusters each as can be.
     """
-    unique = list(dict.fromkeys(names))
-    order = np.random.default_rng(seed).permutation(len(unique))
-    fold = {unique[i]: place % _FOLDS for place, i in enumerate(order)}
+    shuffled = sorted(set(names), key=lambda name: _drawn(seed, name))
+    fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
     return [fold[name] for name in names]
+
+
+def _drawn(seed: int, *names: object) -> str:
+    """A mark that is as good as drawn, and follows from the names and the seed alone."""
+    return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
 
 
 def _after(
@@ -295,11 +311,13 @@ def _reliability(x: list[float], y: list[float], options: CalibrationOptions) ->
 
 
 def _review(
-    x: list[float], y: list[float], names: Sequence[Hashable], options: CalibrationOptions
+    x: list[float], y: list[float], items: Sequence[Item], options: CalibrationOptions
 ) -> Review:
     """The proof counts one item a case, drawn by the seed: those of a case hang together."""
-    order = np.random.default_rng(options.seed).permutation(len(x))
-    one_each = sorted({names[i]: int(i) for i in order}.values())
+    names = [item.cluster for item in items]
+    marks = [_drawn(options.seed, *item.place, item.criterion) for item in items]
+    order = sorted(range(len(items)), key=lambda i: marks[i])
+    one_each = sorted({names[i]: i for i in order}.values())
     found = abstain_threshold(
         [x[i] for i in one_each],
         [y[i] for i in one_each],

@@ -52,7 +52,7 @@ def whole_of(
         said.setdefault(one.place, []).append(one)
     items = [
         _item(rubric, by_name, parts, combined.get(place), said.get(place, ()))
-        for place, parts in found.items()
+        for place, parts in sorted(found.items(), key=lambda one: one[0].rank)
     ]
     return Aligned(
         name="",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, TypedDict
 
 from judgekit.evaluation.planning.counting import Counting, judge_reply_tokens, reply_tokens
+from judgekit.judge.pair_panel import PairPanel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,7 +114,7 @@ def plan_grading(
 
 
 def plan_comparing(
-    judge: Judge,
+    judge: Judge | PairPanel,
     pairs: Iterable[Paired],
     rubric: Rubric,
     *,
@@ -122,36 +124,37 @@ def plan_comparing(
     """Work out what comparing pairs would ask and cost, both orders included; asks nothing.
 
     Args:
-        judge: Who would compare.
+        judge: Who would compare, alone or as a panel.
         pairs: The pairs.
         rubric: How they would be compared.
         names: Names that would give a side away, beside the variants'.
         refresh: Whether replies that are owned would be asked anew.
 
     Returns:
-        The plan.
+        The plan; of a panel what all its judges would be asked together.
 
     Raises:
-        InputError: When the pairs cannot be read, or the template does not fit the rubric.
+        InputError: When the pairs cannot be read, or a template does not fit the rubric.
     """
     n_pairs = n_identical = n_skipped = 0
-    counting, comparer = Counting(judge.connection, refresh=refresh), judge.comparer
-    given = tuple(names)
+    panel, given = PairPanel.of(judge), tuple(names)
+    countings = [Counting(one.connection, refresh=refresh) for one in panel.judges]
     for pair in pairs:
         n_pairs += 1
         if pair.a.error is not None or pair.b.error is not None:
             n_skipped += 1
             continue
-        seen = comparer.seen(pair.a, pair.b, given)
+        seen = panel.comparers[0].seen(pair.a, pair.b, given)
         n_identical += seen.is_identical
-        for question in comparer.questions(pair.case, seen, rubric):
-            counting.take(question.request, reply_tokens(question.request, len(question.asked)))
+        for counting, comparer in zip(countings, panel.comparers, strict=True):
+            for question in comparer.questions(pair.case, seen, rubric):
+                counting.take(question.request, reply_tokens(question.request, len(question.asked)))
     return ComparisonPlan(
         n_pairs=n_pairs,
         n_identical=n_identical,
         n_skipped=n_skipped,
-        template=comparer.template.id,
-        **_asking(counting),
+        template=", ".join(dict.fromkeys(comparer.template.id for comparer in panel.comparers)),
+        **_together([_asking(counting) for counting in countings]),
     )
 
 
@@ -180,4 +183,21 @@ def _asking(counting: Counting) -> _Asked:
         token_source=counting.counted_by,
         price_usd=(likely.price_usd or 0.0, most.price_usd or 0.0) if is_priced else None,
         saved_usd=counting.saved_usd,
+    )
+
+
+def _together(asked: list[_Asked]) -> _Asked:
+    """What several judges would be asked; the price is known where that of each is."""
+    prices = [one["price_usd"] for one in asked if one["price_usd"] is not None]
+    is_priced = len(prices) == len(asked)
+    likely, most = zip(*(one["output_tokens"] for one in asked), strict=True)
+    return _Asked(
+        n_questions=sum(one["n_questions"] for one in asked),
+        n_owned=sum(one["n_owned"] for one in asked),
+        model=", ".join(one["model"] for one in asked),
+        input_tokens=sum(one["input_tokens"] for one in asked),
+        output_tokens=(sum(likely), sum(most)),
+        token_source=", ".join(dict.fromkeys(one["token_source"] for one in asked)),
+        price_usd=(fsum(p[0] for p in prices), fsum(p[1] for p in prices)) if is_priced else None,
+        saved_usd=fsum(one["saved_usd"] for one in asked),
     )

@@ -91,6 +91,10 @@ class RankedSide:
     win_share: float
     """Its share of wins over all it met, no winner being half a win."""
 
+    win_rate: Estimate
+    """How far it is preferred on average: by probabilities where they are known, else its share of
+    wins. Cases are independent; `se` is the standard error."""
+
     n_comparisons: int
     """Comparisons it took part in that are decided."""
 

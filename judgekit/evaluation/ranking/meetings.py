@@ -43,6 +43,14 @@ class Meeting(NamedTuple):
     is_identical: bool = False
     """Whether both sides were the same text, so that nobody was asked."""
 
+    share: float | None = None
+    """How far a is preferred, in [0, 1], where that is known better than by the winner."""
+
+    @property
+    def preferred(self) -> float:
+        """How far a is preferred: its share, else its points; nan where that is open."""
+        return self.points if self.share is None else self.share
+
     @property
     def points(self) -> float:
         """What a gets: 1, ½ or 0; nan where it is open."""
@@ -115,6 +123,7 @@ def arranged(meeting: Meeting) -> Meeting:
         a=meeting.b,
         b=meeting.a,
         winner=None if meeting.winner is None else _MIRRORED[meeting.winner],
+        share=None if meeting.share is None else 1 - meeting.share,
         choices=_sorted((_TURNED[order], choice) for order, choice in meeting.choices),
     )
 

@@ -14,7 +14,7 @@ from judgekit.errors import DatasetError
 from judgekit.evaluation.ranking.figures import Questioned
 from judgekit.evaluation.ranking.meetings import Meeting, arranged, meeting_of
 from judgekit.records.comparison import Comparison, Winner
-from judgekit.records.record import Name, Record
+from judgekit.records.record import Fraction, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +44,9 @@ class WinnerRow(Record):
 
     winner: Winner | None
     """Which is better; None where that is open."""
+
+    probability: Fraction | None = None
+    """How far a is preferred, where that is known better than by the winner."""
 
     case_id: Name | None = None
     """The case both answered."""
@@ -114,8 +117,8 @@ def read_comparisons(paths: Iterable[Path]) -> ComparisonPile:
     """The comparisons of files.
 
     A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b` and
-    the `winner` (`a`, `b`, `tie`), with a `case_id` where there is one. Other columns of such
-    rows are left alone.
+    the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better, where
+    these are known. Other columns of such rows are left alone.
 
     Args:
         paths: Files with rows: JSONL, JSON, YAML, CSV, TSV or Parquet.
@@ -184,5 +187,6 @@ def _take(pile: ComparisonPile, row: Row) -> None:
     one = WinnerRow.model_validate(kept)
     if one.variant_a == one.variant_b:
         raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
-    meeting = Meeting(one.case_id or "", one.variant_a, one.variant_b, one.winner, False)
+    sides = one.variant_a, one.variant_b
+    meeting = Meeting(one.case_id or "", *sides, one.winner, False, share=one.probability)
     pile.meetings.append(arranged(meeting))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from judgekit.evaluation.ranking.meetings import in_order
 from judgekit.evaluation.ranking.shown import fit_of, share_of, what_is_shown
 from judgekit.evaluation.ranking.strengths import fit_strengths
 from judgekit.stats.estimate import Estimate, undefined
-from judgekit.stats.intervals import clustered_proportion
+from judgekit.stats.intervals import clustered_proportion, mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,6 +134,7 @@ def _places(
                 strength=fit.strength(name),
                 elo=fit.fitted.elo[fit.names.index(name)],
                 win_share=fsum(points) / len(points),
+                win_rate=_win_rate(name, known),
                 n_comparisons=len(points),
                 is_unbeaten=all(point == 1 for point in points),
                 is_winless=not any(points),
@@ -145,9 +147,21 @@ def _lonely(number: int, name: str) -> RankedSide:
     reason = "no comparison of it is decided"
     return RankedSide(
         name=name, group=number, place=1, best=1, worst=1,
-        strength=undefined(reason, n=0, method="none"), elo=nan, win_share=nan, n_comparisons=0,
+        strength=undefined(reason, n=0, method="none"), elo=nan, win_share=nan,
+        win_rate=undefined(reason, n=0, method="none"), n_comparisons=0,
         is_unbeaten=False, is_winless=False,
     )  # fmt: skip
+
+
+def _win_rate(name: str, known: Sequence[Meeting]) -> Estimate:
+    """How far a side is preferred; a comparison that names no case is a case of its own."""
+    own = [m for m in known if name in (m.a, m.b)]
+    shares = [m.preferred if m.a == name else 1 - m.preferred for m in own]
+    cases = [m.case_id or f"comparison {place}" for place, m in enumerate(own)]
+    found = mean(shares, clusters=cases if len(set(cases)) < len(cases) else None)
+    if found.reason is not None:
+        return replace(found, low=nan, high=nan, design_effect=nan, se=nan)
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
 
 def _pairs(

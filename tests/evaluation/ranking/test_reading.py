@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,3 +92,22 @@ def test_a_file_of_comparisons_is_told_from_one_of_outputs(tmp_path: Path) -> No
     assert is_comparisons(write(tmp_path / "c.jsonl", PLAIN))
     assert not is_comparisons(write(tmp_path / "o.jsonl", {"case_id": "c", "text": "t"}))
     assert not is_comparisons(write(tmp_path / "empty.jsonl"))
+
+
+def test_probabilities_tell_how_far_a_side_is_preferred(tmp_path: Path) -> None:
+    shares = [1, 0.75, 0.5, 0.25, None]
+    winners = ["a", "a", "tie", "b", None]
+    path = write(
+        tmp_path / "rows.jsonl",
+        *(
+            {"case_id": f"c{k}", "variant_a": "z", "variant_b": "y", "winner": winner,
+             "probability": share}
+            for k, (winner, share) in enumerate(zip(winners, shares, strict=True))
+        ),
+    )  # fmt: skip
+    sides = {side.name: side.win_rate for side in jk.rank_comparisons(path).sides}
+    known = [1, 0.75, 0.5, 0.25]
+    assert sides["z"].value == pytest.approx(sum(known) / 4)
+    assert sides["y"].value == pytest.approx(1 - sides["z"].value)
+    assert sides["z"].se == pytest.approx(stdev(known) / 2)
+    assert 0 <= sides["z"].low < sides["z"].high <= 1
