@@ -39,12 +39,12 @@ from judgekit.cli.main import COMMANDS
 from judgekit.datasets.loading import load_rubric, load_suite
 from judgekit.datasets.recognition import document_kind
 from judgekit.records.output import Output
-from tests.cli.running import runner
+from tests.cli.commanding import runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.cli.running import Ran
+    from tests.cli.commanding import Ran
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))

@@ -20,51 +20,81 @@ EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_F
 EXIT_INTERRUPTED = 130
 
 COMMANDS = {
-    "demo": ("judgekit.cli.demo:demo", "Grade real agent outputs with recorded replies; no key."),
-    "init": ("judgekit.cli.init:init", "Begin a working suite to edit; runs at once, no key."),
-    "run": ("judgekit.cli.run:run", "Run a suite: targets, checks, judges; stored and resumable."),
-    "grade": ("judgekit.cli.grade:grade", "Grade outputs against a rubric."),
+    "demo": (
+        "judgekit.cli.starting.demo:demo",
+        "Grade real agent outputs with recorded replies; no key.",
+    ),
+    "init": (
+        "judgekit.cli.starting.init:init",
+        "Begin a working suite to edit; runs at once, no key.",
+    ),
+    "run": (
+        "judgekit.cli.running.run:run",
+        "Run a suite: targets, checks, judges; stored and resumable.",
+    ),
+    "grade": ("judgekit.cli.running.grade:grade", "Grade outputs against a rubric."),
     "compare": (
-        "judgekit.cli.compare:compare",
+        "judgekit.cli.comparing.compare:compare",
         "Which of two variants is better: blind, in both orders.",
     ),
     "rank": (
-        "judgekit.cli.rank:rank",
+        "judgekit.cli.comparing.rank:rank",
         "Three variants and more in one order, with the doubt of each place.",
     ),
     "calibrate": (
-        "judgekit.cli.calibrate:calibrate",
+        "judgekit.cli.calibrating.calibrate:calibrate",
         "Hold a judge against people's labels: trust, correct, label next.",
     ),
     "tune": (
-        "judgekit.cli.tune:tune",
+        "judgekit.cli.calibrating.tune:tune",
         "Word the judge's rubric better by labels, and show it on unseen cases.",
     ),
-    "audit": ("judgekit.cli.audit:audit", "What moves a judge that should not: eleven probes."),
+    "audit": (
+        "judgekit.cli.calibrating.audit:audit",
+        "What moves a judge that should not: eleven probes.",
+    ),
     "rejudge": (
-        "judgekit.cli.rejudge:rejudge",
+        "judgekit.cli.calibrating.rejudge:rejudge",
         "Grade a run's stored outputs with another judge; what changes.",
     ),
-    "data": ("judgekit.cli.data:data", "Public labelled sets to calibrate with: list, get, path."),
+    "data": (
+        "judgekit.cli.calibrating.data:data",
+        "Public labelled sets to calibrate with: list, get, path.",
+    ),
     "approve": (
-        "judgekit.cli.approve:approve",
+        "judgekit.cli.comparing.approve:approve",
         "Approve a version, on stored evidence that it is better.",
     ),
     "plan": (
-        "judgekit.cli.plan:plan",
+        "judgekit.cli.running.plan:plan",
         "What a run or a grading would ask and cost; asks nothing.",
     ),
-    "show": ("judgekit.cli.show:show", "The runs that are kept, a run's figures, all of a case."),
-    "label": ("judgekit.cli.label:label", "Answer the questions of a run that wait for a person."),
-    "export": ("judgekit.cli.export:export", "Write every answer of a run to a file."),
-    "convert": ("judgekit.cli.convert:convert", "Turn cases of one form into another, lossless."),
+    "show": (
+        "judgekit.cli.stored.show:show",
+        "The runs that are kept, a run's figures, all of a case.",
+    ),
+    "label": (
+        "judgekit.cli.stored.label:label",
+        "Answer the questions of a run that wait for a person.",
+    ),
+    "export": ("judgekit.cli.stored.export:export", "Write every answer of a run to a file."),
+    "convert": (
+        "judgekit.cli.stored.convert:convert",
+        "Turn cases of one form into another, lossless.",
+    ),
     "validate": (
-        "judgekit.cli.check:validate",
+        "judgekit.cli.checking.check:validate",
         "Check that files are sound, all problems at once.",
     ),
-    "lint": ("judgekit.cli.check:lint", "Check rubrics and templates for what misleads judges."),
-    "cache": ("judgekit.cli.cache:cache", "Look into the reply cache, move it, tidy it."),
-    "doctor": ("judgekit.cli.doctor:doctor", "Check the installation, keys, cache and a model."),
+    "lint": (
+        "judgekit.cli.checking.check:lint",
+        "Check rubrics and templates for what misleads judges.",
+    ),
+    "cache": ("judgekit.cli.caching.cache:cache", "Look into the reply cache, move it, tidy it."),
+    "doctor": (
+        "judgekit.cli.starting.doctor:doctor",
+        "Check the installation, keys, cache and a model.",
+    ),
 }
 """Each command, where it lives and what it does; its module is imported when it is called."""
 

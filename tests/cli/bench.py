@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from tests.cli.running import Ran
+    from tests.cli.commanding import Ran
     from tests.servers.openai_like import OpenAILikeServer
 
 RUBRIC = """\

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.bench import Bench, lay_out
-from tests.cli.caching import CACHE, buy, requests, write_suite
-from tests.cli.running import runner
+from tests.cli.cache_folders import CACHE, buy, requests, write_suite
+from tests.cli.commanding import runner
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.models.request import ModelRequest
-    from tests.cli.running import Run
+    from tests.cli.commanding import Run
 
 _HEARD = (
     "CI", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "TERM",

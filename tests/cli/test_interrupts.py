@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.running import Run
+    from tests.cli.commanding import Run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 

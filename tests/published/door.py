@@ -139,7 +139,7 @@ def _asked(words: list[str]) -> Told:
         seen.append(found)
         return calibrate(found, *args, **options)
 
-    with patch("judgekit.cli.calibrate.calibrated", watching):
+    with patch("judgekit.cli.calibrating.calibrate.calibrated", watching):
         ran = CliRunner().invoke(judgekit, words, catch_exceptions=False)
     if not ran.stdout:
         raise AssertionError(ran.stderr)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import judgekit as jk
-from tests.cli.running import runner
+from tests.cli.commanding import runner
 
 FOLDER = os.environ.get("JUDGEKIT_DATA", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="JUDGEKIT_DATA names no folder")

@@ -1,0 +1,325 @@
+"""`judgekit cache`: look into the reply cache, carry it elsewhere, tidy it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.caching.cache_explain import explain
+from judgekit.cli.caching.cache_folder import opened
+from judgekit.cli.main import EXIT_INCOMPLETE
+from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.errors import SettingsError
+from judgekit.models.cache import upkeep
+from judgekit.models.cache.exchange import export_entries, import_entries, merge_caches
+from judgekit.models.cache.reading import DamagedFileError
+from judgekit.report import cache_tables, view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.models.cache.exchange import ImportReport
+    from judgekit.models.cache.interface import CacheEntry, ReplyCache
+    from judgekit.models.cache.upkeep import VerifyReport
+
+_AGE = re.compile(r"(\d+)\s*([hdw])")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_SHOWN = 20
+
+
+@click.group()
+def cache() -> None:
+    """Look into the reply cache, carry it elsewhere, tidy it.
+
+    Every reply that was paid for is kept under exactly what was asked.
+    """
+
+
+cache.add_command(explain)
+
+
+@cache.command()
+@cache_dir_option
+@json_option
+def stats(*, cache_dir: Path, as_json: bool) -> None:
+    """Replies, hits, money and time saved, size on disk."""
+    with opened(cache_dir) as held:
+        found = upkeep.stats(held)
+    if as_json:
+        streams.print_json({"folder": str(cache_dir), **asdict(found)})
+    else:
+        cache_tables.print_stats(streams.stdout(), found, folder=str(cache_dir))
+
+
+@cache.command()
+@click.option("--model", help="Only replies of this model.")
+@click.option("--since", type=click.DateTime(), help="Only those bought then or later (UTC).")
+@click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
+@click.option("--rejected", is_flag=True, help="Those that were paid for but are never served.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Only the first N replies.",
+)
+@cache_dir_option
+@json_option
+def ls(
+    *,
+    model: str | None,
+    since: datetime | None,
+    contains: str | None,
+    rejected: bool,
+    limit: int,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """List replies: key, model, when bought, what was asked, price."""
+    with opened(cache_dir) as held:
+        found = upkeep.list_entries(held, model=model, since=since, contains=contains)
+        chosen = _rejected(held, model) if rejected else found
+        shown = list(islice(chosen, limit))
+        n_more = sum(1 for _ in chosen)
+    if as_json:
+        entries = [_entry_json(entry) for entry in shown]
+        streams.print_json({"entries": entries, "n_more": n_more})
+    else:
+        cache_tables.print_entries(streams.stdout(), shown, n_more=n_more)
+
+
+@cache.command("export")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--rejected", is_flag=True, help="Add replies that are kept for the record only.")
+@cache_dir_option
+@json_option
+def export_command(*, file: Path, rejected: bool, cache_dir: Path, as_json: bool) -> None:
+    """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
+    to_stdout = str(file) == "-"
+    if to_stdout and as_json:
+        raise SettingsError("--json and a FILE of - contradict each other")
+    with opened(cache_dir) as held:
+        try:
+            report = export_entries(held, sys.stdout if to_stdout else file, rejected=rejected)
+        except OSError as error:
+            raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
+    if as_json:
+        streams.print_json({"file": str(file), **asdict(report)})
+        return
+    for line in report.skipped:
+        streams.note(f"left out: {view.printable(line)}")
+    say = streams.note if to_stdout else click.echo
+    say(f"wrote {view.count(report.n_entries, 'reply', 'replies')} to {file}")
+
+
+@cache.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
+@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines out; else nothing is read.")
+@cache_dir_option
+@json_option
+def import_command(
+    *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
+) -> None:
+    """Take the replies of exported FILES into the cache; every line is checked first."""
+    with opened(cache_dir, writing=True) as held:
+        report = _sum(
+            import_entries(
+                held, file, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
+            )
+            for file in files
+        )
+    _show_import(report, as_json=as_json)
+
+
+@cache.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
+@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines of files out.")
+@cache_dir_option
+@json_option
+def merge(
+    *,
+    sources: tuple[Path, ...],
+    overwrite: bool,
+    skip_unsound: bool,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """Take the replies of other cache folders and exported files into the cache."""
+    with opened(cache_dir, writing=True) as held:
+        report = merge_caches(
+            held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
+        )
+    _show_import(report, as_json=as_json)
+
+
+@cache.command()
+@cache_dir_option
+@json_option
+def verify(*, cache_dir: Path, as_json: bool) -> None:
+    """Check every reply's checksum and key, and the database; exit 3 when something is damaged."""
+    try:
+        with opened(cache_dir) as held:
+            report = upkeep.verify(held)
+    except DamagedFileError as error:
+        report = upkeep.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
+    if as_json:
+        streams.print_json({**asdict(report), "is_sound": report.is_sound})
+    else:
+        _print_report(report)
+    sys.exit(0 if report.is_sound else EXIT_INCOMPLETE)
+
+
+@cache.command()
+@click.option("--older-than", "age", metavar="AGE", help="Bought longer ago: 30d, 12h, 4w.")
+@click.option("--model", help="Asked of this model.")
+@click.option("--rejected", is_flag=True, help="All that is never served, whatever its age.")
+@click.option("--dry-run", is_flag=True, help="Only count them.")
+@cache_dir_option
+@json_option
+def prune(
+    *,
+    age: str | None,
+    model: str | None,
+    rejected: bool,
+    dry_run: bool,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """Forget replies that are old, of a model, or both; they would have to be paid for again."""
+    if age is None and model is None and not rejected:
+        raise SettingsError(
+            "nothing says what to forget", hint="give --older-than, --model or --rejected"
+        )
+    before = None if age is None else datetime.now(UTC) - _length(age)
+    with opened(cache_dir, writing=not dry_run) as held:
+        if dry_run:
+            n = sum(1 for _ in _doomed(held, before, model)) if age or model else 0
+            n += sum(1 for _ in _rejected(held, None)) if rejected else 0
+        else:
+            n = upkeep.prune(held, before=before, model=model, rejected=rejected)
+    if as_json:
+        streams.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
+    else:
+        verb = "would forget" if dry_run else "forgot"
+        click.echo(f"{verb} {view.count(n, 'reply', 'replies')}")
+
+
+@cache.command()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@cache_dir_option
+@json_option
+def clear(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
+    """Forget everything, counts included; it would have to be paid for again."""
+    with opened(cache_dir, writing=True) as held:
+        n = len(held)
+        is_sure = yes or _agreed(n, cache_dir)
+        if is_sure:
+            held.clear()
+    n_forgotten = n if is_sure else 0
+    if as_json:
+        streams.print_json({"n_forgotten": n_forgotten})
+    else:
+        click.echo(f"forgot {view.count(n_forgotten, 'reply', 'replies')}")
+
+
+@cache.command()
+@cache_dir_option
+@json_option
+def path(*, cache_dir: Path, as_json: bool) -> None:
+    """Where the cache lies, whether it exists or not."""
+    folder = cache_dir.absolute()
+    if as_json:
+        streams.print_json({"path": str(folder), "exists": folder.is_dir()})
+    else:
+        click.echo(str(folder))
+
+
+def _length(age: str) -> timedelta:
+    match = _AGE.fullmatch(age.strip().lower())
+    if match is None:
+        raise SettingsError(f"{age!r} is no age", hint="write it as 30d, 12h or 4w")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def _agreed(n: int, cache_dir: Path) -> bool:
+    if not sys.stdin.isatty():
+        raise SettingsError("nobody is there to be asked", hint="say --yes to forget everything")
+    return click.confirm(f"Forget {view.count(n, 'reply', 'replies')} in {cache_dir}?", err=True)
+
+
+def _rejected(held: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
+    for key in held.rejected_keys():
+        for entry in held.rejected(key):
+            if model is None or (entry.request or {}).get("model") == model:
+                yield entry
+
+
+def _doomed(held: ReplyCache, before: datetime | None, model: str | None) -> Iterator[CacheEntry]:
+    for entry in upkeep.list_entries(held, model=model):
+        bought_at = datetime.fromisoformat(entry.created_at)
+        if before is None or bought_at < before:
+            yield entry
+
+
+def _entry_json(entry: CacheEntry) -> dict[str, object]:
+    reply = entry.reply
+    return {
+        "key": entry.key,
+        "model": (entry.request or {}).get("model"),
+        "created_at": entry.created_at,
+        "asked": cache_tables.asked_about(entry.request, 200),
+        "reply": reply.text,
+        "finish_reason": reply.finish_reason,
+        "cost_usd": reply.cost_usd,
+        "duration_ms": reply.duration_ms,
+        "imported": entry.imported,
+        "rejected": entry.rejected,
+    }
+
+
+def _sum(reports: Iterator[ImportReport]) -> ImportReport:
+    total = next(reports)
+    for report in reports:
+        total += report
+    return total
+
+
+def _show_import(report: ImportReport, *, as_json: bool) -> None:
+    if as_json:
+        streams.print_json(asdict(report))
+        return
+    for problem in report.problems:
+        streams.note(f"left out: {view.printable(problem)}")
+    n_kept = len(report.conflicts) - report.n_overwritten
+    parts = [
+        f"added {view.count(report.n_added, 'reply', 'replies')}",
+        f"{report.n_same:,} were there already",
+    ]
+    if report.n_overwritten:
+        parts.append(f"{report.n_overwritten:,} replaced")
+    if n_kept > 0:
+        parts.append(f"{n_kept:,} are there with another text and were kept (see --overwrite)")
+    click.echo(", ".join(parts))
+
+
+def _print_report(report: VerifyReport) -> None:
+    click.echo(f"{view.count(report.n_sound, 'sound reply', 'sound replies')}")
+    for problem in report.problems:
+        click.echo(f"storage: {view.printable(problem)}")
+    for key, reason in report.damaged[:_SHOWN]:
+        click.echo(f"{key[:12]}: {view.printable(reason)}")
+    if len(report.damaged) > _SHOWN:
+        click.echo(f"… and {len(report.damaged) - _SHOWN:,} more damaged entries")
+    if not report.is_sound:
+        click.echo("damaged entries count as misses and are asked anew; nothing else is harmed")

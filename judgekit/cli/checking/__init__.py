@@ -1,0 +1,1 @@
+"""What is said of files before anything runs: soundness, quality, remarks."""

@@ -1,0 +1,1 @@
+"""Two variants and more, blind; and approving the better one."""

@@ -1,0 +1,258 @@
+"""Makes a comparison, keeps and shows it: pairs asked, answers stored, figures printed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.comparing.compare_analysis import analyse_and_write
+from judgekit.cli.comparing.comparison_file import written
+from judgekit.cli.display import progress
+from judgekit.cli.interrupts import Interrupts
+from judgekit.cli.main import (
+    EXIT_FROZEN,
+    EXIT_INCOMPLETE,
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+)
+from judgekit.cli.running.resuming import resume_command
+from judgekit.evaluation.comparing.asking import told_in_order
+from judgekit.evaluation.comparing.decision import Looking
+from judgekit.evaluation.comparing.keeping import KeptComparison
+from judgekit.evaluation.comparing.pairing import LeftOut
+from judgekit.evaluation.comparing.stored import stored_pairs
+from judgekit.evaluation.comparing.summary import ComparisonTally
+from judgekit.report.comparison_terminal import (
+    comparison_json,
+    comparison_lines,
+    print_comparison,
+)
+from judgekit.report.formats.skill_comparison import is_skill_file, write_comparisons
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.cli.setup import Options
+    from judgekit.evaluation.comparing.asking import Compared
+    from judgekit.evaluation.comparing.figures import ComparisonSummary
+    from judgekit.evaluation.comparing.pairing import Pairing
+    from judgekit.judge.pair_panel import PairPanel
+    from judgekit.models.budget import Budget
+    from judgekit.records.compared import ComparisonInfo, ComparisonStatus
+    from judgekit.records.comparison import Comparison
+    from judgekit.store.runs import RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything a comparison needs."""
+
+    panel: PairPanel
+    """Who compares."""
+
+    pairing: Pairing
+    """What is compared."""
+
+    info: ComparisonInfo
+    """What it sets out to do, as it is kept."""
+
+    store: RunStore
+    """Where it is kept."""
+
+    resumed: bool
+    """Whether it was begun before."""
+
+    budget: Budget | None
+    """What may be spent."""
+
+    output: Path | None
+    """Where every comparison is written."""
+
+    analysis: Path | None
+    """Where analyses are written; None where none are wanted."""
+
+
+def compare_and_show(job: Job, options: Options) -> int:
+    """Compare until all is done or decided, and show what came of it.
+
+    Args:
+        job: What is compared.
+        options: The options of the command.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InputError: When a side is unsound, or the template does not fit the rubric.
+        StoreError: When an answer cannot be kept.
+    """
+    info = job.info
+    if job.resumed:
+        job.store.resume_comparison(info.id)
+    else:
+        job.store.begin_comparison(info)
+    kept = KeptComparison(job.store, info, job.panel)
+    if job.resumed:
+        paid = kept.look_back()
+        if job.budget is not None:
+            job.budget.spend(paid)
+    tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
+    looking = Looking(info.alpha, info.max_cases) if info.until_decided else None
+    told = _Told(job, kept, tally, looking)
+    status: ComparisonStatus = "interrupted"
+    try:
+        interrupted = asyncio.run(told.all(options))
+        summary = told.summary()
+        status = _status(summary, looking, interrupted=interrupted)
+    except asyncio.CancelledError:  # the second Ctrl-C
+        streams.note(_go_on("stopped at once", info.id))
+        return EXIT_INTERRUPTED
+    finally:
+        kept.flush()
+        job.store.end_comparison(info.id, status=status)
+    _show(summary, info, options)
+    _write(job, options)
+    code = _code(summary, status, info.id)
+    if job.analysis is None or code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
+        return code
+    # One answer to why is enough: of a panel the first judge is asked.
+    return analyse_and_write(job.store, info, job.panel.judges[0], job.analysis, options) or code
+
+
+class _Told:
+    """What is told on the way, and what it comes to."""
+
+    def __init__(
+        self, job: Job, kept: KeptComparison, tally: ComparisonTally, looking: Looking | None
+    ) -> None:
+        self._job, self._kept, self._tally, self._looking = job, kept, tally, looking
+        self._stop = asyncio.Event()
+
+    def summary(self) -> ComparisonSummary:
+        """The figures so far."""
+        evidence = None if self._looking is None else self._looking.evidence()
+        left_out = LeftOut(**self._job.info.left_out)  # type: ignore[arg-type]  # its own fields
+        return self._tally.summary(left_out=left_out, evidence=evidence)
+
+    async def all(self, options: Options) -> bool:
+        """Compare until all is done or decided; whether the user broke it off."""
+        interrupted = asyncio.Event()
+
+        def interrupt() -> None:
+            interrupted.set()
+            self._stop.set()
+
+        shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
+        verb, job = ("comparing", "compared"), self._job
+        with (
+            written(None if is_skill_file(job.output) else job.output) as write,
+            progress(streams.stderr(), self._total(), shown=shown, verb=verb) as display,
+            Interrupts(interrupt),
+        ):
+            try:
+                pairs = told_in_order(
+                    job.pairing.pairs(),
+                    self._kept.compare,
+                    in_flight=self._in_flight(),
+                    stop=self._stop,
+                )
+                async with aclosing(pairs) as told:
+                    async for one in told:
+                        # What was in flight when all was decided is kept and not counted.
+                        if self._looking is not None and self._looking.is_over:
+                            continue
+                        self._take(one)
+                        write(one.comparison)
+                        _tell(one.comparison, options)
+                        display.advance([], target_usd=_paid(one.comparison))
+            finally:
+                await job.panel.aclose()
+        return interrupted.is_set()
+
+    def _take(self, one: Compared) -> None:
+        self._tally.take(one)
+        if self._looking is not None:
+            self._looking.look(one.comparison)
+            if self._looking.is_over:
+                self._stop.set()
+        if any(failure.kind == "budget" for failure in one.comparison.failures):
+            self._stop.set()
+
+    def _total(self) -> int:
+        info = self._job.info
+        return info.n_pairs if info.max_cases is None else min(info.n_pairs, info.max_cases)
+
+    def _in_flight(self) -> int:
+        """Enough pairs to keep every slot busy; few where one may stop at any of them."""
+        slots = self._job.panel.max_concurrency
+        return max(1, slots // 4) if self._looking is not None else max(4, slots)
+
+
+def _write(job: Job, options: Options) -> None:
+    """What is written when all is known; the rest was written on the way."""
+    if job.output is None:
+        return
+    if is_skill_file(job.output):
+        write_comparisons(job.output, job.info, stored_pairs(job.store, job.info))
+    if not options.get("quiet"):
+        streams.note(f"wrote the comparisons to {job.output}")
+
+
+def _tell(found: Comparison, options: Options) -> None:
+    if options.get("verbose") and not options.get("as_json"):
+        streams.stdout().print(comparison_lines(found), markup=False, soft_wrap=True)
+
+
+def _paid(found: Comparison) -> float:
+    said = [*found.preferences, *found.failures]
+    return sum(one.cost_usd or 0.0 for one in said if not one.cached)
+
+
+def _show(summary: ComparisonSummary, info: ComparisonInfo, options: Options) -> None:
+    if options.get("as_json"):
+        streams.print_json({"id": info.id, **comparison_json(summary)})
+        return
+    print_comparison(streams.stdout(), summary)
+    if not options.get("quiet"):
+        streams.note(f"kept as {info.id}: judgekit show {info.id}")
+
+
+def _status(
+    summary: ComparisonSummary, looking: Looking | None, *, interrupted: bool
+) -> ComparisonStatus:
+    if summary.failures.get("budget"):
+        return "stopped"
+    if interrupted:
+        return "interrupted"
+    if summary.failures:
+        return "incomplete"
+    return "decided" if looking is not None and looking.is_decided else "complete"
+
+
+def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: str) -> int:
+    if status == "interrupted":
+        streams.note(_go_on("interrupted", comparison_id))
+        return EXIT_INTERRUPTED
+    if status == "stopped":
+        streams.note(_go_on("the money that may be spent is used up", comparison_id))
+        return EXIT_LIMIT
+    if summary.failures.get("frozen_miss"):
+        return EXIT_FROZEN
+    if summary.failures:
+        streams.note(f"ask again what failed: {_command(comparison_id)}")
+        return EXIT_INCOMPLETE
+    return 0 if summary.decision.winner is not None else EXIT_INCONCLUSIVE
+
+
+def _go_on(what: str, name: str) -> str:
+    return f"{what}; everything is kept. Go on with: {_command(name)}"
+
+
+def _command(name: str) -> str:
+    return resume_command(click.get_current_context(), name, command="compare")

@@ -1,0 +1,206 @@
+"""The outputs that arguments of `judgekit compare` and `rank` name, with who compares them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from judgekit.cli.comparing.pair_judges import check_judge, open_judges
+from judgekit.cli.comparing.side_names import OF, is_file, named_sides, split_name, unknown_side
+from judgekit.cli.running.unasked import note_unasked
+from judgekit.cli.setup import Source, grade_setup
+from judgekit.datasets.loading import load_rubric
+from judgekit.datasets.outputs import iter_answers
+from judgekit.errors import SettingsError, UnknownNameError
+from judgekit.evaluation.comparing.pairing import Answered, Pairing, Side
+from judgekit.evaluation.preparing.versions import file_mark
+from judgekit.evaluation.running.identity import version_in
+from judgekit.records.compared import ComparedSide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.cli.comparing.side_names import Names
+    from judgekit.cli.setup import Options
+    from judgekit.judge.pair_panel import PairPanel
+    from judgekit.records.case import Dataset
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.run import RunInfo
+    from judgekit.store.runs import RunStore
+
+
+def compare_setup(
+    names: Sequence[str], options: Options, store: RunStore | None
+) -> tuple[PairPanel, Rubric, Pairing]:
+    """Resolve what is compared, by whom and how, where no output has to be made first.
+
+    Args:
+        names: The two arguments.
+        options: As click hands them over.
+        store: Where runs are kept; None where there is no store.
+
+    Returns:
+        The judges, the rubric and the pairs; nothing has been asked yet.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        UnknownNameError: When an argument names nothing.
+        InputError: When a file is unsound.
+    """
+    named = named_sides(names, options)
+    check_judge(named.suite, options)
+    if named.kind == "files":
+        panel, rubric, (a, b) = file_sides(named, options)
+        return panel, rubric, pairing_of((a, b), options)
+    if named.kind == "runs" and store is not None:
+        return _of_runs(named, options, store)
+    raise unknown_side(named)
+
+
+def pairing_of(sides: tuple[Side, Side], options: Options) -> Pairing:
+    """The pairs of two sides that the options choose.
+
+    Args:
+        sides: Both sides.
+        options: As click hands them over.
+
+    Returns:
+        The pairs; nothing was read yet.
+    """
+    return Pairing(
+        *sides,
+        tags=cast("Iterable[str]", options.get("filter_tag") or ()),
+        limit=cast("int | None", options.get("limit")),
+        sample=cast("int | None", options.get("sample")),
+        seed=cast("int", options.get("seed") or 0),
+    )
+
+
+def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
+    """The outputs of a variant in a stored run, as they were.
+
+    Args:
+        name: What the side is called.
+        run: The run.
+        variant: The variant.
+        store: Where the run is kept.
+
+    Returns:
+        The side.
+    """
+    models = [
+        name for one in run.variants if one.id == variant for name in one.model_by_node.values()
+    ]
+    version = version_in(run, variant)
+    if version is not None and version.model is not None:
+        models.append(version.model)
+
+    def read() -> Iterator[Answered]:
+        for result in store.results(run.id, variant=variant):
+            yield Answered(result.case, result.output, result.repeat)
+
+    about = ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
+    return Side(name, read, (variant, *models), about)
+
+
+def variant_of(name: str, store: RunStore) -> tuple[RunInfo, str]:
+    """The run and the variant that an argument names.
+
+    Args:
+        name: `RUN` or `RUN::VARIANT`; a run's id, the beginning of one, `latest`.
+        store: Where runs are kept.
+
+    Returns:
+        The run, and the variant: the only one where none is named.
+
+    Raises:
+        UnknownNameError: When there is no such run or variant.
+        SettingsError: When the run has several variants and none is named.
+    """
+    whole, wanted = split_name(name)
+    run = store.run(whole)
+    known = [one.id for one in run.variants]
+    if wanted is not None and wanted not in known:
+        raise UnknownNameError("variant of this run", wanted, known)
+    if wanted is None and len(known) != 1:
+        raise SettingsError(
+            f"run {run.id} has the variants {', '.join(known)}",
+            hint=f"name the one that is meant: {whole}{OF}{known[0] if known else 'VARIANT'}",
+        )
+    return run, wanted or known[0]
+
+
+def file_sides(names: Names, options: Options) -> tuple[PairPanel, Rubric, list[Side]]:
+    """Sides of outputs that are in files, with who compares them and how.
+
+    Args:
+        names: The arguments: files, and variants of the suite that are recorded in files.
+        options: As click hands them over.
+
+    Returns:
+        The judges, the rubric and the sides; nothing has been asked yet.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        InputError: When a file is unsound.
+    """
+    sources = [_source(name, names) for name in names.given]
+    outputs = tuple(source.path for source in sources)
+    with ExitStack() as opened:
+        panel = open_judges(names.suite, options)
+        opened.callback(panel.close)
+        setup = grade_setup({**options, "outputs": outputs, "variant": None}, panel.judges[0])
+        note_unasked(setup)
+        # Rows that name no variant are of one that is named after the file.
+        sides = [
+            _file_side(name, replace(source, stem=named.stem), setup.cases)
+            for name, source, named in zip(names.given, sources, setup.sources, strict=True)
+        ]
+        opened.pop_all()
+    return panel, setup.rubric, sides
+
+
+def _file_side(name: str, source: Source, cases: Dataset | None) -> Side:
+    about = ComparedSide(
+        label=name,
+        variant=source.variant or source.stem or source.path.stem,
+        file=str(source.path),
+        version=file_mark(source.path),
+    )
+    own = (source.path.name, source.path.stem, name)
+    return Side(name, partial(_read, source, cases), own, about)
+
+
+def _of_runs(names: Names, options: Options, store: RunStore) -> tuple[PairPanel, Rubric, Pairing]:
+    found = [variant_of(name, store) for name in names.given]
+    named = cast("str | None", options.get("rubric"))
+    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
+    own = found[0][0].rubric if found[0][0].config.get("rubric") is not None else None
+    rubric = own if named is None else load_rubric(named)
+    if rubric is None:
+        raise SettingsError(
+            "no rubric is named, and the run has none of its own", hint="give --rubric FILE"
+        )
+    a, b = (
+        run_side(name, run, variant, store)
+        for name, (run, variant) in zip(names.given, found, strict=True)
+    )
+    return open_judges(names.suite, options), rubric, pairing_of((a, b), options)
+
+
+def _source(name: str, names: Names) -> Source:
+    if not is_file(name) and names.suite is not None:
+        return Source(names.suite.resolve(cast("str", names.variants[name].outputs)), name)
+    path, variant = split_name(name)
+    return Source(Path(path), variant)
+
+
+def _read(source: Source, cases: Dataset | None) -> Iterator[Answered]:
+    answers = iter_answers(source.path, cases, variant=source.variant, needs_input=False)
+    for case, output in answers:
+        known = output.variant or source.variant or source.stem
+        named = output.model_copy(update={"variant": known}) if output.variant is None else output
+        yield Answered(case, named)

@@ -1,0 +1,213 @@
+"""What the arguments of `judgekit rank` name: sides to be compared, or comparisons made before."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from judgekit.cli.comparing.compare_sides import file_sides, run_side, variant_of
+from judgekit.cli.comparing.pair_judges import check_judge, judges_and_rubric, open_judges
+from judgekit.cli.comparing.side_names import is_file, named_sides
+from judgekit.datasets.loading import load_rubric
+from judgekit.datasets.rows import suffix_of
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation.preparing.opening import price_table
+from judgekit.evaluation.ranking.contest import Contest
+from judgekit.evaluation.ranking.reading import is_comparisons
+from judgekit.models.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from judgekit.cli.comparing.side_names import Names
+    from judgekit.cli.setup import Options
+    from judgekit.evaluation.comparing.pairing import Side
+    from judgekit.judge.pair_panel import PairPanel
+    from judgekit.records.rubric import Rubric
+    from judgekit.records.run import RunInfo
+    from judgekit.store.runs import RunStore
+
+_FEWEST = 2
+
+
+def given_comparisons(names: Sequence[str]) -> list[Path]:
+    """The files of comparisons that all arguments name.
+
+    Args:
+        names: The arguments.
+
+    Returns:
+        The files; empty where they name sides.
+
+    Raises:
+        SettingsError: When some name comparisons and others do not, or there is one side only.
+    """
+    found = [Path(name) for name in names if _holds_comparisons(Path(name))]
+    if found and len(found) < len(names):
+        raise SettingsError(
+            f"{found[0]} holds comparisons, and other arguments do not",
+            hint="rank files of comparisons, or sides to compare",
+        )
+    if not found and len(names) < _FEWEST:
+        alone = f"there is nobody to rank {names[0]} against"
+        missing = f"{names[0]} is no file of comparisons, and nobody else is named"
+        raise SettingsError(
+            alone if is_file(names[0]) else missing,
+            hint="name two sides or more (FILE, FILE::VARIANT, a suite's variant, RUN::VARIANT), "
+            "or a file of comparisons",
+        )
+    return found
+
+
+class Ranked(NamedTuple):
+    """Who is ranked, by whom and how."""
+
+    panel: PairPanel
+    """Who compares."""
+
+    rubric: Rubric
+    """How."""
+
+    contest: Contest
+    """The matches."""
+
+    run_id: str | None = None
+    """The run in which outputs were made for it."""
+
+
+def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -> Ranked:
+    """Resolve who is ranked, by whom and how, where no output has to be made first.
+
+    Args:
+        names: The arguments, two or more.
+        options: As click hands them over.
+        store: Where runs are kept; None where there is no store.
+
+    Returns:
+        The judges, the rubric and the matches; nothing has been asked yet.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        UnknownNameError: When an argument names nothing.
+        InputError: When a file is unsound.
+    """
+    named = named_sides(names, options)
+    check_judge(named.suite, options)
+    given = {**options, "budget": _budget(named, options)}
+    if named.kind == "files":
+        panel, rubric, sides = file_sides(named, given)
+    else:
+        panel, rubric, sides = _of_runs(named, given, store)
+    return _ranked(panel, rubric, sides, options)
+
+
+def rank_generated(
+    names: Names, options: Options, opened: Callable[[], RunStore], begun: str | None
+) -> Ranked | int:
+    """Have the sides answer the cases, and resolve who is ranked, by whom and how.
+
+    Args:
+        names: The arguments, with at least one whose outputs are still to be made.
+        options: As click hands them over.
+        opened: Opens the store that outputs are kept in.
+        begun: The run of outputs that is to be gone on with; None for a new one.
+
+    Returns:
+        The judges, the rubric and the matches; or the exit code, where outputs are missing.
+
+    Raises:
+        SettingsError: When something needed is missing or contradictory; says how to give it.
+        InputError: When a file, a template or a setting is unsound.
+    """
+    from judgekit.cli.comparing.compare_generated import answering_suite, generate  # noqa: PLC0415 - slow
+
+    check_judge(names.suite, options)
+    budget = _budget(names, options)
+    answering = answering_suite(names, options)
+    with ExitStack() as stack:
+        panel, rubric = judges_and_rubric(names, {**options, "budget": budget})  # before any output
+        stack.callback(panel.close)
+        store = opened()
+        made = generate(
+            names, answering, options, store, None if begun is None else store.run(begun)
+        )
+        code = made.code()
+        if code is not None:
+            return code
+        stack.pop_all()
+    if budget is not None:
+        budget.spend(made.spent_usd)
+    return _ranked(panel, rubric, made.sides, options)._replace(run_id=made.run.id)
+
+
+def _ranked(panel: PairPanel, rubric: Rubric, sides: Sequence[Side], options: Options) -> Ranked:
+    try:
+        return Ranked(panel, rubric, _contest(sides, options))
+    except BaseException:
+        panel.close()
+        raise
+
+
+def _budget(names: Names, options: Options) -> Budget | None:
+    limit_usd = cast("float | None", options.get("max_cost"))
+    if limit_usd is None:
+        return None
+    return Budget(limit_usd, None if names.suite is None else price_table(names.suite))
+
+
+def _contest(sides: Sequence[Side], options: Options) -> Contest:
+    return Contest(
+        sides,
+        tags=cast("Collection[str]", options.get("filter_tag") or ()),
+        limit=cast("int | None", options.get("limit")),
+        sample=cast("int | None", options.get("sample")),
+        seed=cast("int", options.get("seed") or 0),
+    )
+
+
+def _of_runs(
+    names: Names, options: Options, store: RunStore | None
+) -> tuple[PairPanel, Rubric, list[Side]]:
+    there = [name for name in names.given if name in names.variants or is_file(name)]
+    if store is None:
+        strange = next(name for name in names.given if name not in there)
+        raise UnknownNameError("outputs file, template or variant", strange, list(names.variants))
+    if there:
+        other = "files" if is_file(there[0]) else "variants of the suite"
+        raise SettingsError(
+            f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
+        )
+    found = [variant_of(name, store) for name in names.given]
+    rubric = _rubric_of([run for run, _ in found], cast("str | None", options.get("rubric")))
+    sides = [
+        run_side(name, run, variant, store)
+        for name, (run, variant) in zip(names.given, found, strict=True)
+    ]
+    return open_judges(names.suite, options), rubric, sides
+
+
+def _rubric_of(runs: Sequence[RunInfo], named: str | None) -> Rubric:
+    if named is not None:
+        return load_rubric(named)
+    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
+    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
+    found = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
+    if len(own) < len(runs) or not found:
+        raise SettingsError(
+            "no rubric is named, and a run has none of its own", hint="give --rubric FILE"
+        )
+    if len(found) > 1:
+        raise SettingsError(
+            "the runs were judged by different rubrics", hint="name one: --rubric FILE"
+        )
+    return next(iter(found.values()))
+
+
+def _holds_comparisons(path: Path) -> bool:
+    if not (path.is_file() and suffix_of(path)):
+        return False
+    try:
+        return is_comparisons(path)
+    except DatasetError:  # it is read again as what it is, and what is wrong is said then
+        return False

@@ -1,0 +1,1 @@
+"""Plans, runs and gradings: suites from their files to stored runs."""

@@ -1,0 +1,269 @@
+"""`judgekit grade`: existing outputs against a rubric."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console as streams
+from judgekit.cli.display import progress
+from judgekit.cli.interrupts import Interrupts
+from judgekit.cli.main import (
+    EXIT_FROZEN,
+    EXIT_INCOMPLETE,
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_QUALITY,
+)
+from judgekit.cli.options import (
+    cache_options,
+    calibration_options,
+    input_options,
+    judge_options,
+    limit_options,
+    talk_options,
+)
+from judgekit.cli.running.run_outcome import told_uncalibrated
+from judgekit.cli.running.unasked import REMEDY, note_unasked_replies
+from judgekit.cli.setup import grade_setup
+from judgekit.errors import SettingsError
+from judgekit.evaluation.figures.summary import summarize
+from judgekit.evaluation.grading import grade_answers
+from judgekit.evaluation.preparing.asked import asked_by
+from judgekit.evaluation.preparing.calibrated import calibration_in_use
+from judgekit.models.budget import Budget
+from judgekit.report import terminal, view
+from judgekit.report.exports import check_suffix, verdict_json, write_verdicts
+from judgekit.verdicts.calibrating import apply_calibration
+
+if TYPE_CHECKING:
+    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.evaluation.figures.summary import GradeSummary
+    from judgekit.evaluation.grading import Graded
+
+
+@click.command()
+@input_options
+@judge_options
+@calibration_options
+@limit_options
+@cache_options
+@talk_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the verdicts to FILE: .jsonl, .json, .csv or .parquet.",
+)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="RATE",
+    help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    envvar="JUDGEKIT_MAX_COST",
+    metavar="USD",
+    help="Never spend more than this; run it again to go on. Exit code 5.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+def grade(
+    *,
+    output: Path | None,
+    fail_under: float | None,
+    max_cost: float | None,
+    dry_run: bool,
+    **options: object,
+) -> None:
+    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence.
+
+    OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
+    data), variant. Give the tasks they answer with --cases, or as columns input and reference;
+    without them the judge sees the outputs alone.
+    Without OUTPUTS, the suite file judgekit.yaml says what is graded. Of several files, each
+    whose rows name no variant is a variant of its own, named after the file.
+
+    Every reply that was paid for is kept in the cache: run the same command again and nothing
+    is asked twice.
+    """
+    if output is not None:
+        check_suffix(output)
+    budget = None if max_cost is None else Budget(max_cost)
+    setup = grade_setup({**options, "budget": budget})
+    _check_target(output, setup)
+    if dry_run:
+        from judgekit.cli.running.plan import show_plan  # noqa: PLC0415 - only for a dry run
+
+        show_plan(setup, as_json=bool(options["as_json"]))
+        return
+    sys.exit(run_grading(setup, options, output=output, fail_under=fail_under))
+
+
+def run_grading(
+    setup: GradeSetup,
+    options: Options,
+    *,
+    output: Path | None = None,
+    fail_under: float | None = None,
+) -> int:
+    """Grade, then show and write what came of it.
+
+    Args:
+        setup: What is graded, by whom and how.
+        options: The options of the command.
+        output: Where the verdicts are written to.
+        fail_under: The pass rate below which the exit code is 1.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InputError: When a file is unsound, or the template does not fit what is graded.
+        StoreError: When the cache cannot keep what was paid for, or the verdicts cannot be written.
+    """
+    keeps = setup.judge.connection.cache is not None
+    use = calibration_in_use(setup.calibration, setup.rubric, asked_by(setup.judge))
+    if setup.requires_calibration and use.state != "calibrated":
+        setup.judge.close()
+        return told_uncalibrated(use)
+    try:
+        graded, interrupted = asyncio.run(grade_all(setup, options))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        streams.note(_interrupted("stopped at once", keeps=keeps))
+        return EXIT_INTERRUPTED
+    finally:
+        setup.judge.close()
+    graded.sort(key=lambda item: item.index)
+    if use.applied:
+        graded = [
+            replace(item, verdict=apply_calibration(item.verdict, setup.rubric, use))
+            for item in graded
+        ]
+    summary = summarize((item.verdict for item in graded), setup.rubric, calibration=use)
+    if output is not None:
+        write_verdicts(output, [item.verdict for item in graded])
+    _show(graded, summary, options)
+    if output is not None and not options.get("quiet"):
+        streams.note(f"wrote {view.count(len(graded), 'verdict')} to {output}")
+    if interrupted:
+        done = f"interrupted after {len(graded):,} of {view.count(setup.counts()[0], 'output')}"
+        streams.note(_interrupted(done, keeps=keeps))
+        return EXIT_INTERRUPTED
+    note_unasked_replies(setup.judge)
+    return _code(summary, fail_under)
+
+
+def _check_target(output: Path | None, setup: GradeSetup) -> None:
+    """Outputs are never altered, also not by a slip of the hand."""
+    sources = {source.path.resolve() for source in setup.sources}
+    if output is not None and output.resolve() in sources:
+        raise SettingsError(
+            f"--output would overwrite {output}, which is graded", hint="choose another file"
+        )
+
+
+def _interrupted(what: str, *, keeps: bool) -> str:
+    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
+    return f"{what}; run the same command again to go on: {again}"
+
+
+async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], bool]:
+    """Grade everything, with progress on stderr; Ctrl-C ends it cleanly.
+
+    Args:
+        setup: What is graded, by whom and how.
+        options: The options of the command.
+
+    Returns:
+        All results that could be had, and whether the user broke it off.
+
+    Raises:
+        InputError: When a file is unsound, or the template does not fit what is graded.
+        StoreError: When the cache cannot keep what was paid for.
+    """
+    stop = asyncio.Event()
+    interrupts = Interrupts(stop.set)
+    graded: list[Graded] = []
+    total, n_unasked = setup.counts()
+    if n_unasked:
+        streams.note(
+            f"{n_unasked} of {view.count(total, 'output')} without what was asked: the judge sees "
+            f"the output alone; {REMEDY}"
+        )
+    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
+    with progress(streams.stderr(), total, shown=shown) as display, interrupts:
+        in_flight = _in_flight(setup)
+        async with setup.judge:
+            async for item in grade_answers(
+                setup.judge, setup.answers(), setup.rubric, in_flight=in_flight, stop=stop
+            ):
+                graded.append(item)
+                display.advance([*item.verdict.judgments, *item.verdict.failures])
+    return graded, stop.is_set()
+
+
+def _in_flight(setup: GradeSetup) -> int:
+    """Enough outputs at a time to keep every slot busy."""
+    return max(4, setup.judge.connection.max_concurrency)
+
+
+def _show(graded: list[Graded], summary: GradeSummary, options: Options) -> None:
+    if options.get("as_json"):
+        streams.print_json(
+            {
+                "summary": json_ready(asdict(summary)),
+                "verdicts": [verdict_json(item.verdict) for item in graded],
+            }
+        )
+        return
+    console = streams.stdout()
+    if options.get("verbose"):
+        terminal.print_verdicts(console, graded)
+    elif not options.get("quiet"):
+        terminal.print_weakest(console, graded)
+    terminal.print_summary(console, summary)
+
+
+def _code(summary: GradeSummary, fail_under: float | None) -> int:
+    if summary.failures.get("frozen_miss"):
+        return EXIT_FROZEN
+    if summary.failures.get("budget"):
+        streams.note("--max-cost is reached; run the same command again to go on")
+        return EXIT_LIMIT
+    if not summary.complete:
+        return EXIT_INCOMPLETE
+    if fail_under is None:
+        return 0
+    low = [v for v in summary.variants if v.pass_rate.value < fail_under]
+    for v in low:
+        who, found = view.printable(v.variant) or "all", view.rate(v.pass_rate)
+        streams.note(f"{who}: pass rate {found} is below --fail-under {fail_under:g}")
+    unknown = [v for v in summary.variants if not v.n_passed + v.n_failed]
+    for v in unknown:
+        who = view.printable(v.variant) or "all"
+        streams.note(f"{who}: no output was judged, so that --fail-under cannot be decided")
+    return EXIT_QUALITY if low else EXIT_INCONCLUSIVE if unknown else 0
+
+
+def json_ready(value: object) -> object:
+    """The value with every nan as None, so that it is JSON.
+
+    Args:
+        value: Nested dicts, lists, tuples and scalars.
+
+    Returns:
+        The same shape.
+    """
+    if isinstance(value, dict):
+        return {key: json_ready(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - nan

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.evaluation.suites import RIGHT, lay_suite, rows
+from tests.servers.answers import Answer
+from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.commanding import Run
+
+REFUND: dict[str, Any] = {"input": "?", "assertions": [RIGHT]}
+
+
+def lay_datasets(folder: Path, **cases: dict[str, Any]) -> Path:
+    """A folder with a dataset of one case for each name, and outputs that say `right`."""
+    data = folder / "data"
+    data.mkdir()
+    for name, fields in cases.items():
+        (data / f"{name}.jsonl").write_text(rows({"id": name, **fields}), encoding="utf-8")
+    outputs = rows(*({"case_id": name, "text": "right"} for name in cases))
+    (folder / "v1.jsonl").write_text(outputs, encoding="utf-8")
+    return data
+
+
+def test_every_dataset_of_a_folder_is_run_in_turn(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND, b=REFUND)
+    ran = run("run", data, "--outputs", "v1.jsonl")
+    assert ran.code == 0, ran.err
+    assert f"dataset 1 of 2: {data / 'a.jsonl'}" in ran.err
+    assert ran.out.count("1/1") == 2
+    found = {run("show", f"latest:{name}", "--json").json["run"]["suite"] for name in ("a", "b")}
+    assert found == {"a", "b"}
+
+
+def test_the_exit_code_is_the_worst_and_no_dataset_keeps_another_from_it(
+    run: Run, tmp_path: Path
+) -> None:
+    unsound = {"input": "?", "assertions": [{"type": "contians"}]}
+    data = lay_datasets(tmp_path, a=unsound, b={**REFUND, "assertions": [{"type": "is-json"}]})
+    ran = run("run", data, "--outputs", "v1.jsonl", "--fail-under", "0.5")
+    assert ran.code == 2
+    assert "(contians): no assertion is called so" in ran.err
+    assert "0/1" in ran.out
+    assert "below --fail-under" in ran.err
+
+
+def test_a_dataset_that_is_stopped_ends_it_and_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a={**REFUND, "assertions": [{"type": "is-json"}]}, b=REFUND)
+    ran = run("run", data, "--outputs", "v1.jsonl", "--fail-fast")
+    assert ran.code == 1
+    assert f"not begun: {data / 'b.jsonl'}" in ran.err
+    assert f"judgekit run {data / 'a.jsonl'} --outputs v1.jsonl --resume" in ran.err
+
+
+def test_money_is_for_all_datasets_together(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND, b=REFUND)
+    body = {"text": "right", "usage": {"input_tokens": 1, "cost_usd": 0.6}}
+    with OpenAILikeServer(Answer(body=body)) as server:
+        ran = run("run", data, "--target-http", server.url, "--max-cost", "0.6")
+        assert server.n_requests == 1
+    assert ran.code == 5, ran.err
+    assert "not begun" in ran.err
+
+
+@pytest.mark.parametrize("given", [["--resume"], ["-o", "all.jsonl"]])
+def test_what_is_for_one_dataset_is_refused_for_several(
+    run: Run, tmp_path: Path, given: list[str]
+) -> None:
+    data = lay_datasets(tmp_path, a=REFUND, b=REFUND)
+    ran = run("run", data, "--outputs", "v1.jsonl", *given)
+    assert ran.code == 2
+    assert "is for one dataset, and there are 2" in ran.err
+    assert "name one: a.jsonl, b.jsonl" in ran.err
+
+
+def test_several_datasets_can_be_planned_in_turn(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND, b=REFUND)
+    ran = run("run", data, "--outputs", "v1.jsonl", "--dry-run", "--json")
+    assert (ran.code, ran.out.count('"n_answers": 1')) == (0, 4), ran.out
+    ran = run("plan", data, "--outputs", "v1.jsonl")
+    assert ran.code == 2
+    assert "holds 2 datasets, among them a.jsonl" in ran.err
+
+
+def test_a_folder_may_hold_one_dataset_or_a_suite(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND)
+    assert run("run", data, "--outputs", "v1.jsonl", "--json").json["run"]["suite"] == "a"
+    lay_suite(data, n=1)
+    assert run("run", data, "--json").json["run"]["suite"] == "small"
+
+
+def test_suites_of_a_folder_are_run_and_the_datasets_they_are_not_about(
+    run: Run, tmp_path: Path
+) -> None:
+    data = lay_datasets(tmp_path, other=REFUND)
+    lay_suite(data, n=1).rename(data / "greet.yaml")
+    (data / "unsound.yaml").write_text("dataset: gone.jsonl\nvariants: 3\n", encoding="utf-8")
+    ran = run("run", data)
+    assert ran.code == 2
+    assert f"dataset 1 of 3: {data / 'greet.yaml'}" in ran.err
+    assert f"dataset 2 of 3: {data / 'unsound.yaml'}" in ran.err
+    assert f"dataset 3 of 3: {data / 'other.jsonl'}" in ran.err
+    assert "--target-command" in ran.err, "a dataset alone says what it may be run with"
+    assert run("show", "latest", "--json").json["run"]["suite"] == "small"
+
+
+def test_files_that_the_command_line_names_are_found_where_it_was_typed(
+    run: Run, tmp_path: Path
+) -> None:
+    suite = lay_suite(tmp_path / "there", n=1, judge=None, rubric="rubric.yaml")
+    replies = rows({"case_id": "c0", "text": '{"rationale": "r", "score": 5}'})
+    (tmp_path / "replies.jsonl").write_text(replies, encoding="utf-8")
+    ran = run("run", suite, "--judge", "recorded:replies.jsonl")
+    assert ran.code == 0, ran.err
+    (tmp_path / "replies.jsonl").rename(suite.parent / "replies.jsonl")
+    ran = run("run", suite, "--judge", "recorded:replies.jsonl")
+    assert ran.code == 0, "what is not here is looked for beside the suite"
+    assert run("run", suite, "--judge", "recorded:no.jsonl", "--template", "no.j2").code == 2
+
+
+def test_a_folder_with_nothing_to_run_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    ran = run("run", "empty")
+    assert ran.code == 2
+    assert "empty holds neither a suite nor a dataset" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (["--target-command", "a", "--target-python", "m:f"], "one variant is run"),
+        (["--target-command", "'"], "--target-command cannot be read"),
+        (["--target-command", " "], "--target-command is empty"),
+        ([], "the suite has no variants"),
+    ],
+)
+def test_a_variant_that_cannot_be_run_is_refused(
+    run: Run, tmp_path: Path, given: list[str], what: str
+) -> None:
+    data = lay_datasets(tmp_path, a=REFUND)
+    ran = run("run", data, *given)
+    assert ran.code == 2
+    assert what in ran.err
+
+
+def test_a_suite_with_variants_takes_no_other(run: Run, tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=1)
+    ran = run("run", "--outputs", "v1.jsonl")
+    assert ran.code == 2
+    assert "--outputs is for a suite without variants, and 'small' has some" in ran.err
+
+
+def test_the_given_variant_may_be_named(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND)
+    ran = run("run", data, "--outputs", "v1.jsonl", "--variant", "mine", "--json")
+    assert ran.json["variants"][0]["variant"] == "mine"
+
+
+def test_a_suite_maps_the_columns_of_its_dataset(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text(
+        "key,asked,rubric,evaluation\n"
+        'a,What?,,"{""strategy"": ""regex_match""}"\n'
+        'b,Why?,helpfulness,"{""strategy"": ""regex_match""}"\n',
+        encoding="utf-8",
+    )
+    suite = {
+        "name": "sheet",
+        "dataset": "sheet.csv",
+        "columns": {"key": "id", "asked": "input"},
+        "variants": [{"id": "v1", "outputs": "v1.jsonl"}],
+    }
+    (tmp_path / "judgekit.yaml").write_text(json.dumps(suite), encoding="utf-8")
+    lay_datasets(tmp_path, a={}, b={})
+    ran = run("run")
+    assert ran.code == 2
+    assert "case 'b': the strategy regex_match needs an assertion `regex`" in ran.err
+    ran = run("validate", "judgekit.yaml")
+    assert (ran.code, "nothing to mend" in ran.out) == (0, True), ran.out
+    (tmp_path / "sheet.csv").write_text("key,wanted\na,What?\n", encoding="utf-8")
+    ran = run("validate", "judgekit.yaml")
+    assert ran.code == 2
+    assert "there is no column 'asked'" in ran.out
