@@ -316,6 +316,24 @@ def store_option(function: F) -> F:
     )(function)
 
 
+def max_cost_option(text: str = "Never spend more than this. Exit code 5.") -> Callable[[F], F]:
+    """What may be spent at the most.
+
+    Args:
+        text: What it means there.
+
+    Returns:
+        The decorator of a command.
+    """
+    return click.option(
+        "--max-cost",
+        type=click.FloatRange(0, min_open=True),
+        envvar="JUDGEKIT_MAX_COST",
+        metavar="USD",
+        help=text,
+    )
+
+
 def talk_options(function: F) -> F:
     """How much is said."""
     return stacked(

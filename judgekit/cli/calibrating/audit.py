@@ -26,6 +26,7 @@ from judgekit.cli.options import (
     cache_options,
     judge_options,
     limit_options,
+    max_cost_option,
     side_options,
     talk_options,
 )
@@ -115,13 +116,7 @@ _MOST_CASES = 60
     show_default=True,
     help="A share of cases from which a bias is material.",
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this; probes that do not fit are skipped. Exit code 5.",
-)
+@max_cost_option("Never spend more than this; probes that do not fit are skipped. Exit code 5.")
 @click.option(
     "-o",
     "--output",

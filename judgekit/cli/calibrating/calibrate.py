@@ -13,11 +13,13 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.calibrating.calibrate_judged import judged
 from judgekit.cli.calibrating.calibrate_maps import write_maps
+from judgekit.cli.calibrating.label_options import label_options
 from judgekit.cli.main import EXIT_INCONCLUSIVE, EXIT_INTERRUPTED, EXIT_QUALITY
 from judgekit.cli.options import (
     cache_options,
     judge_options,
     limit_options,
+    max_cost_option,
     side_options,
     store_option,
     talk_options,
@@ -73,14 +75,7 @@ _DEFAULTS = CalibrationOptions()
     type=click.Choice(["random", "other"]),
     help="How labelled items were chosen: drawn at random among those judged, or otherwise.",
 )
-@click.option("--annotator", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
-@click.option(
-    "--consensus",
-    type=click.Choice(["median", "mean", "majority"]),
-    default=_DEFAULTS.consensus,
-    show_default=True,
-    help="How several annotators come to one label.",
-)
+@label_options
 @click.option(
     "--right",
     type=click.Choice(["pass", "exact", "within_one"]),
@@ -154,13 +149,7 @@ _DEFAULTS = CalibrationOptions()
     is_flag=True,
     help="Exit 1 when the judge may not stand in for a person, 4 when that cannot be said.",
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this on the judge. Exit code 5.",
-)
+@max_cost_option("Never spend more than this on the judge. Exit code 5.")
 @click.option(
     "-o",
     "--output",

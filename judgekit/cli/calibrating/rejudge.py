@@ -26,6 +26,7 @@ from judgekit.cli.options import (
     cache_options,
     judge_options,
     limit_options,
+    max_cost_option,
     store_option,
     talk_options,
 )
@@ -89,13 +90,7 @@ _VERB = ("judging again", "judged again")
     metavar="MAPS",
     help="Say whether these maps (a file, or a folder of them) hold for the new judge too.",
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this. Exit code 5.",
-)
+@max_cost_option()
 @click.option(
     "-o",
     "--output",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judgekit.cli import console as streams
+from judgekit.cli.calibrating.label_options import label_options
 from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
@@ -17,6 +18,7 @@ from judgekit.cli.options import (
     cache_options,
     judge_options,
     limit_options,
+    max_cost_option,
     side_options,
     talk_options,
 )
@@ -79,14 +81,7 @@ _DEFAULTS = TuneOptions()
     show_default=True,
     help="Share of cases that nothing is chosen by; all figures are of these.",
 )
-@click.option("--annotator", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
-@click.option(
-    "--consensus",
-    type=click.Choice(["median", "mean", "majority"]),
-    default=_DEFAULTS.consensus,
-    show_default=True,
-    help="How several annotators come to one label.",
-)
+@label_options
 @click.option(
     "--cluster",
     metavar="case|KEY",
@@ -94,13 +89,7 @@ _DEFAULTS = TuneOptions()
     show_default=True,
     help="What is never split: cases, or a metadata entry that cases share.",
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this. Exit code 5.",
-)
+@max_cost_option()
 @click.option(
     "-o",
     "--output",

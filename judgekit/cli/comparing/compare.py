@@ -21,6 +21,7 @@ from judgekit.cli.comparing.side_names import is_file, named_sides
 from judgekit.cli.options import (
     cache_options,
     limit_options,
+    max_cost_option,
     side_options,
     store_option,
     talk_options,
@@ -61,12 +62,8 @@ if TYPE_CHECKING:
 @click.option("--max-cases", type=click.IntRange(1), help="With --until-decided: at most N cases.")
 @click.option("--scores", is_flag=True, help="Two runs by the scores they have; asks no judge.")
 @blind_options
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this, outputs included; what is left can be resumed. Exit code 5.",
+@max_cost_option(
+    "Never spend more than this, outputs included; what is left can be resumed. Exit code 5."
 )
 @click.option(
     "--resume",

@@ -17,11 +17,11 @@ from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
 from judgekit.cli.running.resuming import resume_command
-from judgekit.cli.setup import cache_folder
+from judgekit.cli.running.suite_setup import asking_of
 from judgekit.datasets.suite import Suite
 from judgekit.datasets.suite_settings import VariantSettings
 from judgekit.errors import SettingsError
-from judgekit.evaluation.preparing.asking import Asking, Choice
+from judgekit.evaluation.preparing.asking import Choice
 from judgekit.evaluation.preparing.opening import open_suite
 from judgekit.evaluation.running.resuming import chosen_before, next_run
 from judgekit.evaluation.running.runner import Session, run_suite
@@ -105,16 +105,7 @@ def generate(
     """
     suite, ids = answering
     chosen = _choice(options) if begun is None else chosen_before(begun)
-    folders = cast("Iterable[Path]", options.get("template_folders") or ())
-    asking = Asking(
-        cache=cache_folder(options),
-        template_folders=tuple(folders),
-        frozen=bool(options.get("frozen")),
-        refresh=bool(options.get("refresh")),
-        max_cost_usd=cast("float | None", options.get("max_cost")),
-        allow_scripts=bool(options.get("allow_scripts")),
-    )
-    opened = open_suite(suite, chosen, asking)
+    opened = open_suite(suite, chosen, asking_of(options))
     session = Session(in_flight=cast("int | None", options.get("max_concurrency")))
     run = next_run(opened, store, begun, now=session.now(), notes="outputs to compare")
     try:

@@ -30,6 +30,7 @@ from judgekit.cli.main import (
 from judgekit.cli.options import (
     cache_options,
     limit_options,
+    max_cost_option,
     side_options,
     store_option,
     talk_options,
@@ -89,12 +90,8 @@ if TYPE_CHECKING:
     help="A tie is half a win for each, or an outcome of its own with a modelled chance.",
 )
 @click.option("--max-comparisons", type=click.IntRange(1), help="Make N comparisons at most.")
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this, outputs included; run it again to go on. Exit code 5.",
+@max_cost_option(
+    "Never spend more than this, outputs included; run it again to go on. Exit code 5."
 )
 @click.option(
     "--resume",

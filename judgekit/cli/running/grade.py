@@ -27,6 +27,7 @@ from judgekit.cli.options import (
     input_options,
     judge_options,
     limit_options,
+    max_cost_option,
     talk_options,
 )
 from judgekit.cli.running.run_outcome import told_uncalibrated
@@ -67,13 +68,7 @@ if TYPE_CHECKING:
     metavar="RATE",
     help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this; run it again to go on. Exit code 5.",
-)
+@max_cost_option("Never spend more than this; run it again to go on. Exit code 5.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 def grade(
     *,

@@ -21,6 +21,7 @@ from judgekit.cli.options import (
     json_option,
     judge_options,
     limit_options,
+    max_cost_option,
     store_option,
     target_options,
 )
@@ -72,13 +73,7 @@ _OF_SUITES = {
 @limit_options
 @cache_options
 @store_option
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Say whether this much suffices for SUITE. Exit code 5 when it likely does not.",
-)
+@max_cost_option("Say whether this much suffices for SUITE. Exit code 5 when it likely does not.")
 @json_option
 def plan(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
     """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing.

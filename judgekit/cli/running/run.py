@@ -21,6 +21,7 @@ from judgekit.cli.options import (
     choice_options,
     judge_options,
     limit_options,
+    max_cost_option,
     store_option,
     talk_options,
     target_options,
@@ -77,13 +78,7 @@ if TYPE_CHECKING:
 )
 @click.option("--retry-errors", is_flag=True, help="With --resume: ask again what failed.")
 @click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first answer that fails.")
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0, min_open=True),
-    envvar="JUDGEKIT_MAX_COST",
-    metavar="USD",
-    help="Never spend more than this; what is left can be resumed. Exit code 5.",
-)
+@max_cost_option("Never spend more than this; what is left can be resumed. Exit code 5.")
 @click.option(
     "--max-time",
     type=click.FloatRange(0, min_open=True),

@@ -94,15 +94,7 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
     chosen = _choice(options)
     if begun is not None and chosen == Choice():
         chosen = chosen_before(begun)
-    folders = cast("Iterable[Path]", options.get("template_folders") or ())
-    asking = Asking(
-        cache=cache_folder(options),
-        template_folders=tuple(folders),
-        frozen=bool(options.get("frozen")),
-        refresh=bool(options.get("refresh")),
-        max_cost_usd=cast("float | None", options.get("max_cost")),
-        allow_scripts=bool(options.get("allow_scripts")),
-    )
+    asking = asking_of(options)
     session = Session(
         max_seconds=cast("float | None", options.get("max_time")),
         fail_fast=bool(options.get("fail_fast")),
@@ -143,6 +135,29 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
+
+
+def asking_of(options: Options) -> Asking:
+    """How a suite's judges and targets are asked.
+
+    Args:
+        options: As click hands them over.
+
+    Returns:
+        The cache, folders of templates and bounds that the options name.
+
+    Raises:
+        SettingsError: When options contradict one another.
+    """
+    folders = cast("Iterable[Path]", options.get("template_folders") or ())
+    return Asking(
+        cache=cache_folder(options),
+        template_folders=tuple(folders),
+        frozen=bool(options.get("frozen")),
+        refresh=bool(options.get("refresh")),
+        max_cost_usd=cast("float | None", options.get("max_cost")),
+        allow_scripts=bool(options.get("allow_scripts")),
+    )
 
 
 def _judged(suite: Suite, options: Options) -> Suite:
