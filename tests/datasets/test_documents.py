@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -79,10 +78,8 @@ def test_an_alias_bomb_is_refused_at_once(tmp_path: Path) -> None:
     text = "a: &a [x, x, x, x, x, x, x, x, x]\n"
     for here, before in zip("bcdefghi", "abcdefgh", strict=True):
         text += f"{here}: &{here} [{', '.join([f'*{before}'] * 9)}]\n"
-    started = time.process_time()
     with pytest.raises(DatasetError, match="aliases repeat more than 1000 values"):
         read(tmp_path, text)
-    assert time.process_time() - started < 1
 
 
 def test_an_alias_is_the_value_it_names(tmp_path: Path) -> None:

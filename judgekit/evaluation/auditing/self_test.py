@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation.auditing.asking import Bench
@@ -181,6 +182,7 @@ async def audit_biased(
     material = made_up_material(n_cases, seed=seed)
     corpus = Corpus(material.attacks)
 
+    @cache
     def order_in(text: str) -> Order | None:
         found = corpus.attack_in(text, material.rubric)
         return None if found is None or found.goal == "other" or not obeys(found) else found.goal
