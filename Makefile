@@ -2,6 +2,8 @@
 # needs in .venv; only Python 3.11 or newer and make have to be there.
 PYTHON ?= python3
 BIN := .venv/bin
+# Hundreds of tests start Python anew; without bytecode each would compile every library again.
+unexport PYTHONDONTWRITEBYTECODE
 # uv takes seconds where pip takes minutes; pip steps in where uv cannot reach its index.
 define install
 	$(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || \
