@@ -82,26 +82,19 @@ ASKING = (
 )
 """How a judge is asked, whoever it is."""
 
-_RUBRIC_AND_CASES = (
-    click.option(
-        "-c",
-        "--config",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        envvar="JUDGEKIT_CONFIG",
-        help="Suite file (default judgekit.yaml, where there is one).",
-    ),
-    click.option(
-        "--rubric",
-        metavar="FILE|NAME",
-        envvar="JUDGEKIT_RUBRIC",
-        help="Rubric file, or a shipped one's name.",
-    ),
-    click.option(
-        "--cases",
-        type=click.Path(path_type=Path, exists=True),
-        envvar="JUDGEKIT_CASES",
-        help="Cases that the outputs answer (inputs, references).",
-    ),
+_CONFIG = click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    envvar="JUDGEKIT_CONFIG",
+    help="Suite file (default judgekit.yaml, where there is one).",
+)
+
+_RUBRIC = click.option(
+    "--rubric",
+    metavar="FILE|NAME",
+    envvar="JUDGEKIT_RUBRIC",
+    help="Rubric file, or a shipped one's name.",
 )
 
 
@@ -207,12 +200,17 @@ def input_options(function: F) -> F:
     return stacked(
         function,
         click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
-        *_RUBRIC_AND_CASES,
+        _CONFIG,
+        _RUBRIC,
+        click.option(
+            "--cases",
+            type=click.Path(path_type=Path, exists=True),
+            envvar="JUDGEKIT_CASES",
+            help="Cases that the outputs answer (inputs, references).",
+        ),
         click.option("--variant", help="Name of the variant, for outputs that name none."),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs."),
-        click.option("--sample", type=click.IntRange(1), help="N outputs drawn at random."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+        *_drawn("outputs"),
     )
 
 
@@ -220,27 +218,18 @@ def side_options(function: F) -> F:
     """What is compared, by which rubric and at which error."""
     return stacked(
         function,
-        click.option(
-            "-c",
-            "--config",
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            envvar="JUDGEKIT_CONFIG",
-            help="Suite file (default judgekit.yaml, where there is one).",
-        ),
-        click.option("--rubric", metavar="FILE|NAME", help="Rubric file, or a shipped one's name."),
+        _CONFIG,
+        _RUBRIC,
         click.option(
             "--cases",
             "--dataset",
             "cases",
             type=click.Path(path_type=Path, exists=True),
+            envvar="JUDGEKIT_CASES",
             help="The cases that are answered (inputs, references).",
         ),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N cases."),
-        click.option("--sample", type=click.IntRange(1), help="N cases drawn at random."),
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Seed of what is drawn."
-        ),
+        *_drawn("cases", seeded="what is drawn"),
         click.option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -266,9 +255,7 @@ def choice_options(function: F) -> F:
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
         click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
         click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
-        click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N cases."),
-        click.option("--sample", type=click.IntRange(1), help="N cases drawn at random."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of --sample."),
+        *_drawn("cases"),
     )
 
 
@@ -362,6 +349,15 @@ def cache_dir_option(function: F) -> F:
         show_default=True,
         help="Folder of the reply cache.",
     )(function)
+
+
+def _drawn(things: str, *, seeded: str = "--sample") -> tuple[Decorator[F], ...]:
+    """How many of them are taken, and which."""
+    return (
+        click.option("-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."),
+        click.option("--sample", type=click.IntRange(1), help=f"N {things} drawn at random."),
+        click.option("--seed", type=int, default=0, show_default=True, help=f"Seed of {seeded}."),
+    )
 
 
 def stacked(function: F, *decorators: Decorator[F]) -> F:
