@@ -210,7 +210,7 @@ def input_options(function: F) -> F:
         ),
         click.option("--variant", help="Name of the variant, for outputs that name none."),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        *_drawn("outputs"),
+        _drawing("outputs"),
     )
 
 
@@ -229,7 +229,7 @@ def side_options(function: F) -> F:
             help="The cases that are answered (inputs, references).",
         ),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        *_drawn("cases", seeded="what is drawn"),
+        _drawing("cases", seeded="what is drawn"),
         click.option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -255,7 +255,7 @@ def choice_options(function: F) -> F:
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
         click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
         click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
-        *_drawn("cases"),
+        _drawing("cases"),
     )
 
 
@@ -351,13 +351,22 @@ def cache_dir_option(function: F) -> F:
     )(function)
 
 
-def _drawn(things: str, *, seeded: str = "--sample") -> tuple[Decorator[F], ...]:
+def _drawing(things: str, *, seeded: str = "--sample") -> Callable[[F], F]:
     """How many of them are taken, and which."""
-    return (
-        click.option("-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."),
-        click.option("--sample", type=click.IntRange(1), help=f"N {things} drawn at random."),
-        click.option("--seed", type=int, default=0, show_default=True, help=f"Seed of {seeded}."),
-    )
+
+    def add(function: F) -> F:
+        return stacked(
+            function,
+            click.option(
+                "-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."
+            ),
+            click.option("--sample", type=click.IntRange(1), help=f"N {things} drawn at random."),
+            click.option(
+                "--seed", type=int, default=0, show_default=True, help=f"Seed of {seeded}."
+            ),
+        )
+
+    return add
 
 
 def stacked(function: F, *decorators: Decorator[F]) -> F:
