@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from judgekit.checks.arguments import refuse_faults
 from judgekit.checks.artifacts import as_output
@@ -70,20 +70,30 @@ def _checks(specs: Sequence[Mapping[str, object]], registry: Registry | None) ->
         refuse_faults(read_specs(specs, registry=registry)[1])
     whole = _LISTS.find(specs, registry)
     if whole is not None:
-        return whole
-    known = [_READ.find(spec, registry) for spec in specs]
-    checks = [check for check in known if check is not None]
-    if len(checks) < len(specs):
+        return whole.read
+    known = [kept for spec in specs if (kept := _READ.find(spec, registry)) is not None]
+    if len(known) < len(specs):
         checks, faults = read_specs(specs, registry=registry)
         refuse_faults(faults)
         for spec, check in zip(specs, checks, strict=True):
             _READ.keep(spec, registry, check, copy=deepcopy(spec))
-    elif len(specs) > 1:
-        copies = [_READ.copy_of(spec) for spec in specs]
+        return checks
+    checks = [kept.read for kept in known]
+    if len(specs) > 1:
+        copies = [kept.copy for kept in known]
         _LISTS.keep(
             specs, registry, checks, copy=copies if isinstance(specs, list) else tuple(copies)
         )
     return checks
+
+
+class _Entry(NamedTuple, Generic[_Read]):
+    """A spec, or a list of them, and what it was read as."""
+
+    spec: object
+    copy: object
+    registry: Registry | None
+    read: _Read
 
 
 class _Kept(Generic[_Read]):
@@ -93,22 +103,18 @@ class _Kept(Generic[_Read]):
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[object, object, Registry | None, _Read]] = {}
+        self._kept: dict[int, _Entry[_Read]] = {}
 
-    def find(self, spec: object, registry: Registry | None) -> _Read | None:
+    def find(self, spec: object, registry: Registry | None) -> _Entry[_Read] | None:
         kept = self._kept.get(id(spec))
         if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
             return None
-        return kept[3]
+        return kept
 
     def keep(self, spec: object, registry: Registry | None, read: _Read, *, copy: object) -> None:
         if len(self._kept) >= _KEPT:
             self._kept.clear()
-        self._kept[id(spec)] = (spec, copy, registry, read)
-
-    def copy_of(self, spec: object) -> object:
-        """A spec that is kept, as it was when it was read."""
-        return self._kept[id(spec)][1]
+        self._kept[id(spec)] = _Entry(spec, copy, registry, read)
 
 
 _READ: _Kept[Check] = _Kept()

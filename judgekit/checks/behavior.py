@@ -27,6 +27,7 @@ _WORKED = frozenset({
     "start", "started", "begin", "invoked", "complete", "completed", "end", "ended", "finish",
     "finished", "done",
 })  # fmt: skip
+_OF_NODES = ("node", "agent", "task")
 _LAST_WORD = re.compile(r"[^:._/\-]*\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _REFUSALS = re.compile(
@@ -99,8 +100,9 @@ def node_invocations(
         value: The limit.
 
     Returns:
-        The result; `actual` is the number of invocations: of its events the kind of beginning or
-        end that is there most often, else the different `invocation` numbers.
+        The result; `actual` is the number of invocations: of its `node` and `agent` events the
+        kind of beginning or end that is there most often, else the different `invocation`
+        numbers, else the most frequent beginning or end of anything.
 
     Raises:
         UndecidedError: The output has no events.
@@ -225,6 +227,9 @@ def _executed(output: Output) -> set[str]:
 
 def _invocations(events: Iterable[TraceEvent]) -> int:
     found = list(events)
-    kinds = Counter(event.type for event in found if _kind(event) in _WORKED)
+    worked = Counter(event.type for event in found if _kind(event) in _WORKED)
+    # A tool that a node calls begins and ends too, and is no invocation of the node.
+    own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]
     numbers = {str((event.__pydantic_extra__ or {}).get("invocation")) for event in found}
-    return max(kinds.values(), default=len(numbers - {"None"}) or min(len(found), 1))
+    counted = max(own, default=0) or len(numbers - {"None"})
+    return counted or max(worked.values(), default=min(len(found), 1))

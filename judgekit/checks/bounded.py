@@ -96,8 +96,8 @@ class _Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
+        """Whether it can be asked; one that answered as its time ran out is about to be gone."""
+        return not self._is_late and self._process.poll() is None
 
     def end(self) -> None:
         """Kill it, and wait until it is gone."""

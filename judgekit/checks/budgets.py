@@ -109,10 +109,10 @@ def _within(output: Output, quantity: Quantity, limit: float) -> AssertionResult
     found = measured(output, quantity)
     passed = found.value <= limit * (1 + _SAME)
     if passed and found.gap is not None:
-        raise UndecidedError(f"at least {found.value:g} {found.unit}, but {found.gap}")
+        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
     verb = "is within" if passed else "is over"
     return AssertionResult(
         passed=passed,
         actual=int(found.value) if found.value.is_integer() else found.value,
-        message=f"{found.value:g} {found.unit} {verb} the limit of {limit:g}",
+        message=f"{found.value:.15g} {found.unit} {verb} the limit of {limit:.15g}",
     )

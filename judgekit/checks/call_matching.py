@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
 from judgekit.checks.matching import same_json
-from judgekit.checks.paths import PathText, parse_path
+from judgekit.checks.paths import PathText, find_in
 from judgekit.checks.patterns import PatternText, search
 from judgekit.checks.subjects import json_text, shown
 from judgekit.records.record import Finite, JsonObject, Name, Record
@@ -26,7 +26,6 @@ OrderMode = Literal["strict", "in_order", "unordered", "subset", "superset"]
 `in_order` all of them in that order, others between; `unordered` the same calls in any order;
 `subset` no call beyond them; `superset` all of them in any order, and maybe more."""
 
-_MISSING = object()
 _TIMEOUT_S = 1.0
 
 
@@ -227,16 +226,14 @@ def _arguments_fit(given: JsonValue, expected: ExpectedCall, mode: ArgumentsMode
 
 
 def _same_at(given: JsonValue, wanted: JsonValue, path: str) -> bool:
-    one, other = _look_up(given, path), _look_up(wanted, path)
-    if one is _MISSING or other is _MISSING:
-        return one is other
-    return same_json(one, other)
+    (is_given, one), (is_wanted, other) = find_in(given, path), find_in(wanted, path)
+    return is_given == is_wanted and same_json(one, other)
 
 
 def _holds(given: JsonValue, path: str, demand: Demand) -> bool:
-    found = _look_up(given, path)
-    if found is _MISSING or not demand.exists:
-        return (found is _MISSING) and not demand.exists
+    is_there, found = find_in(given, path)
+    if not is_there or not demand.exists:
+        return not is_there and not demand.exists
     text = found if isinstance(found, str) else json_text(found)
     return (
         (demand.equals is None or same_json(found, demand.equals))
@@ -258,21 +255,6 @@ def _is_between(found: JsonValue, demand: Demand) -> bool:
     return (demand.min is None or found >= demand.min) and (
         demand.max is None or found <= demand.max
     )
-
-
-def _look_up(value: JsonValue, path: str) -> Any:
-    """What stands at a path, or `_MISSING`."""
-    for step in parse_path(path):
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.lstrip("-").isdecimal():
-            place = int(step)
-            if not -len(value) <= place < len(value):
-                return _MISSING
-            value = value[place]
-        else:
-            return _MISSING
-    return value
 
 
 def _demand(value: object) -> object:

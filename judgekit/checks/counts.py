@@ -125,13 +125,13 @@ def number(
     if not found:
         raise UnmetError(f"{shown(text_of(output, path))} holds no number")
     if which == "only" and len(set(found)) > 1:
-        listed = ", ".join(f"{one:g}" for one in found[:5])
+        listed = ", ".join(f"{one:.15g}" for one in found[:5])
         raise UnmetError(f"there is more than one number: {listed}; set `which` to first or last")
     actual = found[-1] if which == "last" else found[0]
     allowed = max(abs_tol, rel_tol * abs(value))
     off = abs(actual - value)
     passed = off <= allowed * (1 + 1e-12)
-    message = f"{actual:g} is {off:g} off {value:g}, allowed {allowed:g}"
+    message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
     return AssertionResult(passed=passed, actual=actual, message=message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING
 
+from judgekit.checks.shares import shares
 from judgekit.records.check import AssertionResult
 
 if TYPE_CHECKING:
@@ -36,31 +37,36 @@ def conclude_group(
         that did not, None where open members count.
     """
     counted = [part for part in parts if part.weight > 0]
-    total = fsum(part.weight for part in counted)
-    passed = fsum(part.weight for part in counted if part.passed) / total
-    is_open = fsum(part.weight for part in counted if part.passed is None) / total
-    verdict = _between(rule, passed, passed + is_open, threshold)
+    weighed = list(zip(counted, shares([part.weight for part in counted]), strict=True))
+    passed = fsum(share for part, share in weighed if part.passed)
+    is_open = fsum(share for part, share in weighed if part.passed is None)
+    if threshold is None:
+        verdict = _by_rule(rule, {part.passed for part in counted})
+    else:
+        verdict = _by_share(passed, passed + is_open, threshold)
     message = _message(counted, rule, threshold, passed)
     value = 1.0 - passed if rule == "none" else passed
     return AssertionResult(
         passed=verdict,
         actual=None,
         message=message,
-        value=None if is_open else min(max(value, 0.0), 1.0),
+        value=None if any(part.passed is None for part in counted) else min(max(value, 0.0), 1.0),
         error=message if verdict is None else None,
         parts=tuple(parts),
     )
 
 
-def _between(rule: str, low: float, high: float, threshold: float | None) -> bool | None:
+def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
+    """The verdict where every member counts alike; None where open ones could turn it."""
+    decisive = rule != "all"
+    if decisive in found:
+        return rule == "any"
+    return None if None in found else rule != "any"
+
+
+def _by_share(low: float, high: float, threshold: float) -> bool | None:
     """The verdict, where the least and the most that may have passed agree."""
-    if rule == "all":
-        wanted = 1.0 if threshold is None else threshold
-        worst, best = low >= wanted - _SAME, high >= wanted - _SAME
-    elif rule == "any":
-        worst, best = low > 0, high > 0
-    else:
-        worst, best = high == 0, low == 0
+    worst, best = low >= threshold - _SAME, high >= threshold - _SAME
     return worst if worst == best else None
 
 

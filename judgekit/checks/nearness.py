@@ -93,7 +93,7 @@ def levenshtein(
     text = text_of(output, path)
     found = near(text_scores.edit_distance, text, value, threshold, timeout_s=timeout_s)
     passed = found <= threshold
-    said = f"{found:g}" if passed else f"more than {threshold}"
+    said = f"{found:.0f}" if passed else f"more than {threshold}"
     message = f"the edit distance is {said}, limit {threshold}"
     return AssertionResult(passed=passed, actual=int(found), message=message)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
+from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from judgekit.checks.shares import shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,36 +148,45 @@ def _scored(part: PlannedPart, scores: Sequence[Score]) -> PartOutcome:
         errors = [score.error for score in found if score.error is not None]
         message = "; ".join(errors) or "the similarity was not measured"
         return PartOutcome(part.strategy, part.weight, None, None, message)
-    value, method = min(known), found[0].method
-    message = f"{_valued(value, part)}{f' ({method})' if method else ''}"
-    return PartOutcome(part.strategy, part.weight, value, _reaches(value, part.threshold), message)
+    limits = part.thresholds or (part.threshold,) * len(known)
+    held = [(value, replace(part, threshold=t)) for value, t in zip(known, limits, strict=True)]
+    passed = _all([_reaches(value, each.threshold) for value, each in held])
+    missed = [
+        pair for pair in held if part.thresholds and _reaches(pair[0], pair[1].threshold) is False
+    ]
+    said = "; ".join(_valued(*pair) for pair in missed or [min(held, key=itemgetter(0))])
+    message = f"{said}{f' ({found[0].method})' if found[0].method else ''}"
+    return PartOutcome(part.strategy, part.weight, min(known), passed, message)
 
 
 def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     """Of one part its own; of a hybrid evaluation the threshold's, where the bounds agree."""
     if plan.strategy != "hybrid":
         return parts[0].passed
-    total = fsum(part.weight for part in parts)
-    known = fsum(part.weight * part.value for part in parts if part.value is not None)
-    open_ = fsum(part.weight for part in parts if part.value is None)
-    low, high = known / total, (known + open_) / total
-    at_worst, at_best = _reaches(low, plan.threshold), _reaches(high, plan.threshold)
+    weighed = _weighed(parts)
+    known = fsum(share * part.value for part, share in weighed if part.value is not None)
+    open_ = fsum(share for part, share in weighed if part.value is None)
+    at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
     return at_worst if at_worst == at_best else None
 
 
 def _mean(parts: Sequence[PartOutcome]) -> float | None:
     if any(part.value is None for part in parts):
         return None
-    total = fsum(part.weight for part in parts)
-    return min(1.0, fsum(part.weight * (part.value or 0.0) for part in parts) / total)
+    return min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
+
+
+def _weighed(parts: Sequence[PartOutcome]) -> list[tuple[PartOutcome, float]]:
+    return list(zip(parts, shares([part.weight for part in parts]), strict=True))
 
 
 def _share(guards: Sequence[AssertionResult]) -> float | None:
     """The share of the weight that passed, where only assertions are checked."""
-    total = fsum(guard.weight for guard in guards)
-    if not total or any(guard.passed is None for guard in guards if guard.weight > 0):
+    parts = shares([guard.weight for guard in guards])
+    if not any(parts) or any(guard.passed is None for guard in guards if guard.weight > 0):
         return None
-    return min(1.0, fsum(guard.weight for guard in guards if guard.passed) / total)
+    weighed = zip(guards, parts, strict=True)
+    return min(1.0, fsum(share for guard, share in weighed if guard.passed))
 
 
 def _all(passed: Sequence[bool | None]) -> bool | None:

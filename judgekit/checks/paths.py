@@ -129,6 +129,25 @@ def look_up(output: Output, path: str) -> JsonValue:
     raise UnmetError(_not_there(output, steps, *best))
 
 
+def find_in(value: JsonValue, path: str) -> tuple[bool, JsonValue]:
+    """What stands at a path in a JSON value.
+
+    Args:
+        value: The value.
+        path: The path, from the value on.
+
+    Returns:
+        Whether anything stands there, and what does.
+
+    Raises:
+        InputError: The path cannot be read.
+    """
+    steps = parse_path(path)
+    depth, found = _walk(value, steps)
+    is_there = depth == len(steps)
+    return is_there, cast("JsonValue", found) if is_there else None
+
+
 def _is_joined(found: re.Match[str], at: int) -> bool:
     """A bracket follows a key directly; everything else but the first key needs a dot."""
     is_bracket = found["place"] is not None or found["key"] is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
+from math import isqrt
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -18,11 +19,13 @@ PATTERN_MAX = 10_000
 _TASK = "judgekit.checks.searching:search"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
-_FIXED_REPEAT = re.compile(r"\{[0-9]{1,2}\}")
+_FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
 _PLAIN_MAX = 100
-_OPTIONAL_MAX = 3
-_LONG_TEXT = 100_000
-_SHORT_TEXT = 2_000
+_STEPS = 5_000_000
+"""Steps of a search that are over in some tenths of a second."""
+
+_LONGEST = 100_000
+"""Longer texts are always searched in the worker process."""
 
 
 @lru_cache(maxsize=1024)
@@ -92,14 +95,18 @@ def search(
 def _longest_quick_text(pattern: str) -> int:
     """Up to how many characters a text is surely searched at once, whatever it says.
 
-    Without groups nothing is repeated that is repeated itself, so that with no open repeat the
-    work grows with the text, and with one of them with its square.
+    Without groups nothing is repeated that is repeated itself. From each place of the text the
+    parts of the pattern are tried one after the other, once for each way its optional ones may
+    go, and once more for each length that an open repeat may have.
     """
-    bare = _FIXED_REPEAT.sub("", _CLASS.sub("x", _ESCAPE.sub("x", pattern)))
-    if len(pattern) > _PLAIN_MAX or "(" in bare or "{" in bare or bare.count("?") > _OPTIONAL_MAX:
-        return 0
+    bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
+    n_repeated = sum(int(count) for count in _FIXED_REPEAT.findall(bare))
+    bare = _FIXED_REPEAT.sub("", bare)
     n_open = bare.count("*") + bare.count("+")
-    return _LONG_TEXT if n_open == 0 else _SHORT_TEXT if n_open == 1 else 0
+    if len(pattern) > _PLAIN_MAX or "(" in bare or "{" in bare or n_open > 1:
+        return 0
+    n_places = _STEPS // max(1, (len(bare) + n_repeated) << bare.count("?"))
+    return min(_LONGEST, isqrt(2 * n_places) if n_open else n_places)
 
 
 def _is_quick(pattern: str, length: int) -> bool:

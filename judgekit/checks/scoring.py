@@ -10,6 +10,7 @@ from judgekit.checks.arguments import SpecFault, fault, read_arguments, refuse_f
 from judgekit.checks.artifacts import as_output
 from judgekit.checks.builtin import scorer_registry
 from judgekit.checks.seam import Declared, declared
+from judgekit.checks.shares import shares
 from judgekit.errors import InputError, JudgekitError
 from judgekit.records.check import Score, ScoreBreakdown
 
@@ -139,7 +140,8 @@ def _weights(names: Sequence[str], weights: Mapping[str, float]) -> list[float]:
 
 def _mean(scores: Sequence[Score], weights: Sequence[float]) -> float | None:
     known = [(w, s.value) for s, w in zip(scores, weights, strict=True) if s.value is not None]
-    total = fsum(weight for weight, _ in known)
-    if not total:
+    parts = shares([weight for weight, _ in known])
+    if not any(parts):
         return None
-    return min(max(fsum(weight * value for weight, value in known) / total, 0.0), 1.0)
+    mean = fsum(part * value for part, (_, value) in zip(parts, known, strict=True))
+    return min(max(mean, 0.0), 1.0)

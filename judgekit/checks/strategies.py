@@ -62,6 +62,9 @@ class PlannedPart:
     """The value from which it passes; None where there is only right and wrong, and for a judge
     whose rubric says it."""
 
+    thresholds: tuple[float, ...] = ()
+    """The value from which each of its scorers passes, where they differ."""
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
@@ -154,7 +157,7 @@ class _Planner:
         self._case, self._profile = case, profile
         self.assertions = list(case.assertions)
         self.scorers: list[JsonObject] = []
-        self._stated_similarity: float | None = None
+        self._stated: list[float | None] = []
         own = case.rubric if case.rubric is not None else rubric
         self.rubric = own if own is not None or profile is None else profile.rubric
 
@@ -236,10 +239,7 @@ class _Planner:
         if strategy == "llm_judge":
             return PlannedPart(strategy, weight, threshold=threshold)
         if strategy == "semantic_sim":
-            places = tuple(range(len(self.scorers)))
-            stated = self._stated_similarity if self._states_its_own() else None
-            threshold = threshold if stated is None else stated
-            return PlannedPart(strategy, weight, scorers=places, threshold=threshold)
+            return self._similarity_part(weight, threshold)
         if checks:
             return PlannedPart(strategy, weight, checks, threshold=threshold)
         made: JsonObject = {"type": "equals", "value": self._case.reference}
@@ -248,17 +248,33 @@ class _Planner:
         self.assertions.append(made)
         return PlannedPart(strategy, weight, (len(self.assertions) - 1,), threshold=threshold)
 
+    def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
+        """The part of `semantic_sim`; each text is held to the threshold of its assertion."""
+        stated = self._stated if self._states_its_own() else [None]
+        own = [
+            limit for each in stated if (limit := threshold if each is None else each) is not None
+        ]
+        places = tuple(range(len(self.scorers)))
+        return PlannedPart(
+            "semantic_sim",
+            weight,
+            scorers=places,
+            threshold=max(own, default=None),
+            thresholds=tuple(own) if len(set(own)) > 1 else (),
+        )
+
     def _measure_similarity(self) -> None:
         """Ask the scorer in place of assertions `similar`, for it says how alike the texts are."""
         similar = [self.assertions[place] for place in self._own("semantic_sim")]
         self.assertions = [spec for spec in self.assertions if spec not in similar]
         for spec in similar:
-            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value")})
+            where = {"path": spec["path"]} if spec.get("path") is not None else {}
+            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
             stated = spec.get("threshold")
-            if isinstance(stated, int | float):
-                self._stated_similarity = float(stated)
+            self._stated.append(float(stated) if isinstance(stated, int | float) else None)
         if not similar:
             self.scorers.append({"type": SIMILARITY})
+            self._stated.append(None)
 
     def _states_its_own(self) -> bool:
         """Whether the threshold of its similarity is not that of the case."""

@@ -42,8 +42,8 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     """The files in a folder, and the folders in it, that hold cases.
 
     Hidden files and folders, `.judgekit` among them, and links to folders are left out; so are
-    files that cannot be read, and documents over 16 MiB. A dataset of another tool counts, and
-    so does a zip with an `eval/tests.json`.
+    files that cannot be read, what is no file (a pipe), and documents over 16 MiB. A dataset of
+    another tool counts, and so does a zip with an `eval/tests.json`.
 
     Args:
         folder: Where to look.
@@ -84,7 +84,9 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
             message = f"holds more than {MAX_FILES} files"
             raise DatasetError(message, path=folder, hint="name the folder with the datasets")
         paths = (Path(root, name) for name in names if not name.startswith("."))
-        found += [path for path in paths if suffix_of(path) in _SUFFIXES and is_wanted(path)]
+        known = (path for path in paths if suffix_of(path) in _SUFFIXES)
+        # A pipe would be waited for, and a device read without end.
+        found += [path for path in known if path.is_file() and is_wanted(path)]
     return sorted(found)
 
 

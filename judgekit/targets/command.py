@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,7 +76,7 @@ class CommandTarget:
             The output; one with an error where the program gave none.
         """
         asked = Asked(case, self.id, self._secrets)
-        stdin = json.dumps(asked_as_json(case, repeat), ensure_ascii=False).encode()
+        stdin = asked_as_json(case, repeat)
         limits = replace(self._limits, timeout_s=time_allowed(case, self._limits.timeout_s))
         try:
             finished = await run_process(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -83,7 +82,7 @@ class HttpTarget:
             The output; one with an error where the endpoint gave none.
         """
         asked = Asked(case, self.id, self._secrets)
-        body = json.dumps(asked_as_json(case, repeat), ensure_ascii=False).encode()
+        body = asked_as_json(case, repeat)
         session = await self._session()
         timeout_s = time_allowed(case, self._timeout_s)
         deadline = asyncio.timeout(timeout_s)

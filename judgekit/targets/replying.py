@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from judgekit.records.case import Case
     from judgekit.records.output import TargetErrorKind
-    from judgekit.records.record import JsonObject
 
 _SHOWN_CHARACTERS = 200
 _LONGEST_ERROR = 1_000
@@ -117,7 +117,7 @@ class Asked:
         """
         try:
             return self.said(raw.decode(charset))
-        except (UnicodeDecodeError, LookupError) as error:
+        except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 
     def read_object(self, fields: Mapping[str, JsonValue], *, is_repaired: bool = False) -> Output:
@@ -155,7 +155,7 @@ class Asked:
         return output.model_copy(update=known)
 
 
-def asked_as_json(case: Case, repeat: int) -> JsonObject:
+def asked_as_json(case: Case, repeat: int) -> bytes:
     """A case as it is sent to a system under test.
 
     Args:
@@ -163,9 +163,11 @@ def asked_as_json(case: Case, repeat: int) -> JsonObject:
         repeat: Which time it is answered, from 0.
 
     Returns:
-        The case's fields and `repeat`.
+        A JSON object with the case's fields and `repeat`, in UTF-8; half a surrogate pair, which
+        UTF-8 has no bytes for, is written as its escape.
     """
-    return {**case.to_json(), "repeat": repeat}
+    whole = {**case.to_json(), "repeat": repeat}
+    return json.dumps(whole, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def time_allowed(case: Case, timeout_s: float) -> float:

@@ -80,6 +80,9 @@ def test_without_events_and_snapshot_nothing_can_be_said_of_nodes() -> None:
         ([{"type": "node:start"}, {"type": "node:complete"}] * 2, 2),
         ([{"type": "agent:start"}, {"type": "node:start"}, {"type": "agent:complete"}], 1),
         ([{"type": "recording:linked", "invocation": i} for i in (0, 0, 1)], 2),
+        ([{"type": "node:start"}, *[{"type": "tool:start"}] * 3], 1),
+        ([{"type": "tool:end", "invocation": i} for i in (0, 0, 1)], 2),
+        ([{"type": "step:start"}, {"type": "step:start"}], 2),
         ([{"type": "log"}, {"type": "log"}], 1),
     ],
 )

@@ -57,6 +57,15 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
     assert bounded("operator:add", 1, 2, timeout_s=60) == 3
 
 
+def test_a_worker_whose_time_ran_out_as_it_answered_is_not_asked_again() -> None:
+    pool = _pool(os.getpid())
+    worker = pool.take()
+    worker._give_up()
+    pool.put_back(worker)
+    assert not worker.is_alive
+    assert bounded("operator:add", 1, 3, timeout_s=60) == 4
+
+
 def test_a_worker_that_dies_as_it_is_asked_is_an_error() -> None:
     worker = _Worker()
     worker._process.kill()

@@ -33,6 +33,13 @@ def test_characters_are_counted() -> None:
     assert one("char-count", "abc", value={"max": 2}).message == "3 characters, wanted at most 2"
 
 
+def test_the_message_tells_apart_what_differs() -> None:
+    found = one("numeric", "1234567", value=1234566)
+    assert found.message == "1234567 is 1 off 1234566, allowed 0"
+    several = one("numeric", "1234567 or 1234568", value=1234567)
+    assert "more than one number: 1234567, 1234568" in several.message
+
+
 def test_bounds_bound_something() -> None:
     with pytest.raises(ValueError, match="needs `min` or `max`"):
         Bounds()

@@ -3,8 +3,6 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judgekit.checks.groups import conclude_group
 from judgekit.records.check import AssertionResult
@@ -66,6 +64,20 @@ def test_a_member_of_weight_0_does_not_count() -> None:
     assert len(result.parts) == 2
 
 
+def test_a_member_of_little_weight_counts_like_any_other_without_a_threshold() -> None:
+    light = [part(passed=True), part(passed=False, weight=1e-10)]
+    assert conclude_group(light, rule="all").passed is False
+    tiny = [part(passed=False, weight=1e300), part(passed=True, weight=1e-300)]
+    assert conclude_group(tiny, rule="any").passed is True
+    assert conclude_group(tiny, rule="none").passed is False
+
+
+def test_weights_whose_sum_no_float_holds_are_shares_all_the_same() -> None:
+    parts = [part(passed=True, weight=1e308), part(passed=False, weight=1e308)]
+    result = conclude_group(parts, rule="all", threshold=0.5)
+    assert (result.passed, result.value) == (True, 0.5)
+
+
 def test_the_message_names_who_failed_and_who_is_open() -> None:
     result = conclude_group([part(passed=True), part(passed=False), part(passed=None)], rule="all")
     assert result.message == "1 of 3 passed; failed: t (why); could not be checked: t (why)"
@@ -79,18 +91,19 @@ def test_for_none_the_message_names_who_passed() -> None:
     assert result.message == "1 of 2 passed; passed: t (why)"
 
 
-@given(
-    st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=5),
-    st.sampled_from(["all", "any", "none"]),
+@pytest.mark.parametrize(
+    ("rule", "threshold"), [("all", None), ("all", 0.6), ("any", None), ("none", None)]
 )
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_a_verdict_is_what_every_way_to_decide_the_open_members_gives(
-    passed: list[bool | None], rule: str
+    n: int, rule: str, threshold: float | None
 ) -> None:
     """Open members are never counted either way."""
-    choices = [[p] if p is not None else [True, False] for p in passed]
-    verdicts = {conclude(*way, rule=rule) for way in product(*choices)}
-    expected = verdicts.pop() if len(verdicts) == 1 else None
-    assert conclude(*passed, rule=rule) is expected
+    for passed in product([True, False, None], repeat=n):
+        choices = [[p] if p is not None else [True, False] for p in passed]
+        verdicts = {conclude(*way, rule=rule, threshold=threshold) for way in product(*choices)}
+        expected = verdicts.pop() if len(verdicts) == 1 else None
+        assert conclude(*passed, rule=rule, threshold=threshold) is expected
 
 
 def test_for_none_the_value_is_the_share_that_did_not_pass() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.checks.assertions import evaluate_assertions
@@ -104,6 +104,7 @@ def test_the_parameters_weigh_as_the_formula_says() -> None:
 _WORDS = st.lists(st.sampled_from([f"w{n}" for n in range(8)]), unique=True, max_size=8)
 
 
+@settings(max_examples=40)
 @given(_WORDS, _WORDS)
 def test_of_words_that_stand_once_it_is_the_formula(ours: list[str], theirs: list[str]) -> None:
     pairs = [(at, theirs.index(word)) for at, word in enumerate(ours) if word in theirs]
@@ -117,6 +118,7 @@ def test_of_words_that_stand_once_it_is_the_formula(ours: list[str], theirs: lis
     assert found == pytest.approx(mean * (1 - 0.5 * ((breaks + 1) / len(pairs)) ** 3))
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), min_size=1, max_size=3))
 def test_it_is_a_share_and_the_best_reference_s(text: str, references: list[str]) -> None:
     found = scored(text, *references)

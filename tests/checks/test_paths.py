@@ -3,7 +3,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.checks.paths import look_up, parse_path
@@ -95,12 +95,14 @@ def test_a_quoted_key_may_hold_anything() -> None:
     assert parse_path(r"a.'b\'.c'[\"d]\"]".replace('\\"', '"')) == ("a", "b'.c", "d]")
 
 
+@settings(max_examples=60)
 @given(st.text(alphabet=st.sampled_from("ab0-.[]'\"\\ é\n"), max_size=30))
 def test_no_path_crashes(path: str) -> None:
     with suppress(UnmetError, InputError):
         look_up(WHOLE, path)
 
 
+@settings(max_examples=60)
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
 def test_quoted_keys_come_back_as_they_were(keys: list[str]) -> None:
     """Whatever the keys are, quoting them is a path to them."""

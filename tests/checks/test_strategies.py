@@ -120,6 +120,37 @@ def test_of_several_similarities_the_least_counts() -> None:
     assert combine(plan, [], scores[:1], None).value is None
 
 
+def test_each_of_several_similarities_is_held_to_its_own_threshold() -> None:
+    limits = {"a": 0.9, "b": 0.5}
+    similar = [{"type": "similar", "value": k, "threshold": v} for k, v in limits.items()]
+    plan = plan_of("semantic_sim", assertions=similar)
+    near, far = (
+        combine(plan, [], [Score(name="similarity", value=v) for v in (value, 0.6)], None)
+        for value in (0.95, 0.7)
+    )
+    assert (near.value, near.passed, near.feedback) == (
+        0.6,
+        True,
+        "the similarity is 0.6, 0.5 wanted",
+    )
+    assert (far.value, far.passed, far.feedback) == (
+        0.6,
+        False,
+        "the similarity is 0.7, 0.9 wanted",
+    )
+    over = plan_of("semantic_sim", assertions=similar, threshold=0.55)
+    scores = [Score(name="similarity", value=value) for value in (0.56, 0.6)]
+    assert combine(over, [], scores, None).passed is True
+
+
+def test_an_assertion_similar_is_measured_where_it_looks() -> None:
+    similar = {"type": "similar", "value": "a text", "path": "outputs.main.title"}
+    plan = plan_of("semantic_sim", assertions=[similar])
+    assert plan.scorers == (
+        {"type": "similarity", "reference": "a text", "path": "outputs.main.title"},
+    )
+
+
 def test_a_hybrid_holds_similarity_to_the_threshold_of_its_assertion() -> None:
     similar = {"type": "similar", "value": "a", "threshold": 0.9}
     plan = plan_of("hybrid", assertions=[REGEX, similar], threshold=0.5)

@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.checks.assertions import evaluate_assertions
@@ -278,6 +278,7 @@ def test_sql_is_found_after_a_line_that_begins_it() -> None:
     assert contained_sql_fault("select ;\n" * 30, None, None) is not None
 
 
+@settings(max_examples=60)
 @given(st.text(alphabet="<>/ab!-\"'= &;br", max_size=40))
 def test_no_text_breaks_the_parsers(text: str) -> None:
     for fault in (html_fault(text), xml_fault(text, []), contained_xml_fault(text, [])):

@@ -115,6 +115,8 @@ def test_only_the_named_paths_may_have_to_be_the_same() -> None:
         ({"items.-1.id": {"one_of": ["B", "C"]}}, True),
         ({"items.2.id": "A"}, False),
         ({"items.x": "A"}, False),
+        ({"items.--1.id": "B"}, False),
+        ({"items." + "9" * 5000: "B"}, False),
         ({"n": {"min": 3, "max": 3}}, True),
         ({"n": {"max": 2}}, False),
         ({"n": {"min": 4}}, False),

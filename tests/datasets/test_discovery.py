@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -64,9 +65,17 @@ def test_a_document_too_large_to_look_into_is_left_out(tmp_path: Path) -> None:
 
 def test_a_folder_with_too_many_files_is_an_error(tmp_path: Path) -> None:
     for number in range(discovery.MAX_FILES + 1):
-        (tmp_path / f"{number}.x").touch()
+        os.close(os.open(tmp_path / f"{number}.x", os.O_CREAT))
     with pytest.raises(DatasetError, match="more than 10000 files"):
         discover_datasets(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    os.mkfifo(tmp_path / "b.json")
+    (tmp_path / "c.json").symlink_to("c.json")
+    assert discover_datasets(tmp_path) == []
+    assert discovery.discover_suites(tmp_path) == []
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:

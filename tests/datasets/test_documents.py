@@ -132,7 +132,7 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(value=JSON)
 def test_dumped_yaml_is_read_back_by_both_generations(
     tmp_path_factory: pytest.TempPathFactory, value: object
@@ -143,7 +143,7 @@ def test_dumped_yaml_is_read_back_by_both_generations(
     assert yaml.safe_load(text) == value
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(raw=st.binary(max_size=80) | st.text(alphabet="&*![]{}:,-?|>'\"#% \nab1<", max_size=60))
 def test_any_bytes_are_a_document_or_a_clean_error(
     tmp_path_factory: pytest.TempPathFactory, raw: bytes | str

@@ -89,7 +89,7 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(JSON)
 def test_what_json_writes_is_read_back(value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
@@ -97,7 +97,7 @@ def test_what_json_writes_is_read_back(value: object) -> None:
     assert json_lines(text)[()] == 1
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(st.text(alphabet='[]{},:"\\ aeuNtrf01.-\n', max_size=60))
 def test_any_text_is_read_as_the_library_reads_it_or_refused(text: str) -> None:
     try:

@@ -238,8 +238,8 @@ def test_a_missing_rubric_file_is_a_rubric_error(tmp_path: Path) -> None:
 
 
 def test_a_mapping_with_too_many_unknown_fields_is_refused_at_once(tmp_path: Path) -> None:
-    text = json.dumps({f"field{n}": n for n in range(20_000)})
-    with pytest.raises(RubricError, match=r"and 19,502 more are wrong with it"):
+    text = json.dumps({f"field{n}": n for n in range(2_000)})
+    with pytest.raises(RubricError, match=r"and 1,502 more are wrong with it"):
         load_rubric(put(tmp_path, text, "r.json"))
 
 
@@ -274,7 +274,7 @@ CASES = st.builds(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(cases=st.lists(CASES, min_size=1, max_size=4, unique_by=lambda case: case.id), name=WORDS)
 def test_a_dataset_dumped_is_loaded_again(
     tmp_path_factory: pytest.TempPathFactory, cases: list[Case], name: str
@@ -300,7 +300,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(value=TREES)
 def test_any_structure_is_loaded_or_a_clean_error(
     tmp_path_factory: pytest.TempPathFactory, value: object

@@ -219,7 +219,7 @@ OUTPUTS = st.builds(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(output=OUTPUTS)
 def test_an_output_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, output: Output
@@ -236,7 +236,7 @@ VALUES: st.SearchStrategy[object] = (
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(row=st.dictionaries(FIELDS, VALUES, max_size=6), suffix=st.sampled_from([".jsonl", ".tsv"]))
 def test_any_row_is_an_output_or_a_clean_error(
     tmp_path_factory: pytest.TempPathFactory, row: dict[str, object], suffix: str

@@ -182,17 +182,17 @@ def test_without_pyarrow_the_extra_is_named(
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 def test_memory_stays_flat_over_many_rows(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    line = json.dumps({"a": "x" * 2000}) if name == "a.jsonl" else "x" * 2000
-    path.write_text("a\n" * (name == "a.csv") + f"{line}\n" * 10_000)
+    line = json.dumps({"a": "x" * 10_000}) if name == "a.jsonl" else "x" * 10_000
+    path.write_text("a\n" * (name == "a.csv") + f"{line}\n" * 2_000)
     tracemalloc.start()
     n_rows = sum(1 for _ in iter_rows(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert n_rows == 10_000
+    assert n_rows == 2_000
     assert peak < 2 * 2**20
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(
     raw=st.binary(max_size=80) | st.text(alphabet='{}[]":,ab1\\u\n\r\t', max_size=60),
     name=st.sampled_from(
@@ -210,7 +210,7 @@ def test_any_bytes_are_rows_or_a_clean_error(
         assert all(row.line >= 1 for row in found)
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.fixed_dictionaries({"a": st.text(), "b": st.integers() | st.none()}), max_size=5)
 )

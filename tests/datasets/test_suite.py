@@ -209,7 +209,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(value=TREES)
 def test_any_structure_is_a_suite_or_a_clean_error(
     tmp_path_factory: pytest.TempPathFactory, value: object

@@ -229,7 +229,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80)
 @given(JSON)
 def test_no_value_crashes_the_reader(value: Any) -> None:
     try:

@@ -227,7 +227,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(value=TREES, name=st.sampled_from(["fuzz.json", "fuzz.jsonl", "fuzz.yaml"]))
 def test_any_structure_is_validated_without_an_error(
     tmp_path_factory: pytest.TempPathFactory, value: object, name: str
@@ -236,7 +236,7 @@ def test_any_structure_is_validated_without_an_error(
     assert all(isinstance(problem, Problem) for problem in validate_path(path))
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(raw=st.binary(max_size=60), suffix=st.sampled_from(["csv", "jsonl", "yaml", "parquet"]))
 def test_any_bytes_are_validated_without_an_error(
     tmp_path_factory: pytest.TempPathFactory, raw: bytes, suffix: str

@@ -34,11 +34,11 @@ def share_left(name: str, output: Output, quantity: Quantity, limit: float) -> S
     """
     found = measured(output, quantity)
     if found.gap is not None:
-        raise UndecidedError(f"at least {found.value:g} {found.unit}, but {found.gap}")
+        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
     return Score(
         name=name,
         value=min(max(1 - found.value / limit, 0.0), 1.0),
         raw=found.value,
         unit=found.unit,
-        message=f"{found.value:g} of at most {limit:g} {found.unit}",
+        message=f"{found.value:.15g} of at most {limit:.15g} {found.unit}",
     )

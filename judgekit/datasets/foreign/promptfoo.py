@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ from judgekit.datasets.foreign.attachments import (
     Shelf,
     safe_name,
 )
-from judgekit.datasets.foreign.promptfoo_assertions import AssertionReader, Checks
+from judgekit.datasets.foreign.promptfoo_assertions import AssertionReader
+from judgekit.datasets.foreign.promptfoo_checks import Checks, hold_to_mean
 from judgekit.datasets.foreign.promptfoo_names import CODE, GRADED, PLAIN
 from judgekit.datasets.foreign.promptfoo_tables import row_as_test
 from judgekit.datasets.foreign.promptfoo_trajectory import ON_TRAJECTORY
@@ -75,6 +77,7 @@ class _Config:
         value = document.value
         self._fields: JsonObject = value if isinstance(value, dict) else {"tests": value}
         self._is_list = not isinstance(value, dict)
+        self._is_full = False
         self._folder = document.path.parent
         self._shelf = Shelf(FolderAttachments(self._folder))
         templates = self._fields.get("assertionTemplates")
@@ -93,8 +96,7 @@ class _Config:
         given = default if isinstance(default, dict) else {}
         for test in itertools.chain(self._tests(), self._scenarios()):
             self._take(test, given)
-            if len(self.reading.cases) > MAX_CASES:
-                self.reading.add(test.at, f"the variables come to more than {MAX_CASES} cases")
+            if self._is_full:
                 return
 
     def _tests(self) -> Iterator[_Test]:
@@ -183,9 +185,15 @@ class _Config:
         if isinstance(options, dict) and options.get("disableDefaultAsserts") is True:
             asserted = self._asserted(test.fields, test.at)
         variables = self._variables(whole.get("vars"), (*test.at, "vars"))
-        expanded = list(itertools.islice(_expanded(variables, options), MAX_CASES + 1))
-        for place, each in enumerate(expanded, start=1):
-            name = test.number if len(expanded) == 1 else f"{test.number}.{place}"
+        lists = _expanded_lists(variables, options)
+        n_cases = math.prod(map(len, lists.values()))
+        if n_cases + len(self.reading.cases) > MAX_CASES:
+            self.reading.add(test.at, f"the variables come to more than {MAX_CASES} cases")
+            self._is_full = True
+            return
+        for place, values in enumerate(itertools.product(*lists.values()), start=1):
+            name = test.number if n_cases == 1 else f"{test.number}.{place}"
+            each = {**variables, **dict(zip(lists, values, strict=True))}
             self._add(name, whole, each, asserted, test.at)
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
@@ -229,7 +237,13 @@ class _Config:
         if fault := threshold_fault(("threshold",), threshold, ()):
             self.reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=name)
             return
+        if threshold is not None and not _is_number(threshold):
+            message = f"`threshold` must be a number from 0 to 1, not {kind_of(threshold)}"
+            self.reading.add((*at, "threshold"), message, case_id=name)
+            return
         checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
+        if threshold is not None:
+            hold_to_mean(checks, threshold, at, self.reading)
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)
@@ -256,6 +270,10 @@ class _Config:
             self.reading.spec_places[name] = checks.places
 
 
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
 def _evaluation(checks: Checks) -> JsonObject | None:
     """One similarity decides, with the other assertions as guards, unless a judge is asked too."""
     if len(checks.similarities) != 1 or checks.criteria:
@@ -276,10 +294,8 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
     return merged
 
 
-def _expanded(variables: JsonObject, options: JsonValue) -> Iterator[JsonObject]:
-    """One set of variables for each combination of the values of those that are lists."""
+def _expanded_lists(variables: JsonObject, options: JsonValue) -> dict[str, list[JsonValue]]:
+    """The variables with several values, of whose combinations each makes a case."""
     if isinstance(options, dict) and options.get("disableVarExpansion") is True:
-        return iter([variables])
-    lists = {name: v for name, v in variables.items() if isinstance(v, list) and v}
-    combined = itertools.product(*lists.values())
-    return ({**variables, **dict(zip(lists, values, strict=True))} for values in combined)
+        return {}
+    return {name: v for name, v in variables.items() if isinstance(v, list) and v}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgekit.datasets.faults import kind_of, suggestion
 from judgekit.datasets.foreign.attachments import AttachmentError
+from judgekit.datasets.foreign.promptfoo_checks import Checks, warn_of_scores
 from judgekit.datasets.foreign.promptfoo_names import (
     CODE,
     DEFAULT_SIMILARITY,
@@ -42,36 +42,8 @@ _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
-
-
-@dataclass(slots=True)
-class Checks:
-    """What the assertions of one test come to."""
-
-    assertions: list[JsonObject] = field(default_factory=list)
-    """Those that need no model."""
-
-    places: list[KeyPath] = field(default_factory=list)
-    """Where each of those stands."""
-
-    criteria: list[JsonValue] = field(default_factory=list)
-    """The others, as the fields of a `Criterion`."""
-
-    reference: str | None = None
-    """The first good answer one of them names."""
-
-    similarities: list[float] = field(default_factory=list)
-    """The threshold of each assertion that asks for likeness to one text."""
-
-    def add(self, spec: JsonObject, at: KeyPath) -> None:
-        """Take an assertion.
-
-        Args:
-            spec: The assertion.
-            at: Where it stands.
-        """
-        self.assertions.append(spec)
-        self.places.append(at)
+_TOLD = 20
+"""How many settings of one assertion that are not used are named."""
 
 
 class AssertionReader:
@@ -351,16 +323,23 @@ class AssertionReader:
             self._reading.add(at, message, "leave the threshold out, or part the set")
         elif inner.assertions:
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions]}
-            spec |= {key: found[key] for key in ("threshold", "weight") if found.get(key)}
+            known = ("threshold", "weight")
+            spec |= {key: found[key] for key in known if found.get(key) is not None}
+            warn_of_scores(inner, at, self._reading)
             checks.add(spec, at)
         checks.reference = checks.reference or inner.reference
 
     def _warn_of_settings(self, found: JsonObject, at: KeyPath) -> None:
         is_meteor = str(found.get("type")).removeprefix(_NOT) == "meteor"
-        for name in found.keys() - _SETTINGS - (_METEOR if is_meteor else set()):
+        known = _SETTINGS | (_METEOR if is_meteor else frozenset())
+        others = [name for name in found if name not in known]
+        for name in others[:_TOLD]:
             message = f"`{name}` of the assertion is not used here"
             remedy = "judges are set in the suite" if name == "provider" else None
             self._reading.warn((*at, name), message, remedy)
+        if len(others) > _TOLD:
+            message = f"and {len(others) - _TOLD:,} more are not used here"
+            self._reading.warn((*at, others[_TOLD]), message)
 
 
 def _unused(name: str, criteria: list[JsonValue]) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _EXPECTED = re.compile(r"__expected\d*")
 _METADATA = "__metadata:"
+_LIST = "[]"
+_COMMA = re.compile(r"(?<!\\),")
 _ASSERTION = re.compile(
     r"(?P<type>(?:not-)?[a-z][a-z-]*)(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
     re.DOTALL,
@@ -39,19 +41,18 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
     asserted: list[JsonValue] = []
     found: JsonObject = {}
     for name, cell in row.items():
-        if _EXPECTED.fullmatch(name):
-            if cell not in ("", None):
-                asserted.append(assertion_of_text(str(cell), known))
-        elif name.startswith(_METADATA):
-            metadata[name.removeprefix(_METADATA).removesuffix("[]")] = cell
+        if not name.startswith("__"):
+            variables[name] = cell
+        elif cell is None or not str(cell).strip():
+            continue
+        elif _EXPECTED.fullmatch(name):
+            asserted.append(assertion_of_text(str(cell), known))
         elif name == "__description":
             found["description"] = cell
         elif name == "__threshold":
             found["threshold"] = _number(str(cell))
-        elif name.startswith("__"):
-            metadata[name] = cell
         else:
-            variables[name] = cell
+            metadata |= _metadata(name, cell)
     return {**found, "vars": variables, "assert": asserted, "metadata": metadata}
 
 
@@ -82,6 +83,15 @@ def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
     elif value:
         found["value"] = value
     return found
+
+
+def _metadata(column: str, cell: JsonValue) -> JsonObject:
+    """What a column of metadata or of settings says; `__metadata:tags[]` is a list."""
+    name = column.removeprefix(_METADATA)
+    if name == column or not name.endswith(_LIST):
+        return {name: cell}
+    parts = [part.strip().replace(r"\,", ",") for part in _COMMA.split(str(cell))]
+    return {name.removesuffix(_LIST): [*parts]}
 
 
 def _number(text: str) -> JsonValue:

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.datasets.foreign.quality_format import CriterionFields
+    from judgekit.records.case import Case
     from judgekit.records.record import JsonObject
 
 OF_CASES = ("context", "stratum", "assertions", "evaluation")
 """Fields of a case that a `test-case` has no place for; they stand among its fields."""
+
+BENCHMARKS = "benchmarks"
+"""The entry of a case's metadata that names the benchmarks it came with."""
 
 TAKEN = frozenset(
     {
@@ -66,6 +70,25 @@ def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
         name: item for name, item in metadata.items() if name in TAKEN - {"rubricId"}
     }
     return {**plain, "metadata": inner} if inner else plain
+
+
+def benchmarks_of(case: Case) -> dict[str, JsonObject]:
+    """The benchmarks of a quality memory that a case came with.
+
+    Args:
+        case: A case.
+
+    Returns:
+        What each says of itself, by its id.
+    """
+    given = case.metadata.get(BENCHMARKS)
+    items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    found = ((item.get("id"), item) for item in items)
+    return {
+        name: {key: value for key, value in item.items() if key != "id"}
+        for name, item in found
+        if isinstance(name, str) and name and isinstance(item.get("name"), str)
+    }
 
 
 def added_to_criterion(criterion: CriterionFields, fields: JsonObject) -> JsonObject:

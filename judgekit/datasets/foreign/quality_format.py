@@ -29,7 +29,7 @@ class TestCaseFields(CamelRecord):
     """A `test-case`."""
 
     additions: ClassVar[frozenset[str]] = frozenset(
-        {"assertions", "context", "evaluation", "metadata", "stratum"}
+        {"assertions", "benchmarks", "context", "evaluation", "metadata", "stratum"}
     )
 
     __test__ = False

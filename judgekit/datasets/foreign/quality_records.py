@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgekit.datasets.faults import suggestion
 from judgekit.datasets.foreign.marks import RECORD_LISTS, is_object
-from judgekit.datasets.foreign.quality_additions import added_to_case
+from judgekit.datasets.foreign.quality_additions import BENCHMARKS, added_to_case
 from judgekit.datasets.foreign.quality_format import (
     BenchmarkFields,
     CriterionFields,
@@ -22,7 +22,7 @@ from judgekit.datasets.foreign.reading import Reading
 from judgekit.datasets.foreign.shape import CamelRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -45,6 +45,9 @@ UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
 """Fields of a test case that a case has no place for, with their names in its metadata."""
+
+_NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
+"""Fields of a benchmark that are not kept with its cases."""
 
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
@@ -166,8 +169,9 @@ def add_cases(export: Export) -> None:
         )
         parts = {other: criteria[other].fields for other in own if other in criteria}
         rubrics[key] = rubric_of(rubric.fields, parts, (*rubric.at, "fields"), reading, key=key)
+    benchmarks = _benchmarks(export)
     for found in export.of("test-case", TestCaseFields).values():
-        _add_case(found, rubrics, export)
+        _add_case(found, rubrics, benchmarks.get(found.id, []), export)
     for benchmark in export.of("benchmark", BenchmarkFields).values():
         for index, case_id in enumerate(benchmark.fields.test_case_ids):
             export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
@@ -215,8 +219,22 @@ def _own_id(fields: CamelRecord, known: Mapping[str, object]) -> str:
     return name if isinstance(name, str) else str(len(known) + 1)
 
 
+def _benchmarks(export: Export) -> dict[str, list[JsonObject]]:
+    """What the benchmarks of each case say of themselves, by its id; not what came out of them."""
+    found: dict[str, list[JsonObject]] = {}
+    for key, benchmark in export.of("benchmark", BenchmarkFields).items():
+        given = benchmark.fields.as_given()
+        known = {name: item for name, item in given.items() if name not in _NOT_OF_CASES}
+        for case_id in dict.fromkeys(benchmark.fields.test_case_ids):
+            found.setdefault(case_id, []).append({**known, "id": key})
+    return found
+
+
 def _add_case(
-    found: Found[TestCaseFields], rubrics: Mapping[str, JsonObject | None], export: Export
+    found: Found[TestCaseFields],
+    rubrics: Mapping[str, JsonObject | None],
+    benchmarks: Sequence[JsonObject],
+    export: Export,
 ) -> None:
     given = found.fields
     rubric_id = given.rubric_id
@@ -230,6 +248,8 @@ def _add_case(
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
     own = {name: getattr(given, field) for field, name in _KEPT.items()}
+    if benchmarks:
+        metadata = {**metadata, BENCHMARKS: [*benchmarks]}
     fields: JsonObject = {
         "id": found.id,
         "name": given.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import ValidationError
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from judgekit.records.record import JsonObject, Record
 
 _DOUBLE = "a duplicate id"
+_LOOKED_UP_MAX = 5_000
+"""How many names that are not known are compared with those that are; a file may have millions."""
+
 
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
@@ -57,6 +61,8 @@ class Reading:
 
     header: JsonObject = field(default_factory=dict)
     """What it says of the dataset: name, version, description."""
+
+    _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
     def add(
         self,
@@ -124,11 +130,20 @@ class Reading:
             return None
         if isinstance(record, CamelRecord | SnakeRecord):
             for where, known in unknown_fields(record):
-                near = suggestion(str(where[-1]), known, synonyms)
                 # Other tools' files may hold more than is read here; a misspelt name is told.
+                near = self._near(str(where[-1]), known, synonyms)
                 if near.startswith("did you mean"):
                     self.warn((*at, *where), f"the field `{where[-1]}` is not known", near)
         return record
+
+    def _near(self, name: str, known: tuple[str, ...], synonyms: Mapping[str, str] | None) -> str:
+        """What an unknown name may have meant; of a great many names the first are looked at."""
+        key = (name, known)
+        if key not in self._looked_up:
+            if len(self._looked_up) >= _LOOKED_UP_MAX:
+                return ""
+            self._looked_up[key] = suggestion(name, known, synonyms)
+        return self._looked_up[key]
 
     def objects(self, value: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The items of a list of objects; what is none is noted.
@@ -250,7 +265,8 @@ def _misspelt(fault: Fault, model: type[Record], value: object) -> str | None:
     if len(fault.where) != 1 or not isinstance(value, dict) or name in value:
         return None
     known = {field.alias or own for own, field in model.model_fields.items()}
-    near = get_close_matches(name, [str(key) for key in value.keys() - known], n=1)
+    others = islice((str(key) for key in value if key not in known), _LOOKED_UP_MAX)
+    near = get_close_matches(name, others, n=1)
     return f"is `{near[0]}` meant for it? rename it" if near else None
 
 

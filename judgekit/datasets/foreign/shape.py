@@ -61,8 +61,9 @@ def unknown_fields(
     fields = type(record).model_fields
     known = tuple(field.alias or name for name, field in fields.items())
     own = record.additions if isinstance(record, CamelRecord) else frozenset()
-    for name in record.extra.keys() - own:
-        yield (*at, name), known
+    for name in record.extra:
+        if name not in own:
+            yield (*at, name), known
     for name, field in fields.items():
         value = getattr(record, name)
         place = (*at, field.alias or name)

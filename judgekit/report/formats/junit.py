@@ -9,7 +9,7 @@ from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
 
-from judgekit.report.formats.strategy_outcomes import unsaid_checks
+from judgekit.report.formats.reasons import reasons
 from judgekit.report.replacing import check_place, replaced
 
 if TYPE_CHECKING:
@@ -114,37 +114,15 @@ def _finding(answer: Concluded) -> _Finding | None:
         return _Finding("error", name, _first_line(result.output.error), result.output.error)
     if answer.passed is True:
         return None
-    reasons = list(_reasons(answer))
-    text = "\n".join(reasons)
+    said = reasons(answer)
+    text = "\n".join(said)
     if answer.passed is False:
         message = f"value {answer.value:.3f}" if answer.value is not None else "did not pass"
-        message = "; ".join((message, *map(_first_line, reasons[:1])))
+        message = "; ".join((message, *map(_first_line, said[:1])))
         return _Finding("failure", "judgekit", message, text)
-    if not reasons:
+    if not said:
         return _Finding("skipped", "", "nobody has judged it")
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
-
-
-def _reasons(answer: Concluded) -> Iterator[str]:
-    """Why an answer does not pass, or may not: assertions, then judges."""
-    result = answer.result
-    for check in unsaid_checks(result):
-        if check.passed is not True:
-            state = "failed" if check.passed is False else "could not be checked"
-            yield f"{check.type or 'assertion'} {state}: {check.message}"
-    if answer.passed is False and answer.verdict is not None:
-        for criterion in answer.verdict.criteria:
-            if criterion.passed is False:
-                must = ", required" if criterion.required else ""
-                yield f"{criterion.name} {criterion.value:.3f} is below its pass mark{must}"
-                yield from _rationales(criterion.name, answer)
-    yield from (f"{one.criterion}: {one.kind}: {one.message}" for one in result.failures)
-
-
-def _rationales(criterion: str, answer: Concluded) -> Iterator[str]:
-    for judgment in answer.result.judgments:
-        if judgment.criterion == criterion:
-            yield f"  {judgment.judge or judgment.source}: {judgment.rationale}"
 
 
 def _test(answer: Concluded, classname: str, found: _Finding | None) -> Iterator[str]:

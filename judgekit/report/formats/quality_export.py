@@ -7,7 +7,9 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING
 
+from judgekit.datasets.foreign.quality_additions import benchmarks_of
 from judgekit.report.formats.listing import write_list
+from judgekit.report.formats.quality_failures import failure_object
 from judgekit.report.formats.quality_objects import (
     RubricIds,
     case_object,
@@ -46,7 +48,8 @@ def quality_export(run: RunInfo, answers: Iterable[Concluded]) -> Iterator[JsonO
     """A run as objects of a quality memory.
 
     Test cases, rubrics and criteria come before the first answer that needs them; then each
-    `test-run` with its `eval-judgment`s; at the end the `benchmark` and, for each variant, a
+    `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
+    `benchmark`, with the id of the one that all cases came with, and for each variant a
     `benchmark-run` with the ids of its test runs. Of all answers only ids and numbers are kept.
 
     Args:
@@ -123,6 +126,7 @@ class _Export:
     case_ids: dict[str, None] = field(default_factory=dict)
     rubrics: RubricIds = field(default_factory=RubricIds)
     variants: dict[str, _Variant] = field(default_factory=dict)
+    shared: dict[str, JsonObject] | None = None
 
     def objects(self, answers: Iterable[Concluded]) -> Iterator[JsonObject]:
         for answer in answers:
@@ -140,11 +144,16 @@ class _Export:
             yield from rubric_objects(rubric, rubric_id) if is_new else ()
         if result.case.id not in self.case_ids:
             self.case_ids[result.case.id] = None
+            own = benchmarks_of(result.case)
+            self.shared = own if self.shared is None else _in_both(self.shared, own)
             yield case_object(result.case, rubric_id)
         self.variants.setdefault(result.variant, _Variant()).take(answer)
         yield run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
             yield from judgment_objects(answer, rubric, rubric_id)
+        failure = failure_object(answer, rubric, rubric_id)
+        if failure is not None:
+            yield failure
 
     def _benchmark(self) -> JsonObject:
         run, last = self.run, list(self.variants.values())[-1:]
@@ -158,12 +167,18 @@ class _Export:
             "status": "active",
         }
         known: JsonObject = {name: item for name, item in fields.items() if item is not None}
-        return {"type": "benchmark", "id": run.suite, "fields": known}
+        theirs = (self.shared or {}).get(self.benchmark_id, {})
+        return {"type": "benchmark", "id": self.benchmark_id, "fields": {**known, **theirs}}
+
+    @property
+    def benchmark_id(self) -> str:
+        """That of the benchmark all cases came with, else the suite's name."""
+        return next(iter(self.shared or {}), self.run.suite)
 
     def _benchmark_run(self, name: str, variant: _Variant) -> JsonObject:
         run = self.run
         fields: JsonObject = {
-            "benchmarkId": run.suite,
+            "benchmarkId": self.benchmark_id,
             "testRunIds": variant.run_ids,
             "overallScore": variant.overall,
             "passRate": variant.pass_rate,
@@ -175,3 +190,7 @@ class _Export:
             "status": run.status,
         }
         return {"type": "benchmark-run", "id": f"{run.id}/{name}", "fields": fields}
+
+
+def _in_both(one: dict[str, JsonObject], other: dict[str, JsonObject]) -> dict[str, JsonObject]:
+    return {name: fields for name, fields in one.items() if name in other}

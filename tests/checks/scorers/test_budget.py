@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.checks.scoring import score_output
@@ -56,6 +56,7 @@ def test_a_silent_event_leaves_the_score_open() -> None:
     assert "1 of 2 agent:complete events" in str(score(output, type="latency").error)
 
 
+@settings(max_examples=40)
 @given(st.floats(min_value=0, max_value=1e12), st.floats(min_value=0, max_value=1e12))
 def test_taking_longer_never_scores_more(one: float, other: float) -> None:
     values = [score(Output(text="a", duration_ms=ms), type="latency").value for ms in (one, other)]

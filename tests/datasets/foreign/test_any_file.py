@@ -79,7 +79,7 @@ def replaced(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_wrong_value_at_any_place_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
@@ -98,6 +98,7 @@ KEYS = (
 )  # fmt: skip
 
 
+@settings(max_examples=60)
 @given(value=st.recursive(VALUES, lambda v: st.dictionaries(st.sampled_from(KEYS), v, max_size=4)
                           | st.lists(v, max_size=2), max_leaves=6))  # fmt: skip
 def test_any_structure_with_their_keys_is_read_or_refused(
@@ -108,7 +109,7 @@ def test_any_structure_with_their_keys_is_read_or_refused(
     read_every_way(path)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data(), name=st.sampled_from([*DOCUMENTS, "samples.jsonl"]))
 def test_a_file_cut_off_or_damaged_is_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, name: str
@@ -121,7 +122,7 @@ def test_a_file_cut_off_or_damaged_is_refused(
     read_every_way(path)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_a_damaged_zip_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -140,6 +141,7 @@ def test_a_damaged_zip_is_read_or_refused(
             door(path)
 
 
+@settings(max_examples=60)
 @given(value=VALUES)
 def test_anything_is_upgraded_or_refused_and_downgraded(value: Any) -> None:
     with suppress(InputError):

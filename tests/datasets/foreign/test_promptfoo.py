@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.checks.assertions import evaluate_assertions
 from judgekit.datasets.foreign import promptfoo
 from judgekit.datasets.foreign.promptfoo_names import CODE, GRADED, PLAIN
 from judgekit.datasets.foreign.promptfoo_tables import assertion_of_text, row_as_test
@@ -13,6 +14,7 @@ from judgekit.records.case import CaseEvaluation
 from judgekit.records.rubric import Rubric
 from tests.datasets.foreign import FOREIGN
 from tests.datasets.foreign.writing import errors_of, line_with, warnings_of, write
+from tests.factories import make_output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +101,38 @@ def test_a_test_with_a_threshold_passes_by_its_mean(cases: dict[str, Case]) -> N
     assert (manner.name, manner.question) == ("manner", "- is polite\n- is short")
 
 
+def test_a_test_with_a_threshold_passes_by_the_mean_of_its_checks(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "yes"}, {"type": "contains", "value": "no"}]
+    path = write(tmp_path, config(asserting(*members, threshold=0.5)))
+    [case] = load_dataset(path).cases
+    assert case.assertions == ({"type": "all", "assertions": members, "threshold": 0.5},)
+    [found] = evaluate_assertions(make_output("yes"), case.assertions)
+    assert found.passed is True
+    assert warnings_of(path) == []
+
+
+def test_what_a_mean_counts_otherwise_here_is_told(tmp_path: Path) -> None:
+    checked, graded = {"type": "bleu", "value": "x"}, {"type": "llm-rubric", "value": "y"}
+    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must hold")):
+        path = write(tmp_path, config(asserting({"type": "is-json"}, member, threshold=0.5)))
+        [warning] = warnings_of(path)
+        assert told in warning
+
+
+def test_a_mean_of_checks_that_do_not_count_is_none(tmp_path: Path) -> None:
+    unweighted = {"type": "is-json", "weight": 0}
+    path = write(tmp_path, config(asserting(unweighted, threshold=0.5)))
+    assert load_dataset(path).cases[0].assertions == (unweighted,)
+
+
+def test_a_set_keeps_a_threshold_and_a_weight_of_0(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "x"}]
+    given = {"type": "assert-set", "threshold": 0, "weight": 0, "assert": members}
+    path = write(tmp_path, config(asserting(given, {"type": "is-json"})))
+    first = load_dataset(path).cases[0].assertions[0]
+    assert first == {"type": "all", "assertions": members, "threshold": 0, "weight": 0}
+
+
 def test_variables_with_several_values_make_a_case_for_each_combination(
     cases: dict[str, Case],
 ) -> None:
@@ -114,10 +148,13 @@ def test_variables_with_several_values_make_a_case_for_each_combination(
 def test_a_table_of_tests_is_read(cases: dict[str, Case]) -> None:
     first, second, third = (cases[f"test-{number}"] for number in (3, 4, 5))
     assert (first.name, first.metadata) == ("from a table", {"source": "sheet", "threshold": 0.5})
-    assert first.assertions[1:] == (
+    [mean] = first.assertions
+    assert (mean["type"], mean["threshold"], first.evaluation) == ("all", 0.5, None)
+    assert mean["assertions"] == [
+        {"type": "latency", "threshold": 3000},
         {"type": "contains", "value": "Flo"},
         {"type": "similar", "value": "Hello Flo", "threshold": 0.7},
-    )
+    ]
     assert second.assertions[1] == {"type": "equals", "value": "Hallo Gus"}
     assert third.assertions[1:] == (
         {"type": "contains-any", "value": ["Hal", "Hallo"]},
@@ -203,6 +240,12 @@ def test_what_should_be_mended_is_a_warning(
     assert errors_of(path) == []
 
 
+def test_a_column_of_a_list_is_one_and_an_empty_cell_says_nothing() -> None:
+    row = {"q": "", "__metadata:tags[]": r"a, b\, c", "__metadata:owner": " ", "__threshold": ""}
+    test = row_as_test({**row, "__description": None}, KNOWN)
+    assert test == {"vars": {"q": ""}, "assert": [], "metadata": {"tags": ["a", "b, c"]}}
+
+
 def test_columns_of_settings_are_kept() -> None:
     test = row_as_test({"q": "Q", "__prefix": "P", "__expected": ""}, KNOWN)
     assert test == {"vars": {"q": "Q"}, "assert": [], "metadata": {"__prefix": "P"}}
@@ -253,6 +296,9 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": [{"vars": "file://v.yaml"}]}, "`vars` must be a mapping here"),
         ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
         ({"tests": [{"vars": {"q": "file://v.js"}}]}, "is code, which is never run"),
+        ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
+        ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
+        ({"tests": [{"threshold": -1}]}, "must be a number from 0 to 1"),
         ({"tests": [{"threshold": 80}]}, "`threshold` is 80, but thresholds are on [0, 1]"),
         ({"tests": [{"assert": 7}]}, "`assert` must be a list, not a number"),
         ({"defaultTest": "file://d.yaml"}, "`defaultTest` in a file of its own is not read"),
@@ -283,6 +329,15 @@ def test_variables_that_come_to_too_many_cases_are_refused(tmp_path: Path) -> No
     assert 10 ** len(many) > promptfoo.MAX_CASES
     with pytest.raises(DatasetError, match="come to more than 100000 cases"):
         load_dataset(path)
+
+
+def test_of_many_settings_that_are_not_used_the_first_are_named(tmp_path: Path) -> None:
+    many = {f"setting{n}": n for n in range(1_020)}
+    path = write(tmp_path, config(asserting({"type": "is-json", **many})))
+    told = warnings_of(path)
+    assert len(told) == 21
+    assert told[0] == "`setting0` of the assertion is not used here"
+    assert told[-1] == "and 1,000 more are not used here"
 
 
 def test_a_list_of_tests_alone_is_read(tmp_path: Path) -> None:

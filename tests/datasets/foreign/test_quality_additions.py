@@ -58,7 +58,7 @@ def test_how_a_case_is_evaluated_comes_back() -> None:
     assert read(objects_of(case)) == (case,)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     case=st.builds(
         make_case,

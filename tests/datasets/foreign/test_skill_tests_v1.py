@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.datasets.foreign.skill_tests_v1 import downgrade, is_version_1, upgrade
@@ -28,6 +28,7 @@ TESTS = st.lists(
 )
 
 
+@settings(max_examples=60)
 @given(tests=TESTS)
 def test_tests_of_version_1_come_back_from_version_2(tests: list[Any]) -> None:
     assert downgrade(upgrade(tests)) == (tests, ())

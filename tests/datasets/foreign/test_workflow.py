@@ -27,6 +27,13 @@ def test_a_workflow_dataset_is_read_with_its_assertions() -> None:
     assert len(second.assertions) == 7
 
 
+def test_of_a_great_many_unknown_fields_the_first_are_looked_at(tmp_path: Path) -> None:
+    case = {"id": "a", "input": 1, "assertions": [{"type": "behavior.no_errors"}]}
+    many = {f"{n}": n for n in range(5_000)}
+    path = write(tmp_path, make(case, verison=1, **many, workflowname=1))
+    assert warnings_of(path) == ["the field `verison` is not known"]
+
+
 def test_every_fault_is_found_at_once_with_its_line(tmp_path: Path) -> None:
     cases = [
         {"id": "a", "input": 1, "assertions": [{"type": "output.contains", "path": "p"}]},

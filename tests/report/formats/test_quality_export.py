@@ -56,7 +56,7 @@ def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
     found = exported(make_answer(4, 5), make_answer(2, 5, repeat=1), run=run)
     assert {kind: len(items) for kind, items in found.items()} == {
         "rubric": 1, "rubric-criterion": 2, "test-case": 1, "test-run": 2, "eval-judgment": 4,
-        "benchmark": 1, "benchmark-run": 1,
+        "eval-failure": 1, "benchmark": 1, "benchmark-run": 1,
     }  # fmt: skip
     rubric, case, (first, second) = found["rubric"][0], found["test-case"][0], found["test-run"]
     assert rubric["criteriaIds"] == [criterion["id"] for criterion in found["rubric-criterion"]]
@@ -101,6 +101,88 @@ def test_a_pass_can_be_found_again_from_the_total_and_the_threshold() -> None:
     assert one["maxPossibleScore"] == pytest.approx(0.8 * 5 + 0.2)
     half = make_answer(judgments=judgments[:1], run=run)
     assert exported(half, run=run)["test-run"][0]["totalScore"] is None
+
+
+def test_each_answer_that_fails_has_a_failure_that_says_why() -> None:
+    found = exported(make_answer(1, 5), make_answer(5, 1, repeat=1), make_answer(repeat=2))
+    first, second = found["eval-failure"]
+    accuracy, clarity = (criterion["id"] for criterion in found["rubric-criterion"])
+    assert [one["testRunId"] for one in (first, second)] == [
+        one["id"] for one in found["test-run"][:2]
+    ]
+    assert (first["failureType"], first["severity"]) == ("wrong-output", "critical")
+    assert (first["affectedCriterionIds"], second["affectedCriterionIds"]) == (
+        [accuracy],
+        [clarity],
+    )
+    assert "accuracy 0.000 is below its pass mark, required" in first["description"]
+    assert (second["severity"], "clarity" in second["description"]) == ("major", True)
+
+
+def test_where_only_the_mean_falls_short_all_that_draw_it_down_are_affected() -> None:
+    lenient = [make_criterion(name, pass_value=0.25) for name in ("accuracy", "clarity")]
+    run = make_run(rubric=make_rubric(*lenient, pass_threshold=0.7))
+    [failure] = exported(make_answer(3, 3, run=run), run=run)["eval-failure"]
+    assert len(failure["affectedCriterionIds"]) == 2
+    assert (failure["severity"], failure["description"]) == ("major", "the value is 0.500")
+
+
+@pytest.mark.parametrize(
+    ("output", "name", "kind"),
+    [
+        (make_output("30"), "is-json", "format-error"),
+        (make_output("30"), "text.contains_xml", "format-error"),
+        (make_output("30"), "contains", "wrong-output"),
+        (make_output(""), "contains", "wrong-output"),
+        (make_output("I cannot help with that."), "is-json", "refusal"),
+        (make_output(None, data={"a": 1}), "acme.json", "wrong-output"),
+        (make_output(None, error="60 s", error_kind="timeout"), "is-json", "timeout"),
+        (make_output(None, error="no", error_kind="refused"), "is-json", "refusal"),
+    ],
+)
+def test_the_type_of_a_failure_is_what_can_be_seen(output: Any, name: str, kind: str) -> None:
+    run = make_run(rubric=None, panel={})
+    checks = [] if output.error else [check(name, passed=False)]
+    answer = make_answer(None, None, run=run, output=output, checks=checks)
+    [failure] = exported(answer, run=run)["eval-failure"]
+    assert (failure["failureType"], failure["severity"]) == (kind, "major")
+    assert failure["description"] == (output.error or f"{name} failed: {name} says so")
+    assert failure["affectedCriterionIds"] == []
+
+
+def test_what_is_undecided_or_a_crash_is_no_failure_of_the_memory_s_kinds() -> None:
+    crashed = make_output(None, error="it crashed", error_kind="exit")
+    undecided = make_answer(None, 5, failures=[make_failure("accuracy", kind="timeout")])
+    found = exported(undecided, make_answer(None, None, output=crashed, repeat=1))
+    assert "eval-failure" not in found
+
+
+def test_a_benchmark_that_cases_came_with_has_its_id_again() -> None:
+    fields = {"inputs": {}, "expectedOutputs": 1}
+    objects: list[Any] = [
+        {"type": "test-case", "id": k, "fields": {"name": k, **fields}} for k in ("a", "b")
+    ]
+    objects += [
+        {"type": "benchmark", "id": "b-all", "fields": {
+            "name": "Quotes", "dimension": "truth", "testCaseIds": ["a", "b"], "lastScore": 0.1}},
+        {"type": "benchmark", "id": "b-some", "fields": {"name": "Few", "testCaseIds": ["a"]}},
+    ]  # fmt: skip
+    read = read_quality_results(Document(Path("x.json"), objects)).dataset.cases
+    answers = [make_answer(case=case) for case in read]
+    found = exported(*answers)
+    [benchmark] = found["benchmark"]
+    assert (benchmark["id"], benchmark["name"], benchmark["dimension"]) == (
+        "b-all", "Quotes", "truth",
+    )  # fmt: skip
+    assert (benchmark["testCaseIds"], benchmark["lastScore"]) == (["a", "b"], 0.875)
+    assert found["benchmark-run"][0]["benchmarkId"] == "b-all"
+    again = read_back(*answers).dataset.cases
+    assert [case.metadata for case in again] == [
+        {**case.metadata, "rubricId": again[0].metadata["rubricId"],
+         "benchmarks": again[n].metadata["benchmarks"]} for n, case in enumerate(read)
+    ]  # fmt: skip
+    own = exported(make_answer(), make_answer(case=read[0], repeat=1))
+    assert own["benchmark"][0]["id"] == "support"
 
 
 def test_what_is_not_known_is_null_and_never_zero() -> None:

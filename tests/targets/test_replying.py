@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from judgekit.targets.replying import Asked, asked_as_json
+from tests.factories import make_case
+
+
+@pytest.mark.parametrize(
+    ("raw", "charset", "why"),
+    [
+        (b"\xff", "ascii", "codec can't decode"),
+        (b"x", "no-such-charset", "unknown encoding"),
+        (b"7a", "hex", "is not a text encoding"),
+        (b"x", "undefined", "undefined encoding"),
+        (b"x", "utf-8\0", "null character"),
+    ],
+)
+def test_a_charset_that_does_not_read_the_reply_is_an_error_of_it(
+    raw: bytes, charset: str, why: str
+) -> None:
+    output = Asked(make_case(), "v1").read_text(raw, charset=charset)
+    assert (output.error_kind, output.text) == ("unreadable", None)
+    assert why in str(output.error)
+
+
+def test_a_case_is_sent_as_it_is_also_with_half_a_surrogate_pair() -> None:
+    case = make_case(input={"naïve": "a\ud800b"})
+    sent = asked_as_json(case, 2)
+    assert json.loads(sent) == {**case.to_json(), "repeat": 2}
+    assert "naïve".encode() in sent
