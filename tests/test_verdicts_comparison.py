@@ -78,6 +78,18 @@ def test_the_side_with_the_higher_scores_stands_beside_the_winner() -> None:
     assert (found.raw_a, found.raw_b) == (6.5, 8.5)
 
 
+def test_scores_of_criteria_count_by_their_weights_as_their_preferences_do() -> None:
+    said = []
+    for name, first, second in (("accuracy", 6, 9), ("style", 10, 2)):
+        said.append(prefers("ab", "tie", name, raw_first=first, raw_second=second))
+        said.append(prefers("ba", "tie", name, raw_first=second, raw_second=first))
+    found = compared(*said)
+    assert (found.raw_a, found.raw_b) == pytest.approx(((2 * 6 + 10) / 3, (2 * 9 + 2) / 3))
+    plain = make_rubric(make_criterion("accuracy", weight=0), make_criterion("style", weight=1))
+    without = conclude_comparison(plain, said)
+    assert (without.raw_a, without.raw_b, without.raw_winner) == (10, 2, "a")
+
+
 @pytest.mark.parametrize(("raws", "winner"), [((7, 7), "tie"), ((8, 7), "a"), ((8, None), None)])
 def test_equal_scores_are_a_tie_and_missing_ones_are_none(raws: Any, winner: str | None) -> None:
     found = compared(prefers("ab", "tie", raw_first=raws[0], raw_second=raws[1]))

@@ -11,7 +11,7 @@ from judgekit.report.comparison_terminal import plain_json, rule_line, small_p
 from judgekit.report.panel_terminal import panel_lines, panel_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -116,7 +116,10 @@ def _about_design(summary: RankingSummary) -> list[str]:
         )
     if len(summary.groups) > 1:
         groups = " | ".join(_names(group) for group in summary.groups)
-        lines.append(f"apart   never met, even by way of others: {groups}; places hold within each")
+        lines.append(
+            f"apart   no decided comparison links, even by way of others: {groups}; places hold "
+            "within each"
+        )
     if summary.levels:
         levels = " | ".join(_names(level) for level in summary.levels)
         lines.append(
@@ -155,6 +158,7 @@ def _about_gaps(summary: RankingSummary) -> list[str]:
     if summary.n_undecided:
         n = view.count(summary.n_undecided, "comparison")
         lines.append(f"open    {n} that a failure leaves undecided; left out")
+        lines += _bounds(summary.sides)
     if summary.n_identical:
         n = view.count(summary.n_identical, "comparison")
         lines.append(f"same    {n} of the same text: ties, not asked")
@@ -174,6 +178,16 @@ def _about_gaps(summary: RankingSummary) -> list[str]:
     for kind, n_failed in asked.failures.items():
         lines.append(f"failed  {view.count(n_failed, 'question')}: {view.FAILURE_WORDS[kind]}")
         lines.append(f"        {view.one_line(asked.failure_messages[kind], 300)}")
+    return lines
+
+
+def _bounds(sides: Sequence[RankedSide]) -> list[str]:
+    """The share of wins of each side, whatever is open had come to."""
+    lines = []
+    for side in sides[:_MOST_IN_MATRIX]:
+        low, high = side.bounds
+        name = view.printable(side.name, 40)
+        lines.append(f"bounds  {low * 100:.0f} to {high * 100:.0f} % wins of {name} with these")
     return lines
 
 

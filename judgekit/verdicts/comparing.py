@@ -175,11 +175,15 @@ def _of_criteria(rubric: Rubric, said: Sequence[Said], rule: Rule) -> _Part:
     for order, repeat in places:
         there = [each for each in said if (each.order, each.repeat) == (order, repeat)]
         votes[order].append(_weighted_vote(rubric, there))
-    parts = [_Part.of([s for s in said if s.criterion == c.name], rule) for c in rubric.criteria]
+    counting = [c for c in rubric.criteria if c.weight > 0] or rubric.criteria
+    parts = [
+        (c.weight or 1.0, _Part.of([s for s in said if s.criterion == c.name], rule))
+        for c in counting
+    ]
     return _Part(
         found=reconcile(votes["ab"], votes["ba"], rule),
-        raw_a=_mean(part.raw_a for part in parts),
-        raw_b=_mean(part.raw_b for part in parts),
+        raw_a=_weighted_mean([(weight, part.raw_a) for weight, part in parts]),
+        raw_b=_weighted_mean([(weight, part.raw_b) for weight, part in parts]),
     )
 
 
@@ -240,8 +244,13 @@ def _raw(said: Preference, order: Order) -> float | None:
 
 
 def _mean(raws: Iterable[float | None]) -> float | None:
-    known = [raw for raw in raws if raw is not None]
-    return fsum(known) / len(known) if known else None
+    return _weighted_mean([(1.0, raw) for raw in raws])
+
+
+def _weighted_mean(raws: Iterable[tuple[float, float | None]]) -> float | None:
+    known = [(weight, raw) for weight, raw in raws if raw is not None]
+    total = fsum(weight for weight, _ in known)
+    return fsum(weight * raw for weight, raw in known) / total if known else None
 
 
 def _raw_winner(whole: CriterionComparison) -> Winner | None:

@@ -15,6 +15,7 @@ import click
 from judgekit.cli.comparing.compare_job import Job, compare_and_show
 from judgekit.cli.comparing.compare_sides import compare_setup, pairing_of
 from judgekit.cli.comparing.comparison_file import check_comparison_file
+from judgekit.cli.comparing.own_rubrics import check_rubrics, suite_cases
 from judgekit.cli.comparing.pair_judges import check_judge, judges_and_rubric
 from judgekit.cli.comparing.pair_options import blind_options, judges_options
 from judgekit.cli.comparing.side_names import is_file, named_sides
@@ -174,6 +175,7 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
         answering = answering_suite(names, given)
         panel, rubric = judges_and_rubric(names, given)  # sound, before an output is paid for
         place.stack.callback(panel.close)
+        check_rubrics(suite_cases(answering[0], given), rubric, names.suite, given)
         made = generate(names, answering, given, place.opened(), begun.run)
         code = made.code()
         if code is not None:
@@ -185,6 +187,7 @@ def _blind(names: Names, options: Options, place: _Place, output: Path | None) -
     else:
         panel, rubric, pairing = compare_setup(names.given, given, place.there())
         place.stack.callback(panel.close)
+        check_rubrics((pair.case for pair in pairing.pairs()), rubric, names.suite, given)
     if options["dry_run"]:
         return _planned(panel, rubric, pairing, options)
     info = _info(names, pairing, panel, rubric, given)

@@ -22,11 +22,11 @@ from judgekit.cli.main import (
     EXIT_LIMIT,
 )
 from judgekit.cli.running.resuming import resume_command
+from judgekit.cli.running.unasked import note_unasked_replies
 from judgekit.evaluation.comparing.asking import told_in_order
-from judgekit.evaluation.comparing.decision import Looking
 from judgekit.evaluation.comparing.keeping import KeptComparison
 from judgekit.evaluation.comparing.pairing import LeftOut
-from judgekit.evaluation.comparing.stored import stored_pairs
+from judgekit.evaluation.comparing.stored import counted_pairs, looking_of
 from judgekit.evaluation.comparing.summary import ComparisonTally
 from judgekit.report.comparison_terminal import (
     comparison_json,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from judgekit.cli.setup import Options
     from judgekit.evaluation.comparing.asking import Compared
+    from judgekit.evaluation.comparing.decision import Looking
     from judgekit.evaluation.comparing.figures import ComparisonSummary
     from judgekit.evaluation.comparing.pairing import Pairing
     from judgekit.judge.pair_panel import PairPanel
@@ -103,7 +104,7 @@ def compare_and_show(job: Job, options: Options) -> int:
         if job.budget is not None:
             job.budget.spend(paid)
     tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
-    looking = Looking(info.alpha, info.max_cases) if info.until_decided else None
+    looking = looking_of(info)
     told = _Told(job, kept, tally, looking)
     status: ComparisonStatus = "interrupted"
     try:
@@ -119,10 +120,16 @@ def compare_and_show(job: Job, options: Options) -> int:
     _show(summary, info, options)
     _write(job, options)
     code = _code(summary, status, info.id)
-    if job.analysis is None or code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
+    if code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
         return code
-    # One answer to why is enough: of a panel the first judge is asked.
-    return analyse_and_write(job.store, info, job.panel.judges[0], job.analysis, options) or code
+    if job.analysis is not None:
+        # One answer to why is enough: of a panel the first judge is asked.
+        first = job.panel.judges[0]
+        code = analyse_and_write(job.store, info, first, job.analysis, options) or code
+    # Of a comparison that goes on, what is kept was not asked for again.
+    if not job.resumed and (looking is None or not looking.is_over):
+        note_unasked_replies(job.panel.judges)
+    return code
 
 
 class _Told:
@@ -199,7 +206,7 @@ def _write(job: Job, options: Options) -> None:
     if job.output is None:
         return
     if is_skill_file(job.output):
-        write_comparisons(job.output, job.info, stored_pairs(job.store, job.info))
+        write_comparisons(job.output, job.info, counted_pairs(job.store, job.info))
     if not options.get("quiet"):
         streams.note(f"wrote the comparisons to {job.output}")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 from judgekit.cli.comparing.pair_judges import check_judge, open_judges
 from judgekit.cli.comparing.side_names import OF, is_file, named_sides, split_name, unknown_side
 from judgekit.cli.running.unasked import note_unasked
-from judgekit.cli.setup import Source, grade_setup
+from judgekit.cli.setup import grade_setup
+from judgekit.cli.sources import Source
 from judgekit.datasets.loading import load_rubric
 from judgekit.datasets.outputs import iter_answers
 from judgekit.errors import SettingsError, UnknownNameError
@@ -163,6 +164,36 @@ def file_sides(names: Names, options: Options) -> tuple[PairPanel, Rubric, list[
     return panel, setup.rubric, sides
 
 
+def rubric_of_runs(runs: Sequence[RunInfo], options: Options) -> Rubric:
+    """What the outputs of stored runs are compared by: what is named, else the runs' own rubric.
+
+    Args:
+        runs: The runs.
+        options: As click hands them over.
+
+    Returns:
+        The rubric.
+
+    Raises:
+        SettingsError: When none is named, and a run has none or they have different ones.
+        InputError: When the rubric's file is unsound.
+    """
+    if (named := cast("str | None", options.get("rubric"))) is not None:
+        return load_rubric(named)
+    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
+    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
+    found = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
+    if len(own) < len(runs) or not found:
+        raise SettingsError(
+            "no rubric is named, and a run has none of its own", hint="give --rubric FILE"
+        )
+    if len(found) > 1:
+        raise SettingsError(
+            "the runs were judged by different rubrics", hint="name one: --rubric FILE"
+        )
+    return next(iter(found.values()))
+
+
 def _file_side(name: str, source: Source, cases: Dataset | None) -> Side:
     about = ComparedSide(
         label=name,
@@ -176,14 +207,7 @@ def _file_side(name: str, source: Source, cases: Dataset | None) -> Side:
 
 def _of_runs(names: Names, options: Options, store: RunStore) -> tuple[PairPanel, Rubric, Pairing]:
     found = [variant_of(name, store) for name in names.given]
-    named = cast("str | None", options.get("rubric"))
-    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
-    own = found[0][0].rubric if found[0][0].config.get("rubric") is not None else None
-    rubric = own if named is None else load_rubric(named)
-    if rubric is None:
-        raise SettingsError(
-            "no rubric is named, and the run has none of its own", hint="give --rubric FILE"
-        )
+    rubric = rubric_of_runs([run for run, _ in found], options)
     a, b = (
         run_side(name, run, variant, store)
         for name, (run, variant) in zip(names.given, found, strict=True)

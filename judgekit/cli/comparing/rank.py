@@ -35,6 +35,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.running.unasked import note_unasked_replies
 from judgekit.errors import SettingsError
 from judgekit.evaluation.ranking.asking import Ranker
 from judgekit.evaluation.ranking.figures import RankRules
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.ranking.choosing import PairChoice
     from judgekit.evaluation.ranking.contest import Contest
     from judgekit.evaluation.ranking.figures import RankingSummary, Ties
+    from judgekit.judge.pair_panel import PairPanel
 
 
 @click.command()
@@ -169,7 +171,7 @@ def rank(
             # Enough at a time to keep every slot busy.
             in_flight=max(4, panel.max_concurrency),
         )
-        job = _Job(ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
+        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
         sys.exit(_run(job, options, again=_again(run_id, keeps=panel.keeps)))
 
 
@@ -208,6 +210,7 @@ def _again(run_id: str | None, *, keeps: bool) -> str:
 class _Job:
     """Everything a ranking needs."""
 
+    panel: PairPanel
     ranker: Ranker
     contest: Contest
     rules: RankRules
@@ -244,6 +247,8 @@ def _run(job: _Job, options: Options, *, again: str) -> int:
     if found.questioned.ended in {"interrupted", "cost"}:
         why = "interrupted" if found.questioned.ended == "interrupted" else "--max-cost is reached"
         streams.note(f"{why}; {again}")
+    elif found.questioned.ended == "all":
+        note_unasked_replies(job.panel.judges)
     return _code(found)
 
 

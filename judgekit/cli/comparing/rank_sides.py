@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from judgekit.cli.comparing.compare_sides import file_sides, run_side, variant_of
+from judgekit.cli.comparing.compare_sides import file_sides, rubric_of_runs, run_side, variant_of
+from judgekit.cli.comparing.own_rubrics import check_rubrics, suite_cases
 from judgekit.cli.comparing.pair_judges import check_judge, judges_and_rubric, open_judges
 from judgekit.cli.comparing.side_names import is_file, named_sides
-from judgekit.datasets.loading import load_rubric
 from judgekit.datasets.rows import suffix_of
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation.preparing.opening import price_table
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.comparing.pairing import Side
     from judgekit.judge.pair_panel import PairPanel
     from judgekit.records.rubric import Rubric
-    from judgekit.records.run import RunInfo
     from judgekit.store.runs import RunStore
 
 _FEWEST = 2
@@ -99,7 +98,13 @@ def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -
         panel, rubric, sides = file_sides(named, given)
     else:
         panel, rubric, sides = _of_runs(named, given, store)
-    return _ranked(panel, rubric, sides, options)
+    ranked = _ranked(panel, rubric, sides, options)
+    with ExitStack() as stack:
+        stack.callback(panel.close)
+        cases = (match.pair.case for match in ranked.contest.in_rounds())
+        check_rubrics(cases, rubric, named.suite, options)
+        stack.pop_all()
+    return ranked
 
 
 def rank_generated(
@@ -128,6 +133,7 @@ def rank_generated(
     with ExitStack() as stack:
         panel, rubric = judges_and_rubric(names, {**options, "budget": budget})  # before any output
         stack.callback(panel.close)
+        check_rubrics(suite_cases(answering[0], options), rubric, names.suite, options)
         store = opened()
         made = generate(
             names, answering, options, store, None if begun is None else store.run(begun)
@@ -179,29 +185,12 @@ def _of_runs(
             f"stored runs and {other} cannot be ranked together", hint="name sides of one kind"
         )
     found = [variant_of(name, store) for name in names.given]
-    rubric = _rubric_of([run for run, _ in found], cast("str | None", options.get("rubric")))
+    rubric = rubric_of_runs([run for run, _ in found], options)
     sides = [
         run_side(name, run, variant, store)
         for name, (run, variant) in zip(names.given, found, strict=True)
     ]
     return open_judges(names.suite, options), rubric, sides
-
-
-def _rubric_of(runs: Sequence[RunInfo], named: str | None) -> Rubric:
-    if named is not None:
-        return load_rubric(named)
-    # What a run without a rubric has in its place is a list of its assertions: nothing to compare.
-    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
-    found = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
-    if len(own) < len(runs) or not found:
-        raise SettingsError(
-            "no rubric is named, and a run has none of its own", hint="give --rubric FILE"
-        )
-    if len(found) > 1:
-        raise SettingsError(
-            "the runs were judged by different rubrics", hint="name one: --rubric FILE"
-        )
-    return next(iter(found.values()))
 
 
 def _holds_comparisons(path: Path) -> bool:

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit.cli import console as streams
+from judgekit.cli.comparing.comparison_file import check_comparison_file, written
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation.comparing.stored import by_rule, stored_pairs
+from judgekit.evaluation.comparing.stored import by_rule, counted_pairs
 from judgekit.report import view
 from judgekit.report.formats.skill_analysis import write_analyses
 from judgekit.report.formats.skill_comparison import check_comparison_place, write_comparisons
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from judgekit.records.compared import ComparisonInfo
     from judgekit.records.comparison import Rule
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
+        "preferences": "whole comparisons, as `compare -o` and `rank` have them (.jsonl, .json)",
         "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
     }
 )
@@ -59,11 +62,15 @@ def export_comparison(
             f"a comparison cannot be written as {chosen}",
             hint=f"use --format {' or '.join(COMPARISON_FORMATS)}",
         )
+    if chosen == "preferences":
+        check_comparison_file(output, ())
     check_comparison_place(output)
     with closing(RunStore(store, create=False)) as kept:
         info = by_rule(kept.comparison(name), rule)
-        if chosen == "comparison":
-            n = write_comparisons(output, info, stored_pairs(kept, info))
+        if chosen == "preferences":
+            n = _write_whole(output, kept, info)
+        elif chosen == "comparison":
+            n = write_comparisons(output, info, counted_pairs(kept, info))
         else:
             analyses = kept.analyses(info.id)
             if not analyses:
@@ -72,8 +79,18 @@ def export_comparison(
                     hint="ask for them: judgekit compare … --analysis analysis.json",
                 )
             n = write_analyses(output, info, kept.compared(info.id), analyses)
-    what = view.count(n, *("comparison",) if chosen == "comparison" else ("analysis", "analyses"))
+    what = view.count(n, *("analysis", "analyses") if chosen == "analysis" else ("comparison",))
     if as_json:
         streams.print_json({"comparison": info.id, "n": n, "file": str(output)})
     else:
         streams.note(f"wrote {what} of {info.id} to {output}")
+
+
+def _write_whole(output: Path, kept: RunStore, info: ComparisonInfo) -> int:
+    """Every comparison with all that was said, as it was told when it was made."""
+    n = 0
+    with written(output) as write:
+        for _, found in counted_pairs(kept, info):
+            write(found)
+            n += 1
+    return n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation.comparing.stored import stored_pairs
+from judgekit.evaluation.comparing.stored import counted_pairs
 from judgekit.judge.pair_analysis import Analyst
 from judgekit.prompts.pair_analysis import AnalysisTemplate
 from judgekit.records.compared import Analysis, AnalysisFailure
@@ -37,7 +37,7 @@ def to_analyse(
     known = store.analyses(info.id)
     return [
         (pair, found)
-        for pair, found in stored_pairs(store, info)
+        for pair, found in counted_pairs(store, info)
         if found.winner in {"a", "b"} and pair.place not in known
     ]
 

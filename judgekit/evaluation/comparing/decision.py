@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.evaluation.comparing.figures import Decision, Evidence
 from judgekit.stats.power import sample_size_sign
+from judgekit.stats.quantiles import SLACK
 from judgekit.stats.sequential import win_e_value
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Looking:
 
 def decide_comparison(
     whole: WinFigures,
+    leaning: tuple[int, int],
     *,
     alpha: float,
     flags: tuple[str, ...] = (),
@@ -86,12 +88,14 @@ def decide_comparison(
 ) -> Decision:
     """Which side is better.
 
-    A side is better where it wins more of the decided cases than chance allows, and failures
-    could not turn that. A judge whose flags say that it looks at places rather than at outputs
-    can still decide: what hangs on the place has been left out as a contradiction.
+    A side is better where more of the cases that lean to either side lean to it than chance
+    allows, and failures could not turn that. A judge whose flags say that it looks at places
+    rather than at outputs can still decide: what hangs on the place has been left out as a
+    contradiction.
 
     Args:
         whole: Wins on the whole.
+        leaning: Cases that lean to A, and to B; one that was answered several times counts once.
         alpha: The error that is allowed, in (0, 1).
         flags: What makes the judge doubtful.
         evidence: What looking after every case has shown, where that decides.
@@ -103,19 +107,29 @@ def decide_comparison(
     if not whole.wins + whole.losses:
         return Decision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
     shown = p is not None and p <= alpha
-    leader: Choice = "a" if whole.rate.value > _EVEN else "b"
-    trailing = whole.losses if leader == "a" else whole.wins
-    leading = whole.wins if leader == "a" else whole.losses
-    if shown and leading > trailing + whole.n_undecided:
-        reason = f"{leading} of {leading + trailing} decided pairs"
-        return Decision(winner=leader, reason=reason, p=p, alpha=alpha)
-    reason = "the undecided pairs could turn it" if shown else _why_open(whole, flags, alpha)
-    return Decision(
-        winner=None, reason=reason, p=p, alpha=alpha, n_to_decide=_n_to_decide(whole, alpha)
-    )
+    leader: Choice = "a" if leaning[0] > leaning[1] else "b"
+    if shown and _keeps_lead(whole, leader):
+        return Decision(winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha)
+    reason = _why_open(whole, leaning, flags, alpha)
+    if shown:
+        reason = "the undecided pairs could turn it" if whole.n_undecided else _NOT_ON_AVERAGE
+    n_to_decide = _n_to_decide(whole, leaning, alpha)
+    return Decision(winner=None, reason=reason, p=p, alpha=alpha, n_to_decide=n_to_decide)
 
 
+_NOT_ON_AVERAGE = "more cases lean to one side, but on average over all cases it does not win more"
 _EVEN = 0.5
+
+
+def _keeps_lead(whole: WinFigures, leader: Choice) -> bool:
+    """Whether the leader has more than half, even if the other side had won all that is open."""
+    low, high = whole.bounds
+    return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
+
+
+def _why_better(whole: WinFigures, leaning: tuple[int, int]) -> str:
+    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that lean to a side"
+    return f"{max(leaning)} of {sum(leaning)} {what}"
 
 
 def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:
@@ -123,30 +137,37 @@ def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:
         return "no pair was judged in both orders"
     if whole.inconsistent and MOSTLY_INCONSISTENT in flags:
         return "the judge contradicts itself when the order is turned: no pair has a winner"
-    return "no pair has a winner"
+    more = f", and {whole.n_undecided:,} undecided" if whole.n_undecided else ""
+    return f"no pair has a winner{more}"
 
 
-def _why_open(whole: WinFigures, flags: tuple[str, ...], alpha: float) -> str:
-    wins = f"{whole.wins} win{'s' if whole.wins != 1 else ''}"
-    losses = f"{whole.losses} loss{'es' if whole.losses != 1 else ''}"
+def _why_open(
+    whole: WinFigures, leaning: tuple[int, int], flags: tuple[str, ...], alpha: float
+) -> str:
+    for_a, for_b = leaning
+    wins = f"{for_a} win{'s' if for_a != 1 else ''}"
+    losses = f"{for_b} loss{'es' if for_b != 1 else ''}"
+    if whole.n_pairs > whole.n_cases:
+        wins, losses = f"{for_a} cases that lean to A", f"{for_b} to B"
     reason = f"{wins} and {losses} may be chance (alpha {alpha:g})"
     if MOSTLY_INCONSISTENT in flags:
         return f"{reason}; the judge contradicts itself on most pairs"
     return reason
 
 
-def _n_to_decide(whole: WinFigures, alpha: float) -> int | None:
-    """Cases for a sign test with 80 % power, with as many ties as now.
+def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> int | None:
+    """Cases for a sign test with 80 % power, with as many even ones as now.
 
     Half a win and half a loss are added, so that three wins of three do not promise that the
     fourth is one too.
     """
-    decided = whole.wins + whole.losses
-    if whole.wins == whole.losses:
+    for_a, for_b = leaning
+    decided = for_a + for_b
+    if for_a == for_b:
         return None
-    share = (whole.wins + _EVEN) / (decided + 1)
+    share = (for_a + _EVEN) / (decided + 1)
     try:
         needed = sample_size_sign(share, alpha=alpha).value
     except ValueError:  # so near to a half that a million pairs would not do
         return None
-    return max(whole.n_cases + 1, ceil(needed * whole.n_pairs / decided))
+    return max(whole.n_cases + 1, ceil(needed * whole.n_cases / decided))

@@ -178,7 +178,7 @@ class ComparisonSummary:
     """Why there is no `length_controlled`."""
 
     raw_a: float | None
-    """Mean score of A, from 1 to 10, over the cases in which both have one."""
+    """Mean score of A, from 1 to 10, over the pairs in which both have one."""
 
     raw_b: float | None
     """Mean score of B."""

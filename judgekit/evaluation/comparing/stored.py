@@ -89,6 +89,39 @@ def stored_pairs(
             yield pair, conclude_pair(pair, info)
 
 
+def counted_pairs(
+    store: StoredComparisons, info: ComparisonInfo, looking: Looking | None = None
+) -> Iterator[tuple[ComparedPair, Comparison]]:
+    """The pairs that the figures of a stored comparison rest on.
+
+    Where it stopped as soon as it was decided, what was in flight then is kept, but not counted.
+
+    Args:
+        store: Where it is kept.
+        info: The comparison; see `by_rule` for what another rule makes of it.
+        looking: Who looks after each case; None for whoever its terms ask for.
+
+    Yields:
+        As `stored_pairs`, up to the one that decided it.
+    """
+    own = looking_of(info) if looking is None else looking
+    for pair, found in stored_pairs(store, info):
+        if own is not None and own.is_over:
+            return
+        yield pair, found
+        if own is not None:
+            own.look(found)
+
+
+def looking_of(info: ComparisonInfo) -> Looking | None:
+    """Who looks after every case whether a comparison is decided; None where it asks all there is.
+
+    Args:
+        info: The comparison.
+    """
+    return Looking(info.alpha, info.max_cases) if info.until_decided else None
+
+
 def summarize_comparison(
     store: StoredComparisons,
     comparison: ComparisonInfo | str = "latest",
@@ -119,15 +152,11 @@ def summarize_comparison(
     info = by_rule(kept, rule)
     error = info.alpha if alpha is None else alpha
     tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=error)
-    looking = Looking(info.alpha, info.max_cases) if info.until_decided else None
-    for pair, found in stored_pairs(store, info):
-        if looking is not None and looking.is_over:
-            break
+    looking = looking_of(info)
+    for pair, found in counted_pairs(store, info, looking):
         tally.take(Compared(Paired(pair.case, pair.a, pair.b, pair.repeat), found))
         if watch is not None:
             watch(found)
-        if looking is not None:
-            looking.look(found)
     return tally.summary(
         left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
         evidence=None if looking is None else looking.evidence(),

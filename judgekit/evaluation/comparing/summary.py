@@ -9,9 +9,7 @@ from math import fsum, isnan
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation.comparing.decision import (
-    decide_comparison,
-)
+from judgekit.evaluation.comparing.decision import decide_comparison
 from judgekit.evaluation.comparing.figures import ComparisonSummary, WinFigures
 from judgekit.evaluation.comparing.pairing import LeftOut
 from judgekit.evaluation.comparing.panels import PanelTally
@@ -122,7 +120,9 @@ class ComparisonTally:
             rubric=self._rubric.name,
             judges=tuple(self._judge.judges),
             models=tuple(self._judge.models),
-            decision=decide_comparison(whole, alpha=self._alpha, flags=flags, evidence=evidence),
+            decision=decide_comparison(
+                whole, self._whole.leaning(), alpha=self._alpha, flags=flags, evidence=evidence
+            ),
             whole=whole,
             criteria=self._adjusted(level),
             strata={stratum: self._strata[stratum].figures(level) for stratum in known},

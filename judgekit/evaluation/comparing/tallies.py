@@ -12,9 +12,10 @@ from judgekit.evaluation.comparing.decision import MOSTLY_INCONSISTENT, POSITION
 from judgekit.evaluation.comparing.figures import WinFigures
 from judgekit.records.comparison import Preference
 from judgekit.stats.bias import position_bias
-from judgekit.stats.estimate import Estimate, cluster_means, undefined
+from judgekit.stats.estimate import Estimate, cluster_means, observed, undefined
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.paired import clustered_win_rate
+from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _NONE = float("nan")
 _POINTS = {"a": 1.0, "tie": 0.5, "b": 0.0, None: _NONE}
-_MOSTLY = 0.5
+_EVEN = _MOSTLY = 0.5
 
 
 class Concluded(Protocol):
@@ -85,6 +86,11 @@ class Wins:
             bounds=(self._mean(0.0), self._mean(1.0)),
             p=None if rate is None else rate.p_sign,
         )
+
+    def leaning(self) -> tuple[int, int]:
+        """Cases that lean to A, and to B, by the mean of their decided pairs; each counts once."""
+        means = cluster_means(*observed(self.points, self.cases)).values()
+        return sum(m > _EVEN + SLACK for m in means), sum(m < _EVEN - SLACK for m in means)
 
     def _mean(self, undecided: float) -> float:
         """A's share of wins if the undecided pairs had come out like that."""

@@ -91,6 +91,9 @@ class RankedSide:
     win_share: float
     """Its share of wins over all it met, no winner being half a win."""
 
+    bounds: tuple[float, float]
+    """The same if it had lost all comparisons a failure leaves open, and if it had won them."""
+
     win_rate: Estimate
     """How far it is preferred on average: by probabilities where they are known, else its share of
     wins. Cases are independent; `se` is the standard error."""

@@ -5,19 +5,29 @@ from __future__ import annotations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from judgekit.evaluation.ranking.strengths import always_valid_evidence, leaning, pair_evidence
+from judgekit.evaluation.ranking.strengths import (
+    always_valid_evidence,
+    fit_strengths,
+    leaning,
+    pair_evidence,
+)
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
+from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.ranking.figures import RankRules
+    from judgekit.evaluation.ranking.figures import RankRules, Ties
     from judgekit.evaluation.ranking.meetings import Meeting
     from judgekit.evaluation.ranking.strengths import PairEvidence, Strengths
+    from judgekit.records.comparison import Winner
 
 Pair = tuple[str, str]
 """Two sides, the first in the alphabet before the other."""
+
+_ANY_LEVEL = 0.95
+"""Where no interval is looked at."""
 
 
 class Shown(NamedTuple):
@@ -94,6 +104,40 @@ def fit_of(name: str, fits: Iterable[Strengths]) -> Strengths | None:
         Those of its group; None for a side that met nobody.
     """
     return next((fit for fit in fits if name in fit.names), None)
+
+
+def keeps_lead(
+    given: Sequence[Meeting], sides: Sequence[str], up: str, down: str, *, ties: Ties
+) -> bool:
+    """Whether a side stays above another if everything that is open had gone against it.
+
+    Args:
+        given: Meetings, with those that a failure leaves open.
+        sides: All sides, in the order of the alphabet, each linked to every other.
+        up: The side that leads.
+        down: The other.
+        ties: How ties are taken.
+
+    Returns:
+        Whether its strength is still the greater one, had it lost every open meeting, and the
+        other won every one. Strengths are those of winners, whichever place they were shown in.
+    """
+    worst = [
+        m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
+        for m in given
+    ]
+    known = [m._replace(choices=(), is_identical=False) for m in worst if m.winner is not None]
+    found = fit_strengths(known, sides, ties=ties, level=_ANY_LEVEL)
+    return found.rating(up) > found.rating(down) + SLACK
+
+
+def _against(meeting: Meeting, up: str, down: str) -> Winner | None:
+    """Who wins an open meeting at the worst for a side; None where it says nothing of either."""
+    if up in (meeting.a, meeting.b):
+        return "b" if meeting.a == up else "a"
+    if down in (meeting.a, meeting.b):
+        return "a" if meeting.a == down else "b"
+    return None
 
 
 def share_of(meetings: Iterable[Meeting], pair: Pair) -> float:

@@ -72,13 +72,13 @@ def rank_meetings(
     ranked = [
         side
         for number, group in enumerate(groups)
-        for side in _places(number, group, fits, known, shown)
+        for side in _places(number, group, fits, given, shown)
     ]
     whole = fits[0] if len(groups) == 1 else None
     return RankingSummary(
         sides=tuple(ranked),
         pairs=_pairs([side.name for side in ranked], given, fits, shown),
-        decision=decide_ranking(ranked, whole, shown, rules),
+        decision=decide_ranking(ranked, whole, shown, rules, given),
         groups=groups,
         levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
         ties=rules.ties,
@@ -111,7 +111,7 @@ def _places(
     number: int,
     group: Sequence[str],
     fits: Sequence[Strengths],
-    known: Sequence[Meeting],
+    given: Sequence[Meeting],
     shown: Shown,
 ) -> list[RankedSide]:
     """The sides of a group with their places, the strongest first."""
@@ -121,7 +121,10 @@ def _places(
     order = sorted(group, key=lambda name: (-round(fit.rating(name), 9), name))
     found = []
     for name in order:
-        points = [m.points if m.a == name else 1 - m.points for m in known if name in (m.a, m.b)]
+        own = [m for m in given if name in (m.a, m.b)]
+        known = [m for m in own if m.winner is not None]
+        points = [m.points if m.a == name else 1 - m.points for m in known]
+        n_open, won = len(own) - len(known), fsum(points)
         stronger = sum(shown.better(other, name) for other in group)
         weaker = sum(shown.better(name, other) for other in group)
         found.append(
@@ -133,7 +136,8 @@ def _places(
                 worst=len(group) - weaker,
                 strength=fit.strength(name),
                 elo=fit.fitted.elo[fit.names.index(name)],
-                win_share=fsum(points) / len(points),
+                win_share=won / len(points),
+                bounds=(won / len(own), (won + n_open) / len(own)),
                 win_rate=_win_rate(name, known),
                 n_comparisons=len(points),
                 is_unbeaten=all(point == 1 for point in points),
@@ -148,14 +152,13 @@ def _lonely(number: int, name: str) -> RankedSide:
     return RankedSide(
         name=name, group=number, place=1, best=1, worst=1,
         strength=undefined(reason, n=0, method="none"), elo=nan, win_share=nan,
-        win_rate=undefined(reason, n=0, method="none"), n_comparisons=0,
+        bounds=(0.0, 1.0), win_rate=undefined(reason, n=0, method="none"), n_comparisons=0,
         is_unbeaten=False, is_winless=False,
     )  # fmt: skip
 
 
-def _win_rate(name: str, known: Sequence[Meeting]) -> Estimate:
+def _win_rate(name: str, own: Sequence[Meeting]) -> Estimate:
     """How far a side is preferred; a comparison that names no case is a case of its own."""
-    own = [m for m in known if name in (m.a, m.b)]
     shares = [m.preferred if m.a == name else 1 - m.preferred for m in own]
     cases = [m.case_id or f"comparison {place}" for place, m in enumerate(own)]
     found = mean(shares, clusters=cases if len(set(cases)) < len(cases) else None)

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.store.runs import RunStore
-from tests.cli.bench import asked
+from tests.cli.bench import asked, lay_out
+from tests.cli.commanding import runner
 from tests.cli.contests import (
     EIGHT,
+    HOW,
     LONG,
     SHORT,
     SIDES,
@@ -22,23 +25,41 @@ from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.bench import Bench
 
 BETTER, WORSE = SIDES
 WHY = ("--because", "it names the period")
 
 
-@pytest.fixture
-def templates(bench: Bench) -> Bench:
-    return lay_out_templates(bench)
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders in which something costly is done once, for all tests."""
+    return {name: tmp_path_factory.mktemp(name) for name in ("compared", "judged")}
+
+
+def done_once(bench: Bench, server: OpenAILikeServer, *command: object) -> Bench:
+    """The bench after a command that asks a judge; later tests find what was kept then."""
+    kept, copy = bench.folder / ".judgekit", bench.folder / "kept"
+    if copy.exists():
+        shutil.rmtree(kept)
+    else:
+        with server:
+            assert bench.ask(server, *command).code == 0
+        kept.rename(copy)
+    shutil.copytree(copy, kept)
+    return bench
 
 
 @pytest.fixture
-def compared(templates: Bench) -> Bench:
+def compared(
+    folders: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Bench:
     """The two templates, compared: the first is better."""
-    with OpenAILikeServer(answers_and_judges) as server:
-        assert compare_templates(templates, server).code == 0
-    return templates
+    monkeypatch.chdir(folders["compared"])
+    bench = lay_out_templates(lay_out(folders["compared"], runner(capsys)))
+    return done_once(bench, OpenAILikeServer(answers_and_judges), "compare", *SIDES, *HOW)
 
 
 def test_a_better_version_is_approved_with_who_why_and_the_evidence(compared: Bench) -> None:
@@ -142,8 +163,12 @@ def test_an_empty_list_says_so(compared: Bench) -> None:
 
 
 @pytest.fixture
-def judged(bench: Bench) -> Bench:
+def judged(
+    folders: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Bench:
     """A suite of two recorded variants that was run with a judge: the first is better."""
+    monkeypatch.chdir(folders["judged"])
+    bench = lay_out(folders["judged"], runner(capsys))
     suite = {
         "name": "small",
         "dataset": "cases.jsonl",
@@ -160,9 +185,7 @@ def judged(bench: Bench) -> Bench:
         place = next(k for k, c in enumerate(EIGHT) if f"Question {c}?" in asked(seen))
         return ok(reply(5 if LONG in asked(seen) else 1 + place % 3))
 
-    with OpenAILikeServer(scores) as server:
-        assert bench.ask(server, "run", "--no-progress").code == 0
-    return bench
+    return done_once(bench, OpenAILikeServer(scores), "run", "--no-progress")
 
 
 def test_scores_of_a_stored_run_are_evidence_too(judged: Bench) -> None:

@@ -72,11 +72,14 @@ def test_a_judge_that_takes_the_first_slot_gives_no_win_and_is_flagged(sides: Be
 def test_the_interval_of_a_fair_judge_covers_its_strength_at_the_nominal_rate(
     sides: Bench,
 ) -> None:
-    """The interval hangs on the wins alone, so that each number of them is asked for once."""
-    rates = []
-    for wins in range(N_CASES + 1):
-        found = compare(sides, ["A"] * wins + ["B"] * (N_CASES - wins))
-        rates.append(found["whole"]["rate"])
+    """The interval hangs on the wins alone, so that each number of them is asked for once; and
+    that of as many losses is the same from the other side, by the law below.
+    """
+    rates: dict[int, dict[str, float]] = {}
+    for wins in range(N_CASES // 2, N_CASES + 1):
+        whole = compare(sides, ["A"] * wins + ["B"] * (N_CASES - wins))["whole"]
+        rates[N_CASES - wins] = mirrored(whole)["rate"]
+        rates[wins] = whole["rate"]
     draw = random.Random(20240501)
     covered = 0
     for _ in range(N_SIMULATIONS):

@@ -123,10 +123,22 @@ def test_until_decided_comes_out_the_same_when_it_is_shown_later(sides: Bench) -
     sides.write("new.jsonl", *(output(c, text=LONG) for c in many))
     sides.write("old.jsonl", *(output(c, text=SHORT) for c in many))
     with OpenAILikeServer(answers_and_judges) as server:
-        told = compare(sides, server, "--until-decided", "-j", 4, "--json").json
+        how = ("--until-decided", "-j", 16, "-o", "told.jsonl", "--json")
+        told = compare(sides, server, *how).json
     (info,) = kept(sides)
     assert (info["status"], told.pop("id")) == ("decided", info["id"])
     assert sides.run("show", info["id"], "--json").json["summary"] == told
+    whole = ("export", info["id"], "--format", "preferences", "-o")
+    assert sides.run(*whole, "again.jsonl").code == 0
+    again, then = (sides.folder / name for name in ("again.jsonl", "told.jsonl"))
+    assert again.read_bytes() == then.read_bytes(), "what was in flight is kept, and not counted"
+    assert len(then.read_text(encoding="utf-8").splitlines()) == told["evidence"]["n_cases"] < 30
+    assert sides.run("rank", "again.jsonl").code == 0
+    wrong = sides.run(*whole, "again.csv")
+    assert (wrong.code, ".jsonl" in wrong.err) == (2, True)
+    sides.run("export", info["id"], "-o", "skill_comparison.json")
+    skill = json.loads((sides.folder / "skill_comparison.json").read_text(encoding="utf-8"))
+    assert len(skill) == told["evidence"]["n_cases"]
 
 
 def test_names_are_scrubbed_unless_that_is_switched_off_and_the_record_says_so(
@@ -223,7 +235,10 @@ def test_a_comparison_has_its_own_forms(sides: Bench) -> None:
         compare(sides, server, "-n", 1)
     name = kept(sides)[0]["id"]
     wrong = sides.run("export", name, "-o", "x.xml", "--format", "junit")
-    assert (wrong.code, "use --format comparison or analysis" in wrong.err) == (2, True)
+    assert (wrong.code, "use --format comparison or preferences or analysis" in wrong.err) == (
+        2,
+        True,
+    )
     told = sides.run("export", name, "-o", "x.json", "--json").json
     assert told == {"comparison": name, "n": 1, "file": "x.json"}
 

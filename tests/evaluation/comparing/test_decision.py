@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.evaluation.comparing.decision import Looking
 from tests.evaluation.pairs import compared, several, summed
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.comparing.asking import Compared
 
 
 def test_a_side_that_wins_more_than_chance_allows_is_better() -> None:
@@ -41,11 +45,43 @@ def test_undecided_pairs_that_could_turn_it_keep_it_open() -> None:
     assert summed(several(a=9, b=1, open=7)).decision.winner == "a"
 
 
+def _answered_often(*outcomes: str, n: int, first: int = 0) -> list[Compared]:
+    """Cases that were answered several times, each with the same outcomes."""
+    return [compared(o, f"c{first + k}") for k in range(n) for o in outcomes]
+
+
+def test_of_cases_that_were_answered_several_times_the_cases_are_named() -> None:
+    pairs = [*_answered_often("a", "a", "b", n=9), *_answered_often("b", "a", "b", n=1, first=9)]
+    found = summed(pairs)
+    assert (found.whole.wins, found.whole.losses) == (19, 11)
+    assert found.decision.winner == "a"
+    assert found.decision.reason == "9 of 10 cases that lean to a side"
+    open_ones = summed(pairs[:9]).decision
+    assert open_ones.reason.startswith("3 cases that lean to A and 0 to B may be chance")
+
+
+def test_cases_that_would_decide_are_reckoned_by_cases_however_often_each_was_answered() -> None:
+    once = summed(several(a=12, b=8)).decision
+    often = summed([*_answered_often("a", "a", "b", n=12),
+                    *_answered_often("b", "b", "a", n=8, first=12)]).decision  # fmt: skip
+    assert often.n_to_decide == once.n_to_decide
+
+
+def test_a_side_that_leads_in_more_cases_but_not_on_average_is_not_better() -> None:
+    pairs = [*_answered_often("a", "a", "b", n=15), *_answered_often("b", "b", "b", n=5, first=15)]
+    found = summed(pairs)
+    assert found.whole.rate.value == pytest.approx(0.5)
+    assert found.whole.p == pytest.approx(0.0414, abs=1e-4)
+    assert found.decision.winner is None
+    assert "on average" in found.decision.reason
+
+
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
         ({"open": 3}, "no pair was judged in both orders"),
         ({"tie": 3}, "no pair has a winner"),
+        ({"tie": 3, "open": 2}, "no pair has a winner, and 2 undecided"),
         ({"first": 3}, "the judge contradicts itself when the order is turned"),
         ({"first": 9, "a": 2}, "the judge contradicts itself on most pairs"),
     ],
@@ -82,14 +118,17 @@ def test_looking_ends_at_the_most_cases_without_a_decision() -> None:
 
 
 def test_looking_after_every_case_errs_no_more_often_than_allowed() -> None:
-    rng = random.Random(11)
-    a, b = ([compared(outcome, f"c{k}").comparison for k in range(200)] for outcome in ("a", "b"))
+    """The e-value itself is put to the test in thousands of contests elsewhere."""
+    rng, n_contests, n_cases = random.Random(11), 200, 100
+    a, b = (
+        [compared(outcome, f"c{k}").comparison for k in range(n_cases)] for outcome in ("a", "b")
+    )
     wrong = 0
-    for _ in range(1000):
-        looking = Looking(0.05, max_cases=200)
+    for _ in range(n_contests):
+        looking = Looking(0.05, max_cases=n_cases)
         for pair in zip(a, b, strict=True):
             looking.look(rng.choice(pair))
             if looking.is_over:
                 break
         wrong += looking.is_decided
-    assert wrong / 1000 <= 0.05
+    assert wrong / n_contests <= 0.05

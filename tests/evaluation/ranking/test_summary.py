@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from judgekit.errors import SettingsError
 from judgekit.evaluation.ranking.figures import Questioned, RankRules
 from judgekit.evaluation.ranking.meetings import Meeting, arranged
+from judgekit.evaluation.ranking.shown import keeps_lead
 from judgekit.evaluation.ranking.summary import rank_meetings
 from tests.evaluation.ranking.fields import judged, met, season
 from tests.stats.simulation import covers_at_its_level
@@ -110,6 +111,29 @@ def test_who_won_everything_has_no_finite_strength_and_the_sign_test_tells() -> 
     assert placed(found) == [("x", 1, 1, 1), ("y", 2, 2, 3), ("z", 3, 2, 3)]
 
 
+@pytest.mark.parametrize(("n_open", "is_decided"), [(0, True), (10, True), (12, False)])
+def test_what_failures_leave_open_could_turn_is_not_decided(
+    n_open: int, *, is_decided: bool
+) -> None:
+    meetings = [*met("x", "y", *["a"] * 12), *met("y", "z", *["a"] * 12), *met("x", "z", "a")]
+    left = [m._replace(case_id=f"o{k}") for k, m in enumerate(met("x", "y", *[None] * n_open))]
+    found = rank_meetings([*meetings, *left])
+    assert found.decision.is_decided == is_decided
+    x, y = by_name(found)["x"], by_name(found)["y"]
+    assert x.bounds == pytest.approx((13 / (13 + n_open), 1))
+    assert y.bounds == pytest.approx((12 / (24 + n_open), (12 + n_open) / (24 + n_open)))
+    if not is_decided:
+        assert found.decision.reason == "the undecided comparisons could turn it between x and y"
+
+
+def test_what_lifts_the_other_against_a_third_side_can_turn_a_lead_too() -> None:
+    known = [*met("x", "y", *"aaaaaabbbb"), *met("x", "z", *"ab" * 5), *met("y", "z", *"ab" * 5)]
+    known += [*met("w", "z", *"ab"), *met("w", "z", None, None)]
+    open_ones = met("y", "z", *[None] * 30)
+    assert keeps_lead(known, "wxyz", "x", "y", ties="half")
+    assert not keeps_lead([*known, *open_ones], "wxyz", "x", "y", ties="half")
+
+
 def test_three_wins_of_three_decide_nothing() -> None:
     found = rank_meetings([*met("x", "y", *"aaa"), *met("x", "z", *"aaa"), *met("y", "z", *"aaa")])
     assert not found.decision.is_decided
@@ -128,7 +152,9 @@ def test_sides_that_never_met_are_ranked_apart() -> None:
     across = next(p for p in found.pairs if {p.a, p.b} == {"x", "p"})
     assert (across.p, across.stronger) == (None, None)
     assert isnan(across.expected)
-    assert found.decision.reason == "some sides never met, not even by way of others"
+    assert found.decision.reason == (
+        "some sides are linked by no decided comparison, not even by way of others"
+    )
     assert found.position_reason == "there are groups of sides that never met"
 
 
