@@ -65,7 +65,10 @@ EXAMPLE = Example(output="So.", raw=2)
 def test_an_edited_criterion_loses_its_map_and_is_named(fields: Any, words: str) -> None:
     use = hold(MAPS, with_criterion(1, **fields), ASKED)
     assert use.state == "stale"
-    assert use.words == f"stale: criterion 2 (tone) edited: {words}"
+    assert use.words == (
+        f"stale: criterion 2 (tone) edited: {words}, so that the judge's own value decides tone, "
+        "and maps accuracy"
+    )
     assert use.applied == ("accuracy",)
 
 

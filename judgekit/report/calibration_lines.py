@@ -6,15 +6,18 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
-from judgekit.report.calibration_blocks import ALL, ANSWERS, CHOICES, WHOLE, Lines, percent
+from judgekit.report.calibration_blocks import ALL, ANSWERS, WHOLE, Lines, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judgekit.evaluation.calibrating.choosing import Disagreement
+    from judgekit.evaluation.calibrating.leniency import Steadiness
     from judgekit.evaluation.calibrating.report import CalibrationReport, CriterionCalibration
+    from judgekit.evaluation.calibrating.trusting import Review
 
 _WHY = 160
+_WORST, _FEW = 3, 4
 
 
 def about(report: CalibrationReport) -> Lines:
@@ -73,8 +76,15 @@ def trust(parts: Sequence[CriterionCalibration]) -> Lines:
         Lines for each part.
     """
     rows: list[tuple[str, str]] = []
+    silent = {part.why_no_trust for part in parts if part.trust is None}
+    shared = silent.pop() if len(silent) == 1 and len(parts) > 1 else None
     for part in parts:
-        rows += [(part.name, text) for text in trust_lines(part)]
+        told = trust_lines(part)
+        rows += [(part.name, text) for text in told if text != shared]
+    if shared:
+        names = [part.name for part in parts if part.trust is None]
+        who = "everything" if len(names) == len(parts) else ", ".join(names)
+        rows.append((who, shared))
     return Lines("Confidence, review and further labels", tuple(_once(rows)))
 
 
@@ -92,18 +102,21 @@ def trust_lines(part: CriterionCalibration) -> list[str]:
     if found is None:
         lines.append(part.why_no_trust or "")
     else:
-        before = found.before
+        before, gap = found.before, found.before.ece
         after = "" if found.after is None else f", {found.after.ece.value:.2f} recalibrated"
         lines.append(
             f"{percent(found.mean_confidence)} sure on average, right {view.rate(found.accuracy)}"
         )
         lines.append(
-            f"calibration error {before.ece.value:.2f}{after}; {before.ece.expected:.2f} by chance"
+            f"calibration error {gap.value:.2f}{after}; a perfect confidence would show "
+            f"{gap.expected:.2f} by chance (p {gap.p_value:.2g})"
         )
         lines.append(f"tells right from wrong: AUROC {view.number(before.auroc)} (0.5 is chance)")
-        lines.append(_review(part))
+        lines.append(_review(found.review))
+    if part.steadiness is not None:
+        lines.append(_asked_again(part.steadiness))
     mapped = part.recalibration
-    if mapped is not None and part.orders is None:  # a choice has no map
+    if mapped is not None:
         lines.append(
             f"off by {mapped.mae_before:.2f} on average; {mapped.mae_after:.2f} after a map "
             f"({mapped.kind}, cross-fitted)"
@@ -118,10 +131,15 @@ def trust_lines(part: CriterionCalibration) -> list[str]:
     return lines
 
 
-def _review(part: CriterionCalibration) -> str:
-    if part.trust is None:
-        return ""
-    found = part.trust.review
+def _asked_again(found: Steadiness) -> str:
+    same = f"{view.rate(found.all_equal)} of {view.count(found.n_items, 'output')}"
+    spread = (
+        "" if isnan(found.within_sd) else f"; its answers to one spread by {found.within_sd:.2f}"
+    )
+    return f"asked again, it gives the same score on {same}{spread}"
+
+
+def _review(found: Review) -> str:
     limit = f"{found.max_error * 100:g} %"
     if isnan(found.threshold):
         return f"review everything: {found.reason}"
@@ -157,36 +175,44 @@ def stand_in(parts: Sequence[CriterionCalibration]) -> Lines:
     return Lines("May it stand in for a person?", rows if len(rows) > 1 else ())
 
 
-def worst(parts: Sequence[CriterionCalibration], *, full: bool) -> Lines:
+def worst(
+    parts: Sequence[CriterionCalibration],
+    *,
+    full: bool,
+    choices: Mapping[float, str] | None = None,
+) -> Lines:
     """Where judge and people part most, with the reasons of both.
 
     Args:
         parts: Criteria, and what sums them up.
         full: Whether all that were kept are shown, with every reason whole.
+        choices: What scores are called where they are choices between two outputs.
 
     Returns:
         Lines for each.
     """
     rows: list[tuple[str, str]] = []
     own = [part for part in parts if part.name not in (ALL, WHOLE)] or parts
+    most = _WORST if len(own) < _FEW else 1
     for part in own:
-        for each in part.disagreements if full else part.disagreements[:3]:
-            rows += _told(each, part, full=full)
+        for each in part.disagreements if full else part.disagreements[:most]:
+            rows += _told(each, part.name, choices or part.categories, full=full)
     return Lines("Where they part most", tuple(rows))
 
 
-def _told(each: Disagreement, part: CriterionCalibration, *, full: bool) -> list[tuple[str, str]]:
+def _told(
+    each: Disagreement, name: str, names: Mapping[float, str], *, full: bool
+) -> list[tuple[str, str]]:
     where = view.printable(each.case_id, 40)
     where += f" {view.printable(each.variant, 40)}" if each.variant else ""
-    names = CHOICES if part.orders is not None else part.categories
     judge, people = (_score(score, names) for score in (each.judge, each.human))
-    head = f"{part.name}: judge {judge}, people {people}"
+    head = f"{name}: judge {judge}, people {people}"
     rows = [(where, head)]
     limit = None if full else _WHY
     if each.rationale:
         rows.append(("", f"judge: {view.printable(each.rationale, limit)}"))
-    for name, reason in list(each.reasons.items())[: None if full else 1]:
-        rows.append(("", f"{view.printable(name, 30)}: {view.printable(reason, limit)}"))
+    for who, reason in list(each.reasons.items())[: None if full else 1]:
+        rows.append(("", f"{view.printable(who, 30)}: {view.printable(reason, limit)}"))
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from judgekit.evaluation.calibrating.aligned import mean_rating
 from judgekit.report.calibration_blocks import Lines
 from judgekit.report.calibration_view import calibration_view, shown_parts
+from judgekit.report.page import html_page, markdown_text
 from judgekit.report.plots import Axis, Mark, plot
 from judgekit.report.replacing import check_place, replace_text
 
@@ -27,24 +28,6 @@ SUFFIXES = (".json", ".md", ".html")
 """The file types a calibration can be written to."""
 
 _LARGEST, _SMALLEST = 9.0, 2.0
-
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1d232b;--dim:#69727d;--line:#d9dee4;--page:#fff;--a:#2463b4;--b:#c2571a}
-@media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--dim:#98a2ad;--line:#3a424c;--page:#15191e;--a:#74a9ef;--b:#ee9b62}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.4rem;margin-bottom:.2rem}h2{font-size:1.05rem;margin:2rem 0 .4rem}
-.conclusion{font-weight:600;border-left:4px solid var(--a);padding:.4rem .8rem;margin:1rem 0}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{text-align:right;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{color:var(--dim);font-weight:500}td:first-child,th:first-child,.lines td{text-align:left}
-.lines td{border:0}.lines td:first-child{color:var(--dim);white-space:nowrap}
-.note{color:var(--dim);margin:.3rem 0}.plots{display:flex;flex-wrap:wrap;gap:1rem}
-figure{margin:0}figcaption{font-size:.85rem;color:var(--dim);max-width:360px}
-svg{max-width:100%;height:auto}svg text{fill:var(--dim);font-size:11px;text-anchor:middle}
-svg .y{text-anchor:end}svg .key{text-anchor:start}svg .frame{fill:none;stroke:var(--line)}
-svg .c0{fill:var(--a);stroke:var(--a)}svg .c1{fill:var(--b);stroke:var(--b)}svg .c2{fill:var(--dim);stroke:var(--dim)}
-svg circle{fill-opacity:.55}svg polyline{fill:none!important;stroke-width:1.6}svg .rule{stroke-dasharray:4 3;stroke-width:1}
-"""  # noqa: E501 - a style sheet
 
 
 def check_calibration_place(path: Path) -> None:
@@ -90,15 +73,15 @@ def calibration_markdown(report: CalibrationReport) -> str:
         The text.
     """
     seen = calibration_view(report, full=True)
-    parts = [f"# Calibration: {_md(seen.title)}", f"**{_md(seen.conclusion)}**"]
+    parts = [f"# Calibration: {markdown_text(seen.title)}", f"**{markdown_text(seen.conclusion)}**"]
     for block in seen.blocks:
         if block.title:
-            parts.append(f"## {_md(block.title)}")
+            parts.append(f"## {markdown_text(block.title)}")
         if isinstance(block, Lines):
             parts.append("\n".join(f"- {_md_row(name, text)}" for name, text in block.rows))
         else:
             parts.append(_md_table(block))
-            parts += [_md(note) for note in block.notes]
+            parts += [markdown_text(note) for note in block.notes]
     return "\n\n".join(parts) + "\n"
 
 
@@ -119,29 +102,17 @@ def calibration_html(report: CalibrationReport) -> str:
         body.append(_html_lines(block) if isinstance(block, Lines) else _html_table(block))
         if place == 1:
             body += _figures(report)
-    title = escape(f"Calibration: {seen.title}")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</body></html>\n"
-    )
-
-
-def _md(text: str) -> str:
-    """Foreign text as it stands: nothing in it is taken for Markdown or HTML."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in text)
+    return html_page(f"Calibration: {seen.title}", body)
 
 
 def _md_row(name: str, text: str) -> str:
-    return f"{_md(name)}: {_md(text)}" if name else _md(text)
+    return f"{markdown_text(name)}: {markdown_text(text)}" if name else markdown_text(text)
 
 
 def _md_table(block: Table) -> str:
-    head = "| " + " | ".join(_md(name) or " " for name in block.columns) + " |"
+    head = "| " + " | ".join(markdown_text(name) or " " for name in block.columns) + " |"
     rule = "| --- |" + " ---: |" * (len(block.columns) - 1)
-    rows = ["| " + " | ".join(_md(cell) for cell in row) + " |" for row in block.rows]
+    rows = ["| " + " | ".join(markdown_text(cell) for cell in row) + " |" for row in block.rows]
     return "\n".join([head, rule, *rows])
 
 
@@ -215,7 +186,7 @@ def _differences(aligned: Aligned, part: CriterionCalibration) -> str:
     x, y = Axis("mean of both", low, high), Axis("judge - people", -span, span)
     words = (
         "Difference against the mean (Bland and Altman); the lines are the bias and the limits "
-        "within which 95 % of differences lie."
+        f"within which {found.bias.level * 100:g} % of differences would lie if they were normal."
     )
     return _figure(plot(x, y, [zero, *lines, _dots(pairs)], label=words), words)
 

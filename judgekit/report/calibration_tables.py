@@ -48,10 +48,15 @@ def agreement(parts: Sequence[CriterionCalibration]) -> Table:
         notes.append(f"the judge gave nothing usable on {view.count(silent, 'labelled item')}")
     return Table(
         "Judge and people",
-        ("", "n", "kappa, 95 %", "same score", "judge - people"),
+        ("", "n", _head("kappa", parts), "same score", "judge - people"),
         tuple(rows),
         tuple(notes),
     )
+
+
+def _head(what: str, parts: Sequence[CriterionCalibration]) -> str:
+    """The head of a column whose intervals have the level that was asked for."""
+    return f"{what}, {parts[0].agreement.exact.level * 100:g} %"
 
 
 def _ccc(found: Estimate) -> str:
@@ -80,7 +85,7 @@ def people(parts: Sequence[CriterionCalibration]) -> Table:
     ]
     return Table(
         "People with one another, and the judge with the same people",
-        ("", "people", "alpha, 95 %", "person", "judge", "gap"),
+        ("", "people", _head("alpha", parts), "person", "judge", "gap"),
         tuple(rows),
         ("person, judge: how often each gives the score of another person",),
     )
@@ -115,7 +120,7 @@ def passing(parts: Sequence[CriterionCalibration]) -> Table:
         ))  # fmt: skip
     return Table(
         "Pass or fail",
-        ("", "as people", "kappa, 95 %", "TPR", "TNR", "judge / people"),
+        ("", "as people", _head("kappa", parts), "TPR", "TNR", "judge / people"),
         tuple(rows),
     )
 
@@ -159,7 +164,7 @@ def ranking(parts: Sequence[CriterionCalibration]) -> Table:
     rows = []
     for part in parts:
         found = {grouping.kind: grouping for grouping in part.groupings}
-        if not found:
+        if not {"case", "variant"} & found.keys():
             continue
         within = view.number(found["case"].within["spearman"]) if "case" in found else view.DASH
         between = view.DASH
@@ -251,7 +256,7 @@ def segments(
         shown = rows if full else rows[:_MOST_ROWS]
         n_more = len(rows) - len(shown)
         title = "By segment" if len(parts) == 1 else f"By segment: {part.name}"
-        columns = ("", "n", "right", "kappa, 95 %", "judge - people")
+        columns = ("", "n", "right", _head("kappa", parts), "judge - people")
         notes = (*((f"… and {n_more:,} more with -v",) if n_more else ()), right)
         tables.append(Table(title, columns, tuple(shown), notes))
     return tables
@@ -271,7 +276,9 @@ def annotators(part: CriterionCalibration) -> Table:
         for each in part.people.annotators
     )
     return Table(
-        "Each annotator and the judge", ("", "n", "mean", "kappa, 95 %", "judge - person"), rows
+        "Each annotator and the judge",
+        ("", "n", "mean", _head("kappa", [part]), "judge - person"),
+        rows,
     )
 
 

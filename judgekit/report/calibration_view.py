@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import calibration_lines as lines
 from judgekit.report import calibration_tables as tables
 from judgekit.report import view
-from judgekit.report.calibration_blocks import ALL, ANSWERS, Lines, Table
+from judgekit.report.calibration_blocks import ALL, ANSWERS, CHOICES, Lines, Table
 
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.report import CalibrationReport, CriterionCalibration
@@ -54,7 +54,8 @@ def calibration_view(report: CalibrationReport, *, full: bool = False) -> Calibr
     blocks += tables.segments(parts, tables.right_words(report), full=full)
     if full:
         blocks += [tables.annotators(report.pooled), *tables.confusions(report)]
-    blocks += [lines.worst(parts, full=full), lines.labels_next(report)]
+    choices = CHOICES if report.kind == "pairwise" else None
+    blocks += [lines.worst(parts, full=full, choices=choices), lines.labels_next(report)]
     kept = tuple(block for block in blocks if block.rows)
     return CalibrationView(_title(report), kept, conclusion(report))
 

@@ -172,6 +172,7 @@ def _flip_lines(one: Twice) -> list[tuple[int, Text]]:
     for when, side in (("before", one.old), ("now", one.new)):
         said = side.criteria[name]
         score = view.DASH if said.raw is None else f"{said.raw:g}"
+        score += f" (first of {said.n:,})" if said.n > 1 else ""
         why = view.printable(said.rationale or "no reason", _RATIONALE)
         lines.append((2, Text(f"{view.printable(name)} {when} {score}: {why}", style="dim")))
     return lines

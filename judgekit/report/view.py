@@ -101,13 +101,12 @@ def rate(estimate: Estimate) -> str:
         estimate: A rate in [0, 1].
 
     Returns:
-        Whole per cents; a dash where it is undefined.
+        Whole per cents; a dash where it is undefined, no bracket where it has no interval.
     """
     if isnan(estimate.value):
         return DASH
-    return f"{estimate.value:.0%} [{estimate.low * 100:.0f}, {estimate.high * 100:.0f}]".replace(
-        "%", " %"
-    )
+    ends = f" [{estimate.low * 100:.0f}, {estimate.high * 100:.0f}]"
+    return f"{estimate.value * 100:.0f} %{'' if isnan(estimate.low) else ends}"
 
 
 def number(estimate: Estimate, digits: int = 2) -> str:

@@ -228,11 +228,27 @@ def share_interval(
     Raises:
         ValueError: When the level does not lie between 0 and 1.
     """
+    trials = worth_in_trials(shares, most=most, pseudo=pseudo)
+    return wilson(min(1.0, fsum(shares) / len(shares)), trials, level=level)
+
+
+def worth_in_trials(
+    shares: Sequence[float], *, most: float, pseudo: Sequence[float] = (0.0, 1.0)
+) -> float:
+    """How many independent trials the variance of shares is worth: `n p (1-p) / v`.
+
+    Args:
+        shares: One share in [0, 1] an item, at least one.
+        most: The most trials they can be worth.
+        pseudo: Shares of half pseudo-items, which keep the variance above 0.
+
+    Returns:
+        A number of trials; it need not be whole.
+    """
     n, weight = len(shares), len(shares) + len(pseudo) / 2
     centre = (fsum(shares) + fsum(pseudo) / 2) / weight
     squares = fsum(s * s for s in shares) + fsum(s * s for s in pseudo) / 2
-    worth = n * centre * (1 - centre) / (squares / weight - centre * centre)
-    return wilson(min(1.0, fsum(shares) / n), min(worth, most), level=level)
+    return min(n * centre * (1 - centre) / (squares / weight - centre * centre), most)
 
 
 def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]:

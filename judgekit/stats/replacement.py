@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.arguments import given, whole
 from judgekit.stats.coefficient import jackknife_ends
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.intervals import mean
 from judgekit.stats.known import floats, is_missing
 from judgekit.stats.multiplicity import adjust
@@ -41,7 +41,7 @@ class AltTest(Result):
     """Chance that the judge is as near to the other raters as a rater is, mean (rho)."""
 
     advantage: Estimate
-    """The same with a jackknife interval over items."""
+    """The same with a jackknife interval over items, or over cases of them."""
 
     p_values: tuple[float, ...]
     """One-sided p of each rater tested."""
@@ -90,6 +90,7 @@ def alt_test(
     epsilon: float = 0.2,
     q: float = 0.05,
     min_items: int = 30,
+    clusters: Mapping[Hashable, Hashable] | None = None,
     level: float = 0.95,
 ) -> AltTest:
     """May the judge stand in for a human annotator (Calderon, Reichart & Dror 2025)?
@@ -98,7 +99,8 @@ def alt_test(
     same item, ties counting for both. A one-sided t test asks whether the rater is ahead by less
     than epsilon; the judge passes when it holds against half of the raters or more, at a false
     discovery rate of q whatever the dependence (Benjamini & Yekutieli 2001). Humans who disagree
-    with one another make passing easy: show alpha beside it.
+    with one another make passing easy: show alpha beside it. The authors take items as
+    independent; with clusters the test goes by sums of cases, as `intervals.mean` does.
 
     Args:
         humans: Labels of each rater by item; None and nan are missing.
@@ -107,6 +109,7 @@ def alt_test(
         epsilon: Advantage given to the judge: .2 against experts, .15 skilled raters, .1 crowds.
         q: False discovery rate, in (0, 1).
         min_items: Raters with fewer items, or fewer than two, are not tested.
+        clusters: The case of each item; without, each is a case of its own.
         level: Confidence level of the advantage's interval.
 
     Returns:
@@ -121,13 +124,13 @@ def alt_test(
     _check(score, epsilon, q)
     items = _shared_items(humans, judge)
     _check_numbers(items, judge, score)
-    duels = [_duels(name, items, judge, score) for name in humans]
+    duels = [_duels(name, items, judge, score, clusters) for name in humans]
     least = max(min_items, 2)  # a t test needs two
     tested = [duel for duel in duels if len(duel.judge_holds) >= least]
     if len(tested) < 2:  # noqa: PLR2004 - a share of one rater says nothing
         raise NotEnoughDataError(
-            f"{len(tested)} raters have {least} items that another rater and the judge also"
-            " labelled; the test needs two"
+            f"{len(tested)} of {len(humans)} raters have {least} items that another rater and the "
+            "judge also labelled; the test needs two"
         )
     p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
     rejected = _rejected(p_values, q)
@@ -144,7 +147,7 @@ def alt_test(
         by_epsilon=tuple((e, _winning_rate(tested, e, q)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
-        note=_note(len(tested), len(items)),
+        note=_note(len(tested), advantage.n, "items" if clusters is None else "cases"),
     )
 
 
@@ -209,9 +212,10 @@ class _Duels(NamedTuple):
     """One rater against the judge on the items of the rater."""
 
     rater: Hashable
-    items: list[Hashable]
+    units: list[Hashable]
     judge_holds: np.ndarray
-    ahead: np.ndarray
+    ahead: Estimate
+    is_clustered: bool
 
 
 def _check(score: str, epsilon: float, q: float) -> None:
@@ -249,6 +253,7 @@ def _duels(
     items: Mapping[Hashable, Mapping[Hashable, float]],
     judge: Mapping[Hashable, float | None],
     score: AlignmentScore,
+    clusters: Mapping[Hashable, Hashable] | None,
 ) -> _Duels:
     of_rater = [item for item, labels in items.items() if rater in labels]
     scores = []
@@ -257,7 +262,13 @@ def _duels(
         scores.append([_score(x, others, score) for x in (judge[item], items[item][rater])])
     of_judge, of_human = np.array(scores).reshape(-1, 2).T
     holds, human_holds = of_judge >= of_human - SLACK, of_human >= of_judge - SLACK
-    return _Duels(rater, of_rater, holds.astype(float), human_holds.astype(float) - holds)
+    units = of_rater if clusters is None else [clusters[item] for item in of_rater]
+    gaps = (human_holds.astype(float) - holds).tolist()
+    if not gaps:
+        ahead = undefined("no item", n=0, method="t")
+    else:
+        ahead = mean(gaps, clusters=None if clusters is None else units)
+    return _Duels(rater, units, holds.astype(float), ahead, clusters is not None)
 
 
 def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
@@ -267,14 +278,15 @@ def _score(label: float | None, others: Sequence[float], score: AlignmentScore) 
     return -float(np.sqrt(np.mean(differences**2)))
 
 
-def _p_value(ahead: np.ndarray, epsilon: float) -> float:
+def _p_value(ahead: Estimate, epsilon: float) -> float:
     """One-sided p of a t test against a mean of epsilon or more."""
-    n, sd = len(ahead), float(ahead.std(ddof=1))
-    gap = float(ahead.mean()) - epsilon
-    if sd < SLACK:
+    gap = ahead.value - epsilon
+    if isnan(ahead.se):
+        return 1.0  # one case has no spread to test by
+    if ahead.se < SLACK:
         return 0.0 if gap < -SLACK else 1.0
-    t = gap / (sd / n**0.5)
-    both = t_p_value(t, n - 1)
+    t = gap / ahead.se
+    both = t_p_value(t, ahead.n - 1)
     return both / 2 if t < 0 else 1 - both / 2
 
 
@@ -288,33 +300,34 @@ def _winning_rate(tested: Sequence[_Duels], epsilon: float, q: float) -> float:
 
 
 def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
-    """The mean over raters, with a jackknife over items on the scale from -1 to 1."""
-    place = {item: i for i, item in enumerate(dict.fromkeys(i for d in tested for i in d.items))}
+    """The mean over raters, with a jackknife over items or cases on the scale from -1 to 1."""
+    place = {unit: i for i, unit in enumerate(dict.fromkeys(u for d in tested for u in d.units))}
     value = float(np.mean([duel.judge_holds.mean() for duel in tested]))
     left_out = np.zeros(len(place))
     for duel in tested:
-        held, n = duel.judge_holds, len(duel.judge_holds)
-        own = np.full(len(place), held.mean())
-        own[[place[item] for item in duel.items]] = (held.sum() - held) / max(1, n - 1)
-        left_out += own / len(tested)
-    ends = jackknife_ends(2 * value - 1, 2 * left_out - 1, level=level)
+        held, at = duel.judge_holds, [place[unit] for unit in duel.units]
+        n_left = len(held) - np.bincount(at, minlength=len(place))
+        rest = held.sum() - np.bincount(at, held, minlength=len(place))
+        left_out += np.where(n_left > 0, rest / np.maximum(n_left, 1), nan) / len(tested)
+    unit = "case" if tested[0].is_clustered else "item"
+    ends = jackknife_ends(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
     return Estimate(
         value=value,
         low=(ends.low + 1) / 2,
         high=(ends.high + 1) / 2,
         level=level,
         n=len(place),
-        method="jackknife over items",
+        method=f"jackknife over {unit}s",
         reason=ends.reason,
     )
 
 
-def _note(n_tested: int, n_items: int) -> str | None:
+def _note(n_tested: int, n: int, units: str) -> str | None:
     notes = []
     if n_tested <= _FEW_RATERS:
         notes.append(f"{n_tested} raters: the winning rate knows {n_tested + 1} values only")
-    if n_items < _FEW_ITEMS:
-        notes.append(f"{n_items} items: the test has little power")
+    if n < _FEW_ITEMS:
+        notes.append(f"{n} {units}: the test has little power")
     return "; ".join(notes) or None
 
 

@@ -10,7 +10,7 @@ from judgekit.records.verdict import Uncalibrated
 from judgekit.verdicts.concluding import count, draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from judgekit.records.calibration_map import (
         Calibration,
@@ -63,6 +63,9 @@ def hold(
     words = _words(calibration)
     if state == "stale":
         words = f"stale: {'; '.join([*changed, *edited])}"
+        raw = [criterion.name for criterion in rubric.criteria if criterion.name not in kept]
+        if kept:
+            words += f", so that the judge's own value decides {_and(raw)}, and maps {_and(kept)}"
     elif missing:
         names = ", ".join(criterion.name for criterion in missing)
         words = f"partly {words}; no map for {names}"
@@ -133,7 +136,11 @@ def _of_judges(then: Judging, now: Judging) -> Iterator[str]:
 
 
 def _names(asked: Judging) -> str:
-    return " and ".join(judge.judge for judge in asked.judges)
+    return _and([judge.judge for judge in asked.judges])
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names)
 
 
 def _of_judge(then: JudgeAsked, now: JudgeAsked) -> Iterator[str]:

@@ -101,7 +101,7 @@ def test_missing_labels_leave_their_item_out() -> None:
 
 def test_too_few_raters_or_wrong_arguments_are_refused() -> None:
     humans, judge = panel(rated(np.random.default_rng(7), 20, 3))
-    with pytest.raises(NotEnoughDataError, match="0 raters have 30 items"):
+    with pytest.raises(NotEnoughDataError, match="0 of 2 raters have 30 items"):
         alt_test(humans, judge)
     with pytest.raises(ValueError, match="known: accuracy, neg_rmse"):
         alt_test(humans, judge, score="kappa")  # type: ignore[arg-type] # the error is tested
@@ -171,5 +171,26 @@ def test_words_have_no_distance() -> None:
 
 
 def test_one_item_of_a_rater_is_no_test() -> None:
-    with pytest.raises(NotEnoughDataError, match="0 raters have 2 items"):
+    with pytest.raises(NotEnoughDataError, match="0 of 2 raters have 2 items"):
         alt_test({"a": {1: 1}, "b": {1: 1}}, {1: 1}, min_items=1)
+
+
+def test_copies_of_items_in_their_cases_prove_nothing_more() -> None:
+    table = rated(np.random.default_rng(9), 40, 4)
+    once = alt_test(*panel(table), epsilon=0.15)
+    copies: dict[Hashable, Hashable] = {i: i % 40 for i in range(200)}
+    many = alt_test(*panel(np.tile(table, (5, 1))), epsilon=0.15, clusters=copies)
+    assert many.p_values == pytest.approx(once.p_values)
+    assert (many.advantage.low, many.advantage.high) == pytest.approx(
+        (once.advantage.low, once.advantage.high)
+    )
+    assert (many.n, many.advantage.n, many.advantage.method) == (200, 40, "jackknife over cases")
+    each = alt_test(*panel(table), epsilon=0.15, clusters={i: i for i in range(40)})
+    assert each.p_values == pytest.approx(once.p_values)
+
+
+def test_items_of_one_case_alone_prove_nothing() -> None:
+    table = rated(np.random.default_rng(10), 40, 4)
+    found = alt_test(*panel(table), clusters=dict.fromkeys(range(40), "one"))
+    assert found.p_values == (1.0, 1.0, 1.0)
+    assert math.isnan(found.advantage.low)

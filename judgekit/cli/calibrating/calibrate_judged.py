@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
 from judgekit.cli.main import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
 from judgekit.cli.running.grade import grade_all
-from judgekit.cli.setup import grade_setup, make_judge
+from judgekit.cli.setup import drawn, grade_setup, make_judge
 from judgekit.datasets.loading import load_dataset, load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation.calibrating.files import from_file
@@ -28,13 +29,15 @@ from judgekit.models.recorded import PREFIX as RECORDED
 from judgekit.store.runs import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from judgekit.cli.setup import Options
     from judgekit.evaluation.calibrating.material import Grades, Pairs
+    from judgekit.evaluation.calibrating.recorded import Recorded
     from judgekit.evaluation.comparing.asking import Compared
     from judgekit.evaluation.comparing.pairing import Pairing
     from judgekit.judge.pair_panel import PairPanel
+    from judgekit.records.case import Case
     from judgekit.records.rubric import Rubric
 
 
@@ -106,12 +109,6 @@ def _of_file(path: Path, options: Options) -> Judged:
 
 def _of_replies(model: str, options: Options) -> Judged:
     """Recorded replies by themselves; what is asked, and how often, follows from them."""
-    parts = [name for name in ("limit", "sample", "filter_tag") if options.get(name)]
-    if parts:
-        raise SettingsError(
-            f"--{parts[0].replace('_', '-')} chooses outputs, and none are named",
-            hint="recorded replies by themselves are read whole; or give --outputs FILE",
-        )
     recorded = recorded_in(model)
     named = cast("str | None", options.get("rubric"))
     if named is None and not recorded.compares:
@@ -125,11 +122,35 @@ def _of_replies(model: str, options: Options) -> Judged:
     own = {"repeats": recorded.repeats, "max_reasks": recorded.reasks}
     judge = make_judge(options, None, own)
     try:
-        found = asyncio.run(read_recorded(judge, recorded, rubric, by_id))
+        chosen = _chosen(recorded, by_id, options)
+        found = asyncio.run(read_recorded(judge, chosen, rubric, by_id))
     finally:
         judge.close()
     found.origin["file"] = str(recorded.path)
     return Judged(found)
+
+
+def _chosen(recorded: Recorded, cases: Mapping[str, Case], options: Options) -> Recorded:
+    """The replies about the outputs that are wanted, chosen as they would be from a file."""
+    tags = frozenset(cast("Iterable[str]", options.get("filter_tag") or ()))
+    if tags and not cases:
+        raise SettingsError(
+            "--filter-tag goes by the tags of cases, and recorded replies have none",
+            hint="give the file of the cases: --cases FILE",
+        )
+    outputs = [
+        one
+        for one in recorded.by_output()
+        if not tags or (one[0] in cases and tags & set(cases[one[0]].tags))
+    ]
+    if not outputs:
+        raise SettingsError(
+            f"no recorded reply is about a case with the tag {' or '.join(sorted(tags))}",
+            hint="look at `tags` in the file of cases, or leave --filter-tag out",
+        )
+    if (size := cast("int | None", options.get("sample"))) is not None:
+        outputs = list(drawn(outputs, size, random.Random(cast("int", options.get("seed") or 0))))
+    return recorded.only(set(outputs[: cast("int | None", options.get("limit"))]))
 
 
 def _of_outputs(options: Options) -> Judged:

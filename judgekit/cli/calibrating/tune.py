@@ -142,7 +142,7 @@ def _run(bout: Bout, options: Options, output: Path | None, *, anyway: bool) -> 
     try:
         found = asyncio.run(_ask(bout, options))
     except asyncio.CancelledError:  # the second Ctrl-C
-        streams.note(f"stopped at once; {_again(bout)}")
+        streams.note(f"stopped at once; {_again(bout, 'interrupted')}")
         return EXIT_INTERRUPTED
     if options["as_json"]:
         streams.print_json(tuning_terminal.tuning_json(found))
@@ -151,7 +151,7 @@ def _run(bout: Bout, options: Options, output: Path | None, *, anyway: bool) -> 
     if output is not None:
         _write(found, output, options, anyway=anyway)
     if found.decision == "incomplete":
-        streams.note(_again(bout))
+        streams.note(_again(bout, found.reason))
     return _code(found)
 
 
@@ -232,10 +232,11 @@ def _write(found: Tuning, output: Path, options: Options, *, anyway: bool) -> No
     streams.note(f"  judgekit grade OUTPUTS --rubric {output}{more}")
 
 
-def _again(bout: Bout) -> str:
+def _again(bout: Bout, reason: str | None) -> str:
     keeps = bout.bench.judge.connection.cache is not None
     again = "nothing that was answered is asked twice" if keeps else "from the beginning"
-    return f"run the same command again to go on: {again}"
+    more = "; a call dearer than --max-cost takes a higher one" if reason == "budget" else ""
+    return f"run the same command again to go on: {again}{more}"
 
 
 def _code(found: Tuning) -> int:

@@ -67,7 +67,7 @@ def against(
         InputError: When no labelled item was judged by both.
     """
     found = {}
-    for name in these.keys() & others.keys():
+    for name in (name for name in these if name in others):
         mine, theirs = _right(these[name], options), _right(others[name], options)
         shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
         if shared:

@@ -11,13 +11,13 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.coefficient import jackknife_ends
 from judgekit.stats.estimate import Estimate, undefined
-from judgekit.stats.intervals import mean, proportion, wilson
-from judgekit.stats.quantiles import normal_quantile, t_quantile
+from judgekit.stats.intervals import mean
+from judgekit.stats.rates import pooled_proportion, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from judgekit.stats.intervals import Rate
+    from judgekit.stats.rates import Rate
 
 _MOST_LEFT_OUT = 60
 _WORK = 1e8
@@ -94,32 +94,14 @@ def rate(outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, leve
         level: Confidence level, in (0, 1).
 
     Returns:
-        The share with Wilson's interval; of clustered outcomes for as many as would be worth the
-        same, `p (1-p) / v (z / t)^2` with v the variance by cluster totals and t on G - 1 degrees
-        of freedom (Korn & Graubard 1998), as many as there are clusters where v is 0; undefined
-        for none.
+        The share with Wilson's interval, by cluster totals where outcomes are clustered
+        (`rates.pooled_proportion`); undefined for none.
     """
-    known = [x for x in outcomes if x == x]  # noqa: PLR0124 - nan
-    n_missing = len(outcomes) - len(known)
-    found = proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)
+    known = [x for x in outcomes if not isnan(x)]
     if clusters is None or not known:
-        return found
-    by_total = mean(outcomes, clusters=clusters, level=level)
-    n_clusters = by_total.n_clusters or len(known)
-    spread = found.value * (1 - found.value)
-    worth = float(n_clusters)
-    if by_total.se > 0 and spread > 0:
-        few = normal_quantile(level) / t_quantile(level, n_clusters - 1)
-        worth = spread / by_total.se**2 * few**2
-    low, high = wilson(found.value, min(worth, float(len(known))), level=level)
-    return replace(
-        found,
-        low=low,
-        high=high,
-        method="wilson, clustered",
-        n_clusters=n_clusters,
-        n_observations=len(known),
-    )
+        n_missing = len(outcomes) - len(known)
+        return proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)
+    return pooled_proportion(outcomes, clusters, level=level)
 
 
 def average(x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float) -> Estimate:
@@ -134,3 +116,34 @@ def average(x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: f
         The mean with its interval; undefined for none.
     """
     return estimated(lambda: mean(x, clusters=clusters, level=level), level=level)
+
+
+def unit_average(
+    x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
+) -> Estimate:
+    """A mean of numbers that lie in [0, 1].
+
+    Args:
+        x: Numbers; nan is missing.
+        clusters: The cluster of each; None where all are independent.
+        level: Confidence level, in (0, 1).
+
+    Returns:
+        The mean, its interval cut at 0 and 1; undefined for none.
+    """
+    return within_unit(average(x, clusters, level=level))
+
+
+def within_unit(found: Estimate) -> Estimate:
+    """An estimate of what lies in [0, 1], the ends of its interval cut there.
+
+    Args:
+        found: The estimate; its value stays as it is, inside the interval.
+
+    Returns:
+        The same with these ends; without an interval as it was.
+    """
+    if isnan(found.low):
+        return found
+    low, high = max(found.low, min(0.0, found.value)), min(found.high, max(1.0, found.value))
+    return replace(found, low=low, high=high)

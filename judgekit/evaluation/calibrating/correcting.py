@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.evaluation.calibrating.aligned import mean_rating
 from judgekit.evaluation.calibrating.alphas import NO_ORDER
-from judgekit.evaluation.calibrating.clustering import average, rate
+from judgekit.evaluation.calibrating.clustering import rate, unit_average, within_unit
 from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
 from judgekit.stats.ppi import ppi_mean
+from judgekit.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from judgekit.stats.correction import CorrectedMean
 
 _FEW = 2
+_FLAT = 1e-12
+_UNLIKE = 0.95
+"""A gap beyond the interval of this level says that the labelled items were chosen."""
+
 _ASSUMED = (
     "assumes that the labelled items are a random subset of those judged; say so with "
     "--labels-are random, or --labels-are other"
@@ -67,8 +74,8 @@ class Corrected:
     """Items that only the judge scored."""
 
     n_labels_saved: float
-    """Further labels that would be needed for the same precision without the judge; nan where
-    that is not known."""
+    """Further labels that would be needed for the same precision without the judge, in cases of
+    the same sizes; nan where that is not known."""
 
     looks_random: bool | None
     """Whether the judge's scores of labelled and other items allow a random subset."""
@@ -79,7 +86,11 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelBudget:
-    """How many labels an interval of a given half-width would take."""
+    """How many labels an interval of a given half-width would take.
+
+    Labels of one case tell less than as many of different cases: counted are labels that come in
+    cases as large as those there are.
+    """
 
     half_width: float
     """The half-width aimed at."""
@@ -142,7 +153,7 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
         labels_are=labels_are,
         level=level,
     )
-    looks = None if found.check is None else found.check.looks_random
+    looks = _looks_random(sides, found)
     estimate = found.corrected
     warnings = [*found.warnings]
     estimator = found.estimator
@@ -159,14 +170,14 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
             warnings.append(_ASSUMED)
     return Corrected(
         what=what,
-        raw=_raw(sides, found, labels_are, level),
-        corrected=estimate,
+        raw=within_unit(_raw(sides, found, labels_are, level)),
+        corrected=within_unit(estimate),
         labels_only=_plain(sides.labels, sides.clusters[0], level),
         estimator=estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
         n_labels=found.n_labels,
         n_unlabelled=len(sides.others),
-        n_labels_saved=nan if isnan(estimate.value) else _saved(sides.labels, estimate),
+        n_labels_saved=nan if labels_are == "other" else _saved(sides, estimate),
         looks_random=looks,
         warnings=tuple(warnings),
     )
@@ -191,7 +202,7 @@ def budget(aligned: Aligned, what: str, options: CalibrationOptions) -> LabelBud
             half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
             reason=NO_ORDER,
         )  # fmt: skip
-    sd = float(labels.std(ddof=1)) if n >= _FEW else 0.0
+    sd = _spread(labels, sides.clusters[0])
     if sd <= 0:
         reason = "the labels do not vary" if n >= _FEW else f"{n} labels say nothing of the spread"
         return LabelBudget(
@@ -282,7 +293,7 @@ def _plain(x: np.ndarray, names: list[Hashable], level: float) -> Estimate:
     clusters = names if len(set(names)) < len(names) else None
     if np.isin(x, (0, 1)).all():
         return rate(x.tolist(), clusters, level=level)
-    return average(x.tolist(), clusters, level=level)
+    return unit_average(x.tolist(), clusters, level=level)
 
 
 def _uncorrected(sides: _Sides, what: str, level: float) -> Corrected:
@@ -305,6 +316,32 @@ def _uncorrected(sides: _Sides, what: str, level: float) -> Corrected:
     )
 
 
-def _saved(labels: np.ndarray, found: Estimate) -> float:
-    spread = float(labels.var(ddof=1)) if len(labels) > 1 else nan
-    return max(0.0, spread / found.se**2 - len(labels)) if found.se > 0 else nan
+def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
+    """The deviation of labels; of several in a case that of as many single ones as tell as much."""
+    n = len(labels)
+    if n < _FEW or not np.ptp(labels):
+        return 0.0
+    se = mean(labels.tolist(), clusters=names if len(set(names)) < n else None).se
+    return 0.0 if isnan(se) else se * sqrt(n)
+
+
+def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
+    """Whether the judge's scores allow a random subset; of clustered ones by sums of cases."""
+    if found.check is None or not sides.is_clustered:
+        return None if found.check is None else found.check.looks_random
+    pulls: defaultdict[Hashable, float] = defaultdict(float)
+    for sign, scores, names in zip(
+        (1, -1), (sides.labeled, sides.others), sides.clusters, strict=True
+    ):
+        shares = sign * (scores - scores.mean()) / len(scores)
+        for share, name in zip(shares.tolist(), names, strict=True):
+            pulls[name] += share
+    n = len(pulls)
+    se = sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1)) if n > 1 else nan
+    gap = abs(float(sides.labeled.mean() - sides.others.mean()))
+    return gap <= t_quantile(_UNLIKE, n - 1) * se if se > _FLAT else None
+
+
+def _saved(sides: _Sides, found: Estimate) -> float:
+    n, spread = len(sides.labels), _spread(sides.labels, sides.clusters[0])
+    return max(0.0, spread**2 / found.se**2 - n) if min(found.se, spread) > 0 else nan

@@ -108,7 +108,7 @@ def _answer(
     n = len(aligned.both)
     if not n:
         return "open", "no item has both a label and a score"
-    chance = _at_chance(found, n)
+    chance = _at_chance(found, n) or _one_score(aligned, n)
     if chance is not None:
         return chance
     if test is None:
@@ -132,12 +132,23 @@ def _tested(test: AltTest, people: Ceiling) -> tuple[Answer, str]:
 
 def _at_chance(found: Agreement, n: int) -> tuple[Answer, str] | None:
     """What an agreement that may be chance comes to: no where it is slight at best, else open."""
-    kappa = found.kappa_quadratic if not isnan(found.kappa_quadratic.value) else found.ccc
+    has_levels = not isnan(found.kappa_quadratic.value)
+    name, kappa = ("kappa", found.kappa_quadratic) if has_levels else ("concordance", found.ccc)
     if n < _FEW or isnan(kappa.value) or isnan(kappa.low) or kappa.low > 0:
         return None
-    interval = f"{kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
+    figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
     answer: Answer = "no" if kappa.high < _SLIGHT else "open"
-    return answer, f"its agreement with people cannot be told from chance: kappa {interval}, n {n}"
+    return answer, f"its agreement with people cannot be told from chance: {figure}, n {n}"
+
+
+def _one_score(aligned: Aligned, n: int) -> tuple[Answer, str] | None:
+    """A judge who says the same of everything may be right often; it tells nothing apart."""
+    if n < _FEW or len(set(aligned.judge.tolist())) > 1 or len(set(aligned.human.tolist())) == 1:
+        return None
+    reason = (
+        f"it gives all {n} the same score: its agreement with people cannot be told from chance"
+    )
+    return "open", reason
 
 
 def _more_needed(people: Ceiling) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.evaluation.calibrating.agreeing import correlated
 from judgekit.evaluation.calibrating.alphas import NO_ORDER
-from judgekit.evaluation.calibrating.clustering import average, estimated, rate
+from judgekit.evaluation.calibrating.clustering import average, clustered, estimated, rate
 from judgekit.evaluation.calibrating.correcting import Corrected, corrected
 from judgekit.evaluation.calibrating.pair_orders import PairOrders, pair_orders
 from judgekit.evaluation.calibrating.trusting import rightness
@@ -20,7 +20,7 @@ from judgekit.stats.estimate import Estimate, undefined
 from judgekit.stats.pair_accuracy import pairwise_accuracy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
     from judgekit.evaluation.calibrating.aligned import Aligned, Item
     from judgekit.evaluation.calibrating.material import Pair, Place
@@ -88,7 +88,8 @@ class Grouping:
 
     within: dict[str, Estimate]
     """Mean over groups of the correlation inside each, by method: what ranking outputs of one
-    prompt goes by. Groups where a side is constant are left out; `n` counts those used."""
+    prompt goes by. Groups where a side is constant are left out; `n` counts those used. Groups are
+    taken as independent, but for those that lie in one cluster of `--cluster` whole."""
 
     between: dict[str, Estimate]
     """Correlation of the groups' means: what ranking the groups goes by."""
@@ -217,22 +218,68 @@ def _grouping(aligned: Aligned, kind: str, names: list[str], level: float) -> Gr
         members[name].append(place)
     a = np.array([people[places].mean() for places in members.values()])
     b = np.array([judge[places].mean() for places in members.values()])
+    owners = _owners(aligned, members)
+    above = None if owners is None else list(owners.values())
+    inside = _Inside(people, judge, names, owners, level)
     return Grouping(
         kind=kind,
         n_groups=len(members),
-        within={method: _within(people, judge, names, method, level) for method in _METHODS},
-        between={method: correlated(a, b, method, None, level=level) for method in _METHODS},
-        order_accuracy=estimated(
-            lambda: pairwise_accuracy(people.tolist(), judge.tolist(), names, level=level),
-            level=level,
-        ),
+        within={method: inside.correlation(method) for method in _METHODS},
+        between={method: correlated(a, b, method, above, level=level) for method in _METHODS},
+        order_accuracy=inside.order_accuracy(),
     )
 
 
-def _within(
-    people: np.ndarray, judge: np.ndarray, names: list[str], method: CorrelationMethod, level: float
-) -> Estimate:
-    return estimated(
-        lambda: grouped_correlation(people.tolist(), judge.tolist(), names, method, level=level),
-        level=level,
-    )
+def _owners(aligned: Aligned, members: Mapping[str, list[int]]) -> dict[str, Hashable] | None:
+    """The cluster that holds each group whole; None where groups are clusters, or cut across."""
+    owners: dict[str, Hashable] = {}
+    for name, places in members.items():
+        clusters = {aligned.both[place].cluster for place in places}
+        if len(clusters) > 1:
+            return None
+        owners[name] = clusters.pop()
+    return owners if len(set(owners.values())) < len(owners) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Figures inside groups; where groups share a cluster, whole clusters are left out."""
+
+    people: np.ndarray
+    judge: np.ndarray
+    names: list[str]
+    owners: Mapping[str, Hashable] | None
+    level: float
+
+    def correlation(self, method: CorrelationMethod) -> Estimate:
+        def of(places: np.ndarray) -> Estimate:
+            sides = self._at(places)
+            return estimated(
+                lambda: grouped_correlation(*sides, method, level=self.level), level=self.level
+            )
+
+        return clustered(of(self._all), lambda places: of(places).value, self._clusters)
+
+    def order_accuracy(self) -> Estimate:
+        def of(places: np.ndarray) -> Estimate:
+            sides = self._at(places)
+            return estimated(lambda: pairwise_accuracy(*sides, level=self.level), level=self.level)
+
+        found = of(self._all)
+        if self.owners is None:
+            return found
+        wide = replace(found, value=2 * found.value - 1)  # in (-1, 1), as coefficients are
+        wide = clustered(wide, lambda places: 2 * of(places).value - 1, self._clusters)
+        return replace(wide, value=found.value, low=(wide.low + 1) / 2, high=(wide.high + 1) / 2)
+
+    @property
+    def _all(self) -> np.ndarray:
+        return np.arange(len(self.names))
+
+    @property
+    def _clusters(self) -> list[Hashable] | None:
+        return None if self.owners is None else [self.owners[name] for name in self.names]
+
+    def _at(self, places: np.ndarray) -> tuple[list[float], list[float], list[str]]:
+        names = [self.names[place] for place in places]
+        return self.people[places].tolist(), self.judge[places].tolist(), names

@@ -94,7 +94,7 @@ def join(grades: Grades, labels: Sequence[PlacedLabel], options: CalibrationOpti
     return Material(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
-        pooled=_pooled(labelled),
+        pooled=pooled(labelled),
         joined=matching.joined(places, len(grades.samples), counts, grades.n_errors),
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
@@ -312,10 +312,14 @@ class _Builder:
         return fsum(raws) / len(raws) if raws else None
 
 
-def _pooled(criteria: Sequence[Aligned]) -> Aligned | None:
+def pooled(criteria: Sequence[Aligned]) -> Aligned | None:
     """All criteria together: on their scale where they share one, else on [0, 1].
 
-    One by itself is not pooled, nor are categories with anything but the same categories.
+    Args:
+        criteria: The criteria.
+
+    Returns:
+        Their items; None of one by itself, and of categories with others than the same.
     """
     if len(criteria) < _TWO:
         return None

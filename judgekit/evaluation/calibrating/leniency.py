@@ -42,7 +42,8 @@ class Leniency:
     """Root of the mean squared difference."""
 
     loa_low: float
-    """Lower limit of agreement: 95 % of differences lie above it, as far as they are normal."""
+    """Lower limit of agreement: as far as differences are normal, as large a share of them as the
+    confidence level lies between it and the upper one."""
 
     loa_high: float
     """Upper limit of agreement."""
@@ -100,12 +101,14 @@ def leniency(aligned: Aligned, *, level: float) -> Leniency:
         return _of_categories(aligned, level)
     people, judge, clusters = aligned.human, aligned.judge, aligned.clusters
     gaps = judge - people
-    limits = None
     try:
         limits = bland_altman(people.tolist(), judge.tolist(), level=level)
     except NotEnoughDataError:
         limits = None
-    use = estimated(lambda: scale_use(people.tolist(), judge.tolist(), level=level), level=level)
+    use = estimated(
+        lambda: scale_use(people.tolist(), judge.tolist(), clusters=clusters, level=level),
+        level=level,
+    )
     return Leniency(
         judge_mean=average(judge.tolist(), clusters, level=level),
         human_mean=average(people.tolist(), clusters, level=level),

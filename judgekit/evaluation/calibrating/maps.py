@@ -7,12 +7,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import InputError, NotEnoughDataError
+from judgekit.evaluation.calibrating.agreeing import agreement
+from judgekit.evaluation.calibrating.joining import pooled
 from judgekit.evaluation.calibrating.map_fitting import fit_map, measured
 from judgekit.fingerprint import fingerprint
 from judgekit.records.calibration_map import Calibration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.calibrating.aligned import Aligned
@@ -88,7 +90,7 @@ def fit_maps(material: MapMaterial, *, fitted_at: datetime) -> Calibration:
         without=without,
         n_labels=sum(one.n_labels for one in maps),
         annotators=tuple(sorted({n for a in kept for item in a.both for n in item.ratings})),
-        kappa=measured(material.pooled),
+        kappa=measured(_kappa_of(material, kept)),
         label_set=_label_set(kept),
         fitted_at=fitted_at,
         judgekit=version("judgekit-llm"),
@@ -109,6 +111,16 @@ def _known(material: MapMaterial) -> tuple[Rubric, Judging]:
             hint="grade the outputs with it: --outputs FILE --judge MODEL",
         )
     return material.rubric, material.asked
+
+
+def _kappa_of(material: MapMaterial, kept: Sequence[Aligned]) -> Estimate:
+    """The agreement on the criteria that have maps; others that people labelled are not in it."""
+    if len(kept) == len(material.aligned):
+        return material.pooled
+    together = pooled(kept)
+    if together is None:
+        return material.kappas[kept[0].name]
+    return agreement(together, level=material.options.level).kappa_quadratic
 
 
 def _label_set(kept: Iterable[Aligned]) -> str:

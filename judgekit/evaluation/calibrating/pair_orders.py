@@ -7,7 +7,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation.calibrating.aligned import clusters_of
-from judgekit.evaluation.calibrating.clustering import average, estimated, rate
+from judgekit.evaluation.calibrating.clustering import estimated, rate, unit_average
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
@@ -139,12 +139,12 @@ def pair_orders(
         kappa_orders=_kappa([t.ab for t in told], [t.ba for t in told], clusters, level),
         position_conflict=share([float(t.ab != t.ba) for t in told], known=both),
         first_shown=_first_shown(items, told, level),
-        win_rate_a=average(
-            [_SHARES[v] for v in (reconciled if both else _single(told, asked)) if v],
-            clusters if both else None,
+        win_rate_a=unit_average(
+            [_SHARES[v] if v else nan for v in (reconciled if both else _single(told, asked))],
+            clusters,
             level=level,
         ),
-        human_win_rate_a=average([_SHARES[label] for label in labels], clusters, level=level),
+        human_win_rate_a=unit_average([_SHARES[label] for label in labels], clusters, level=level),
     )
 
 

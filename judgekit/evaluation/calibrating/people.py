@@ -182,8 +182,16 @@ def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
         name: {i: item.ratings[name] for i, item in enumerate(aligned.both) if name in item.ratings}
         for name in annotators_of(aligned.both)
     }
+    names = clusters_of(aligned.both)
     try:
-        return alt_test(humans, judge, score=by_level, epsilon=options.epsilon, level=options.level)
+        return alt_test(
+            humans,
+            judge,
+            score=by_level,
+            epsilon=options.epsilon,
+            clusters=None if names is None else dict(enumerate(names)),
+            level=options.level,
+        )
     except NotEnoughDataError as error:
         return error.message
 

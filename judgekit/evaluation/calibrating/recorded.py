@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from judgekit.records.rubric import Rubric
 from judgekit.verdicts import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from judgekit.evaluation.calibrating.material import Pairs
     from judgekit.models.request import Subject
@@ -68,6 +68,18 @@ class Recorded:
     def reasks(self) -> int:
         """How often a question was asked again because a reply could not be read."""
         return max(subject.attempt for subject in self.subjects)
+
+    def only(self, outputs: Collection[_Output]) -> Recorded:
+        """The replies about some outputs.
+
+        Args:
+            outputs: Cases with variants, as `by_output` has them.
+
+        Returns:
+            The same file with these only.
+        """
+        kept = [one for one in self.subjects if (str(one.case_id), one.variant) in outputs]
+        return replace(self, subjects=tuple(kept))
 
     def by_output(self) -> dict[_Output, set[_Asked]]:
         """What was asked about each output, or pair of outputs."""

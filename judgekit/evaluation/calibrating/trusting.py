@@ -11,7 +11,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.calibrating.alphas import NO_ORDER
-from judgekit.evaluation.calibrating.clustering import estimated, rate
+from judgekit.evaluation.calibrating.clustering import rate
 from judgekit.evaluation.calibrating.scales import step_of
 from judgekit.stats.calibration import choose_map, crossfit
 from judgekit.stats.discrimination import auroc
@@ -39,6 +39,7 @@ _MOST_POINTS = 60
 _LEAST = 30
 _HALF = 0.5
 _SAME = 1e-9
+_NO_MAP = "a choice between two outputs has no map"
 _NO_CONFIDENCE = (
     "the judge gave no confidence: ask with --repeats 3 or --logprobs, or by a template that asks "
     "for it"
@@ -50,7 +51,13 @@ class Reliability:
     """How well a confidence says how often the judge is right."""
 
     ece: CalibrationError
-    """Gap of stated and observed, ten bins of equal width, with what chance alone would show."""
+    """Gap of stated and observed, ten bins of equal width, with what chance alone would show.
+
+    It has no interval: the gap is biased upwards, and resampling doubles the bias. Simulated with
+    60 and 200 answers, clustered and not, bootstrap intervals of 95 % (percentile, basic, and
+    corrected for bias) hold the true gap in 0 to 70 % of samples where the confidence is well
+    calibrated, which is where it matters. What chance shows, and how often, is its doubt.
+    """
 
     brier: BrierDecomposition
     """Brier score of being right, and its parts."""
@@ -162,7 +169,7 @@ class Recalibration:
     """Mean difference after the map."""
 
     accuracy_before: float
-    """Share of items passed as people pass them; nan where nothing passes."""
+    """Share of items passed as people pass them."""
 
     accuracy_after: float
     """The same after the map."""
@@ -222,7 +229,7 @@ def trust(aligned: Aligned, options: CalibrationOptions) -> Trust | str:
         accuracy=rate(y, clusters, level=options.level),
         accuracy_top_half=1 - top[-1] if top else nan,
         n_top_half=len(top),
-        before=_reliability(x, y, options),
+        before=_reliability(x, y, clusters, options),
         after=after,
         why_not_after=why_not,
         risk=tuple(dict.fromkeys([*points[::step], points[-1]])),
@@ -243,6 +250,8 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
     """
     if aligned.is_nominal:
         return NO_ORDER
+    if aligned.threshold is None:
+        return _NO_MAP
     people, judge = aligned.human, aligned.judge
     names = [item.cluster for item in aligned.both]
     try:
@@ -251,8 +260,7 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
         return error.message
     mapped = np.clip(np.array(choice.out_of_fold), aligned.scale.min, aligned.scale.max)
     before, after = judge - people, mapped - people
-    decided = aligned.threshold is not None
-    passed = np.array([aligned.passes(float(raw)) for raw in mapped]) if decided else None
+    passed = np.array([aligned.passes(float(raw)) for raw in mapped])
     return Recalibration(
         kind=choice.chosen.kind,
         n=len(people),
@@ -261,8 +269,8 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
         rmse_before=float(np.sqrt((before**2).mean())),
         rmse_after=float(np.sqrt((after**2).mean())),
         bias_after=float(after.mean()),
-        accuracy_before=_share_alike(aligned, aligned.judge_pass) if decided else nan,
-        accuracy_after=nan if passed is None else _share_alike(aligned, passed),
+        accuracy_before=_share_alike(aligned, aligned.judge_pass),
+        accuracy_after=_share_alike(aligned, passed),
     )
 
 
@@ -295,18 +303,23 @@ def _after(
         mapped = crossfit(fit_platt, x, y, folds_of(names, options.seed))
     except NotEnoughDataError as error:
         return None, error.message
-    return _reliability(np.clip(mapped, 0, 1).tolist(), y, options), None
+    clusters = names if len(set(names)) < len(names) else None
+    return _reliability(np.clip(mapped, 0, 1).tolist(), y, clusters, options), None
 
 
-def _reliability(x: list[float], y: list[float], options: CalibrationOptions) -> Reliability:
-    rng = np.random.default_rng(options.seed)
-    level = options.level
+def _reliability(
+    x: list[float],
+    y: list[float],
+    clusters: Sequence[Hashable] | None,
+    options: CalibrationOptions,
+) -> Reliability:
+    rng, level = np.random.default_rng(options.seed), options.level
     return Reliability(
-        ece=ece(x, y, rng=rng),
-        brier=brier_decomposition(x, y, level=level),
-        log_loss=estimated(lambda: log_loss(x, y, level=level), level=level),
-        auroc=estimated(lambda: auroc(x, y, level=level), level=level),
-        bins=reliability_table(x, y, level=level),
+        ece=ece(x, y, clusters=clusters, rng=rng),
+        brier=brier_decomposition(x, y, clusters=clusters, level=level),
+        log_loss=log_loss(x, y, clusters=clusters, level=level),
+        auroc=auroc(x, y, clusters=clusters, level=level),
+        bins=reliability_table(x, y, clusters=clusters, level=level),
     )
 
 

@@ -8,6 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.calibrating.scales import level_of
 from judgekit.evaluation.rejudging.figures import (
     CriterionShift,
     Rejudged,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.records.judgment import Judgment
-    from judgekit.records.rubric import Criterion, Rubric
+    from judgekit.records.rubric import Criterion, Rubric, Scale
     from judgekit.records.verdict import Verdict
     from judgekit.stats.agreement import Kappa
     from judgekit.stats.coefficient import Weights
@@ -52,12 +53,14 @@ def side_of(verdict: Verdict, *, passed: bool | None, value: float | None) -> Si
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
         said.setdefault(one.criterion, one)
+    plain = verdict.uncalibrated
+    own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
     return Side(
         passed=passed,
         value=value,
         criteria={
-            criterion.name: _said(criterion.value, said.get(criterion.name))
-            for criterion in verdict.criteria
+            one.name: replace(_said(one.value, said.get(one.name)), own=own.get(one.name), n=one.n)
+            for one in verdict.criteria
         },
         failures=tuple(str(failure.kind) for failure in verdict.failures),
         price_usd=_total([one.price_usd for one in every]),
@@ -161,23 +164,24 @@ def _criteria(
     twices: Sequence[Twice], old: Rubric | None, new: Rubric, level: float
 ) -> dict[str, CriterionShift]:
     before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
+    asked = {criterion.name: criterion for criterion in new.criteria}
+    seen = dict.fromkeys(name for one in twices for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
-    for criterion in new.criteria:
+    for name in {**asked, **seen}:
         values = [
-            [said.value if (said := side.criteria.get(criterion.name)) else None for side in both]
+            [said.value if (said := side.criteria.get(name)) else None for side in both]
             for both in _sides(twices)
         ]
         shift = _shift(values[0], values[1], twices, level)
         if shift is not None:
-            found[criterion.name] = shift
+            found[name] = shift
     adjusted = adjust([shift.p_value for shift in found.values()], "holm").value
     return {
         name: CriterionShift(
             shift=shift,
             p_adjusted=None if isnan(p) else p,
-            kappa=_raw_kappa(twices, before.get(name), new.criterion(name), level),
-            same_question=name in before
-            and before[name].fingerprint == new.criterion(name).fingerprint,
+            kappa=_raw_kappa(twices, before.get(name), asked.get(name), level),
+            same_question=_is_same(before.get(name), asked.get(name)),
         )
         for (name, shift), p in zip(found.items(), adjusted, strict=True)
     }
@@ -187,20 +191,33 @@ def _sides(twices: Sequence[Twice]) -> tuple[list[Side], list[Side]]:
     return [one.old for one in twices], [one.new for one in twices]
 
 
+def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
+    """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
+    if new is None or old is None:
+        return new is old
+    return old.fingerprint == new.fingerprint
+
+
 def _raw_kappa(
-    twices: Sequence[Twice], old: Criterion | None, new: Criterion, level: float
+    twices: Sequence[Twice], old: Criterion | None, new: Criterion | None, level: float
 ) -> Kappa | None:
-    points = new.scale.points
-    if old is None or points is None or points != old.scale.points:
+    if old is None or new is None or new.scale.points is None:
         return None
-    raws = [
-        [said.raw if (said := side.criteria.get(new.name)) else None for side in both]
-        for both in _sides(twices)
+    if new.scale.points != old.scale.points:
+        return None
+    sides = [
+        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(twices)
     ]
-    if any(raw is not None and raw not in points for side in raws for raw in side):
-        return None  # a score that is forgiven for being a hair beside its level
     cases = [one.case_id for one in twices]
-    return _kappa(raws[0], raws[1], labels=points, cases=cases, level=level, weights="quadratic")
+    points = new.scale.points
+    return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
+
+
+def _level(said: SaidOf | None, scale: Scale) -> float | None:
+    """The score nearest to what the answers come to."""
+    if said is None or said.own is None:
+        return None
+    return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
 
 
 def _kappa(

@@ -31,6 +31,12 @@ class SaidOf:
     rationale: str | None
     """The reason it gave there; where it failed, what happened."""
 
+    own: float | None = None
+    """What all its answers, and all judges of a panel, come to, whatever maps make of it."""
+
+    n: int = 1
+    """Usable answers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
@@ -96,8 +102,9 @@ class CriterionShift:
     """Two-sided p of no shift, after Holm over all criteria; None where no case differs."""
 
     kappa: Kappa | None
-    """Agreement of the scores beyond chance, with quadratic weights; None where the scale has no
-    levels, or differs."""
+    """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
+    the level nearest to what they come to. None where the scale has no levels, or differs, or is
+    that of a case's own rubric."""
 
     same_question: bool
     """Whether both judges were asked the same."""
@@ -147,7 +154,8 @@ class Rejudged:
     """The new value less the old; None where no output has both."""
 
     criteria: Mapping[str, CriterionShift]
-    """By criterion that both sides have."""
+    """By criterion that both sides have; those of the run's rubric first, then those of rubrics of
+    the cases."""
 
     flips: tuple[Twice, ...]
     """Outputs whose verdict changes, the largest shift first."""

@@ -21,6 +21,7 @@ LEAST = 10
 _FOLDS = 5
 _STRATA = 4
 _DRAWS = 2**64
+_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,11 @@ def _stratum(values: Iterable[float]) -> int:
 
 
 def _too_few(n: int, n_training: int, n_held: int, holdout: float) -> None:
-    needed = max(ceil(LEAST / holdout), ceil((LEAST + 1) / (1 - holdout)))
+    needed = ceil(round(LEAST / min(holdout, 1 - holdout), _DIGITS))
+    low, high = -(-100 * LEAST // n), 100 * (n - LEAST) // n
+    other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
     raise NotEnoughDataError(
         f"{n} labelled cases are split into {n_training} to choose by and {n_held} held out, and "
         f"either side needs {LEAST}",
-        hint=f"label {needed - n} more cases, or hold out another share (now {holdout:g})",
+        hint=f"label {needed - n:,} more cases{other} (--holdout is {holdout:g})",
     )

@@ -316,10 +316,39 @@ def test_two_interrupts_stop_at_once(laid: Bench, monkeypatch: pytest.MonkeyPatc
     assert "stopped at once" in ran.err
 
 
-def test_recorded_replies_by_themselves_are_read_whole(laid: Bench) -> None:
+def test_recorded_replies_are_chosen_among_as_outputs_are(laid: Bench) -> None:
+    tagged = [{"id": c, "input": "?", "tags": ["late"] if c > "c5" else []} for c in SCORES]
+    laid.write("cases.jsonl", *tagged)
+    alone = ("--judge", "recorded:replies.jsonl", "--rubric", "rubric.yaml", "--json")
+    wanted = [
+        ("--limit", 3),
+        ("--sample", 4, "--seed", 2),
+        ("--filter-tag", "late", "--cases", "cases.jsonl", "--limit", 2),
+    ]
+    for options in wanted:
+        found = laid.run("calibrate", "labels.jsonl", *alone, *options).json
+        same = laid.run(
+            "calibrate", "labels.jsonl", *alone, *options, "--outputs", "outputs.jsonl"
+        ).json
+        assert found["overall"] == same["overall"]
+        assert found["joined"] == same["joined"]
+        assert found["joined"]["n_judged"] < len(SCORES)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ((), "--filter-tag goes by the tags of cases, and recorded replies have none"),
+        (("--cases", "cases.jsonl"), "no recorded reply is about a case with the tag late"),
+    ],
+)
+def test_tags_of_recorded_replies_are_those_of_their_cases(
+    laid: Bench, more: tuple[str, ...], problem: str
+) -> None:
+    laid.write("cases.jsonl", *({"id": c, "input": "?"} for c in SCORES))
     ran = laid.run(
         "calibrate", "labels.jsonl", "--rubric", "rubric.yaml",
-        "--judge", "recorded:replies.jsonl", "--limit", "3",
+        "--judge", "recorded:replies.jsonl", "--filter-tag", "late", *more,
     )  # fmt: skip
     assert ran.code == 2
-    assert "--limit chooses outputs, and none are named" in ran.err
+    assert problem in ran.err

@@ -148,6 +148,28 @@ def test_the_limit_of_cost_ends_it_with_exit_5(school: Bench) -> None:
     assert ran.code == 5
     assert "nothing is decided: too little was answered" in ran.out
     assert "run the same command again to go on" in ran.err
+    assert "a call dearer than --max-cost takes a higher one" in ran.err
+    assert "t.yaml is not written" in ran.err
+
+
+def test_each_time_with_money_goes_on_where_the_last_one_stopped(school: Bench) -> None:
+    """One call may cost 0.0146 dollars at most, and costs less: so that some go through."""
+    what = (
+        "tune", "labels.jsonl", "--outputs", "outputs.jsonl", "--rubric", "present.yaml",
+        "--judge", "openai/gpt-4.1-mini", "--candidates", "strict.yaml", "-j", 1, "--json",
+    )  # fmt: skip
+    with OpenAILikeServer(judge) as server:
+        asked_ = (*what, "--api-base", server.url, "--max-cost")
+        first = school.run(*asked_, 0.015)
+        n = server.n_requests
+        second = school.run(*asked_, 0.015)
+        whole = school.run(*asked_, 5)
+        n_all = server.n_requests
+    assert (first.code, second.code, whole.code) == (5, 5, 0)
+    assert 0 < n < 60
+    assert second.json["spent"]["n_cached"] == n
+    assert whole.json["decision"] == "better"
+    assert n_all == 60, "nothing is asked twice"
 
 
 def test_a_frozen_cache_that_misses_is_exit_6(school: Bench) -> None:

@@ -60,3 +60,15 @@ def test_judges_of_different_items_cannot_be_held_against_each_other() -> None:
 def test_judges_that_are_right_alike_differ_in_nothing() -> None:
     found = report().against(report())["done"]
     assert (found.n_both, found.difference.value, found.p_exact) == (20, 0, 1)
+
+
+def test_criteria_are_told_in_the_rubrics_order() -> None:
+    names = [f"k{n}" for n in range(5)]
+    criteria = [{"name": name, "question": "Done?", "scale": "binary"} for name in names]
+    rubric = jk.Rubric.model_validate({"name": "y", "criteria": criteria})
+    said: list[dict[str, Any]] = [
+        {"case_id": f"c{n}", "criterion": name, "raw": n % 2} for n in range(4) for name in names
+    ]
+    people = [{**row, "annotator": "x"} for row in said]
+    found = jk.calibrate(said, people, rubric=rubric)
+    assert list(found.against(found)) == names

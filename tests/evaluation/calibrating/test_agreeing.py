@@ -112,7 +112,7 @@ def test_annotators_of_numbers_have_no_kappa() -> None:
 def test_too_few_annotators_leave_the_test_untried() -> None:
     found = replacement(several([(4, 4)]), OPTIONS)
     assert isinstance(found, str)
-    assert found.startswith("0 raters have 30 items")
+    assert found.startswith("0 of 1 raters have 30 items")
 
 
 def test_leniency_by_hand() -> None:

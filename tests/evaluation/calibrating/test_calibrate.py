@@ -8,8 +8,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import judgekit as jk
 from judgekit.errors import DatasetError, InputError
@@ -306,26 +304,6 @@ def test_blank_replies_are_left_out_and_move_little() -> None:
     assert less.agreement.pearson.value == pytest.approx(whole.agreement.pearson.value, abs=0.03)
     assert less.pass_fail is not None
     assert less.pass_fail.accuracy_of_all.value < less.pass_fail.accuracy.value
-
-
-@given(
-    scores=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12),
-    data=st.data(),
-)
-@settings(max_examples=25)
-def test_the_order_of_labels_and_judgments_does_not_matter(
-    scores: list[tuple[int, int]], data: st.DataObject
-) -> None:
-    ids = [f"c{i}" for i in range(len(scores))]
-    said = verdicts({c: s[0] for c, s in zip(ids, scores, strict=True)})
-    people = labels({c: s[1] for c, s in zip(ids, scores, strict=True)})
-    first = jk.calibrate(said, people, rubric=RUBRIC).overall
-    mixed = jk.calibrate(
-        data.draw(st.permutations(said)), data.draw(st.permutations(people)), rubric=RUBRIC
-    ).overall
-    assert first.agreement.exact.value == pytest.approx(mixed.agreement.exact.value)
-    assert first.leniency.bias.value == pytest.approx(mixed.leniency.bias.value)
-    assert first.confusion == mixed.confusion
 
 
 def test_a_criterion_on_its_own_scale_is_pooled_on_the_unit() -> None:

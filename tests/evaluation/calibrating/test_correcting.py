@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pytest
 
 from judgekit.evaluation.calibrating.correcting import budget, corrected
 from judgekit.evaluation.calibrating.options import CalibrationOptions
-from tests.evaluation.calibrating.items import OPTIONS, YES_NO, aligned, item, several
+from tests.evaluation.calibrating.items import OPTIONS, UNIT, YES_NO, aligned, item, several
 
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.aligned import Aligned
@@ -115,3 +116,56 @@ def test_labels_that_do_not_vary_say_nothing_of_how_many_are_needed(
 def test_a_judge_that_never_varies_does_not_save_labels() -> None:
     found = budget(several([(4, 4), (4, 1)] * 10), "pass rate", OPTIONS)
     assert found.n_needed == found.n_needed_alone
+
+
+def copied(copies: int) -> Aligned:
+    """Outputs that are labelled, and others, each of them several times over in its case."""
+    items = [
+        item(k % 2, (k % 2) if k % 10 else 1 - k % 2, case=f"c{k}")
+        for k in range(60)
+        for _ in range(copies)
+    ]
+    others = [item(k % 2, case=f"d{k}") for k in range(140) for _ in range(copies)]
+    return aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+
+
+def test_copies_of_outputs_take_as_many_labels_more_and_save_none() -> None:
+    options = CalibrationOptions(labels_are="random")
+    one, five = (budget(copied(n), "pass rate", options) for n in (1, 5))
+    assert one.n_needed_alone is not None
+    assert five.n_needed_alone == pytest.approx(5 * one.n_needed_alone, rel=0.02)
+    saved = [corrected(copied(n), "mean value", options) for n in (2, 5)]
+    assert saved[1].n_labels_saved == pytest.approx(2.5 * saved[0].n_labels_saved, rel=0.02)
+
+
+def test_labels_from_elsewhere_save_nothing_that_is_known() -> None:
+    found = corrected(labelled_and_not(), "pass rate", CalibrationOptions(labels_are="other"))
+    assert found.corrected.se > 0 or found.corrected.low < found.corrected.high
+    assert isnan(found.n_labels_saved)
+
+
+def test_whole_cases_that_differ_do_not_make_labels_look_chosen() -> None:
+    """Three of ten cases are labelled, whole; outputs of a case all pass, or all fail."""
+    items = [item(int(c < 1), int(c < 1), case=f"c{c}") for c in range(3) for _ in range(20)]
+    others = [item(int(c < 9), case=f"c{c}") for c in range(3, 10) for _ in range(20)]
+    part = aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+    assert corrected(part, "pass rate", OPTIONS).looks_random
+    apart = [replace(one, cluster=k) for k, one in enumerate((*items, *others))]
+    alone = replace(part, items=tuple(apart[:60]), unlabelled=tuple(apart[60:]))
+    assert not corrected(alone, "pass rate", OPTIONS).looks_random
+
+
+def test_scores_that_are_all_the_same_say_nothing_of_how_labels_were_drawn() -> None:
+    items = [item(1, k % 2, case=f"c{k}") for k in range(30) for _ in range(2)]
+    others = [item(1, case=f"d{k}") for k in range(30)]
+    part = aligned(*items, unlabelled=tuple(others), scale=YES_NO, threshold=0.5)
+    assert corrected(part, "pass rate", OPTIONS).looks_random is None
+
+
+def test_a_share_of_few_does_not_leave_its_range() -> None:
+    """How often a wins, of three pairs: ends by t lie far outside."""
+    part = several([(1.0, 1.0), (0.5, 1.0), (1.0, 0.5)], scale=UNIT, threshold=None)
+    part = replace(part, unlabelled=(item(0.5, case="d"), item(1, case="e")))
+    found = corrected(part, "mean value", OPTIONS)
+    for figure in (found.raw, found.labels_only):
+        assert 0 <= figure.low < figure.value < figure.high == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from judgekit.evaluation.calibrating.agreeing import agreement
 from judgekit.evaluation.calibrating.deciding import StandIn, stand_in, together
 from judgekit.evaluation.calibrating.people import ceiling
-from tests.evaluation.calibrating.items import OPTIONS, aligned, item, several
+from tests.evaluation.calibrating.items import OPTIONS, UNIT, YES_NO, aligned, item, several
 
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.aligned import Aligned
@@ -74,3 +74,36 @@ def test_several_criteria_are_named_by_their_answers() -> None:
     found = together(parts)
     assert (found.answer, found.reason) == ("open", "yes on a, c; cannot be said on b")
     assert together(parts[:1]) is parts[0][1]
+
+
+def test_a_judge_that_gives_everything_the_same_score_is_no_stand_in() -> None:
+    """Three people who pass nearly all: he who passes all of it agrees with them by chance."""
+    people = [(1.0, 1.0, 1.0) if k % 10 else (0.0, 0.0, 0.0) for k in range(60)]
+    found = answered(
+        aligned(*(item(1, *h, case=f"c{k}") for k, h in enumerate(people)), scale=YES_NO)
+    )
+    assert found.test is not None
+    assert found.test.passed, "by the test alone he would do"
+    assert found.answer == "open"
+    assert "gives all 60 the same score" in found.reason
+
+
+def test_outputs_of_few_cases_are_no_proof() -> None:
+    """As near as people on sixty outputs, or on six that were copied ten times."""
+    scores = [
+        (k % 5 + 1, k % 5 + 1, k % 5 + 1, min(5, k % 5 + 1 + (k % 7 == 0))) for k in range(60)
+    ]
+    alone = [item(j, *h, case=f"c{k}") for k, (j, *h) in enumerate(scores)]
+    together_ = [item(j, *h, case=f"c{k // 20}") for k, (j, *h) in enumerate(scores)]
+    tests = [answered(aligned(*items)).test for items in (alone, together_)]
+    assert tests[0] is not None
+    assert tests[1] is not None
+    assert max(tests[1].p_values) > 1000 * max(tests[0].p_values) > 0
+    assert tests[1].advantage.n == 3
+    assert "3 cases: the test has little power" in (tests[1].note or "")
+
+
+def test_where_a_scale_has_no_levels_concordance_is_named() -> None:
+    draw = [((k * 37) % 101 / 100, (k * 61) % 89 / 89) for k in range(120)]
+    found = answered(several(draw, scale=UNIT))
+    assert "chance: concordance" in found.reason

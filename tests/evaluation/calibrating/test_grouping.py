@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 
 import pytest
@@ -84,3 +85,30 @@ def test_labels_are_wanted_where_the_judge_is_unsure_or_people_are_split() -> No
 def test_yes_and_no_have_no_near() -> None:
     part = aligned(unlabelled=(item(1, case="a"),), scale=YES_NO)
     assert suggestions([part], 1)[0].why == "not labelled"
+
+
+def test_cases_of_one_document_are_left_out_together() -> None:
+    """Twelve cases of three documents: correlations know no more than three."""
+    items = [
+        item(
+            1 + (k + n + d) % 5, 1 + (k * (1 + d % 2) + n) % 5,
+            place=Place(f"c{d}{k}", f"v{n}"), cluster=f"d{d}",
+        )
+        for d in range(3)
+        for k in range(4)
+        for n in range(3)
+    ]  # fmt: skip
+    whole = {each.kind: each for each in groupings(aligned(*items), OPTIONS)}["case"]
+    alone = [replace(each, cluster=each.place.case_id) for each in items]
+    single = {each.kind: each for each in groupings(aligned(*alone), OPTIONS)}["case"]
+    pairs = [
+        (whole.within["spearman"], single.within["spearman"]),
+        (whole.between["pearson"], single.between["pearson"]),
+        (whole.order_accuracy, single.order_accuracy),
+    ]
+    for by_document, by_case in pairs:
+        assert by_document.value == pytest.approx(by_case.value)
+        assert (by_document.n_clusters, by_document.low) != (by_case.n_clusters, by_case.low)
+        assert by_document.n_clusters == 3
+        assert -1 <= by_document.low < by_document.high <= 1
+    assert 0 <= whole.order_accuracy.low < whole.order_accuracy.high <= 1

@@ -28,7 +28,7 @@ from tests.evaluation.labelled import (
     verdicts,
     winners,
 )
-from tests.factories import make_case, make_criterion, make_judgment, make_output
+from tests.factories import make_case, make_criterion, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
     from judgekit.records.calibration_map import Calibration, CalibrationMap
@@ -189,6 +189,21 @@ def test_a_criterion_without_labels_is_told_and_the_other_has_its_map() -> None:
     assert [one.criterion.name for one in found.maps] == ["accuracy"]
     assert found.without == {"tone": "nobody labelled it"}
     assert hold(found, TWO, found.asked).state == "partial"
+
+
+@pytest.mark.parametrize("names", [("accuracy",), ("accuracy", "clarity")])
+def test_the_agreement_of_maps_is_that_of_their_criteria(names: tuple[str, ...]) -> None:
+    """The last criterion has five labels, all of them the other way round, and no map."""
+    rubric = make_rubric(*names, "tone")
+    scores = {f"c{k:02}": 1 + k % 5 for k in range(40)}
+    said = [verdict(c, dict.fromkeys((*names, "tone"), raw), rubric) for c, raw in scores.items()]
+    people = [row for name in names for row in labels(scores, criterion=name)]
+    few = labels({c: 6 - raw for c, raw in list(scores.items())[:5]}, criterion="tone")
+    report = jk.calibrate(said, [*people, *few], rubric=rubric)
+    found = report.maps(fitted_at=AT)
+    assert report.pooled.agreement.kappa_quadratic.value < 1
+    assert [one.criterion.name for one in found.maps] == [*names]
+    assert found.kappa.value == 1
 
 
 def test_the_set_of_labels_has_one_name_whatever_their_order() -> None:

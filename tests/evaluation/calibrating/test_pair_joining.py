@@ -203,3 +203,20 @@ def test_pairs_of_several_variants_have_to_be_named() -> None:
     report = jk.calibrate(pairs, people)
     assert report.overall.agreement.exact.value == 1
     assert report.overall.orders is None
+
+
+def test_pairs_of_one_case_are_clustered_in_one_order_too() -> None:
+    rows = [
+        {"case_id": f"c{k}", "variant_a": "x", "variant_b": f"y{n}", "order": "ab",
+         "winner": "a" if k % 3 else "b"}
+        for k in range(12) for n in range(4)
+    ]  # fmt: skip
+    people = [
+        {"case_id": row["case_id"], "variant": f"x::{row['variant_b']}", "annotator": "Ada",
+         "winner": "a"}
+        for row in rows
+    ]  # fmt: skip
+    found = jk.calibrate(rows, people).overall.orders
+    assert found is not None
+    assert found.win_rate_a.n_clusters == 12
+    assert found.win_rate_a.value == pytest.approx(2 / 3)

@@ -57,7 +57,7 @@ def chosen(draw: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, An
     return said, people
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=SEEDS)
 def test_shuffled_scores_and_labels_come_to_the_same_report(seed: int) -> None:
     draw = random.Random(seed)
@@ -79,6 +79,7 @@ def test_shuffled_choices_and_labels_come_to_the_same_report(seed: int) -> None:
     assert jk.calibrate(said, people).to_json() == as_is
 
 
+@settings(max_examples=50)
 @given(names=st.lists(st.text(max_size=3), min_size=1, max_size=60), seed=SEEDS)
 def test_folds_follow_from_names_and_seed_and_are_of_one_size(names: list[str], seed: int) -> None:
     fold = dict(zip(names, folds_of(names, seed), strict=True))

@@ -15,6 +15,7 @@ from tests.evaluation.calibrating.items import OPTIONS, aligned, item, several
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.aligned import Aligned
     from judgekit.evaluation.calibrating.options import Rightness
+    from judgekit.evaluation.calibrating.trusting import Trust
 
 
 @pytest.mark.parametrize(("right", "share"), [("pass", 1.0), ("exact", 0.0), ("within_one", 0.5)])
@@ -83,11 +84,36 @@ def test_a_map_takes_leniency_out_of_fold() -> None:
     assert isinstance(recalibration(several([(4, 4)]), OPTIONS), str)
 
 
-def test_a_map_of_choices_has_nothing_to_pass() -> None:
+def test_choices_between_two_outputs_have_no_map() -> None:
     pairs = [(1, 1), (0, 0), (0.5, 0.5), (1, 0.5)] * 8
     found = recalibration(several(pairs, scale=Scale(min=0, max=1), threshold=None), OPTIONS)
-    assert not isinstance(found, str)
-    assert isnan(found.accuracy_after)
+    assert found == "a choice between two outputs has no map"
+
+
+def test_more_outputs_of_the_same_cases_make_no_figure_of_confidence_surer() -> None:
+    """Four outputs alike in every case: as much is known as of one."""
+
+    def of(copies: int) -> Trust:
+        items = [
+            item(5, 5 if k % 4 else 1, case=f"c{k}", confidence=0.95 - k % 7 / 10)
+            for k in range(60)
+            for _ in range(copies)
+        ]
+        found = trust(aligned(*items), OPTIONS)
+        assert not isinstance(found, str)
+        return found
+
+    one, four = of(1).before, of(4).before
+    for single, several_ in ((one.brier, four.brier), (one.log_loss, four.log_loss)):
+        assert several_.value == pytest.approx(single.value)
+        assert several_.n == 60
+        assert several_.high - several_.low > 0.9 * (single.high - single.low)
+    assert four.auroc.method == "jackknife over cases, fisher z"
+    assert four.auroc.high - four.auroc.low > 0.9 * (one.auroc.high - one.auroc.low)
+    assert four.ece.value == pytest.approx(one.ece.value)
+    assert four.ece.expected > 0.7 * one.ece.expected, "and chance is not thought smaller"
+    for row, single_row in zip(four.bins, one.bins, strict=True):
+        assert row.rate.high - row.rate.low > 0.8 * (single_row.rate.high - single_row.rate.low)
 
 
 def test_a_case_is_in_one_fold() -> None:

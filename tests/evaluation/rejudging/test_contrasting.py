@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import isnan
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
@@ -51,6 +51,7 @@ def test_a_criterion_shift_has_its_interval_its_p_and_a_weighted_kappa() -> None
     assert found.same_rubric
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(values, values), min_size=2, max_size=12))
 def test_the_two_judges_turned_round_give_the_mirrored_figures(
     pairs: list[tuple[float, float]],
@@ -151,10 +152,30 @@ def test_a_price_that_is_not_known_makes_the_sum_unknown() -> None:
     assert (mixed.old_price_usd, mixed.new_price_usd) == (None, 0.0)
 
 
-def test_a_score_that_is_no_level_leaves_the_weighted_kappa_out() -> None:
-    aside = replace(twice(1.0, 1.0), old=side(1.0, criteria={"accuracy": SaidOf(
-        value=1.0, raw=5.0000000001, rationale="x")}))  # fmt: skip
+def test_several_answers_count_as_the_level_nearest_to_what_they_come_to() -> None:
+    """A panel's first judge said 5, 5 and 1; all of it together 4, 5 and 1, as the new one says."""
     rubric = make_rubric()
-    found = contrast([aside, twice(0.0, 0.0, "d")], (rubric, rubric), ((), ()), calibration="")
-    assert found.criteria["accuracy"].kappa is None
-    assert found.kappa is not None
+    owns = {"a": (0.7, 5), "b": (1.0, 5), "c": (0.05, 1)}
+    pairs = [
+        replace(
+            twice(1.0, value, case),
+            old=side(1.0, criteria={"accuracy": SaidOf(
+                value=owns[case][0], raw=owns[case][1], rationale="x", own=owns[case][0], n=2)}),
+        )
+        for case, value in (("a", 0.75), ("b", 1.0), ("c", 0.0))
+    ]  # fmt: skip
+    found = contrast(pairs, (rubric, rubric), ((), ()), calibration="")
+    kappa = found.criteria["accuracy"].kappa
+    assert kappa is not None
+    assert kappa.value == 1
+
+
+def test_criteria_of_a_cases_own_rubric_are_told_too() -> None:
+    said = {"polite": SaidOf(value=0.5, raw=3, rationale="x", own=0.5)}
+    own = [twice(0.5, 0.5, f"c{n}") for n in range(3)]
+    own = [replace(o, old=side(0.5, criteria=said), new=side(0.5, criteria=said)) for o in own]
+    rubric = make_rubric()
+    found = contrast([*own, twice(1.0, 1.0, "d")], (rubric, rubric), ((), ()), calibration="")
+    assert list(found.criteria) == ["accuracy", "polite"]
+    assert found.criteria["polite"].same_question
+    assert found.criteria["polite"].kappa is None

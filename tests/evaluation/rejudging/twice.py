@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def side(value: float | None, **fields: Any) -> Side:
     """What an output came to; it passes from 0.7, and `accuracy` is its one criterion."""
     raw = None if value is None else 1 + 4 * value
-    said = SaidOf(value=value, raw=raw, rationale=f"Because of {value}.")
+    said = SaidOf(value=value, raw=raw, rationale=f"Because of {value}.", own=value)
     known: dict[str, Any] = {
         "passed": None if value is None else value >= 0.7,
         "value": value,

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.errors import NotEnoughDataError
@@ -12,6 +12,7 @@ from judgekit.evaluation.tuning.splitting import LEAST, draw, split
 from tests.evaluation.tuning.school import labels, material, quality
 
 
+@settings(max_examples=50)
 @given(n=st.integers(30, 60), holdout=st.floats(0.34, 0.6), seed=st.integers(0, 99))
 def test_every_case_stands_on_one_side_and_in_one_fold(n: int, holdout: float, seed: int) -> None:
     found = split(material(n), holdout=holdout, seed=seed)
@@ -27,6 +28,7 @@ def test_either_side_has_its_share_of_every_level() -> None:
     assert max(map(len, found.folds)) - min(map(len, found.folds)) <= 1
 
 
+@settings(max_examples=25)
 @given(order=st.permutations(range(30)))
 def test_the_order_of_labels_does_not_matter(order: list[int]) -> None:
     rows = labels(30)
@@ -48,6 +50,22 @@ def test_too_few_cases_are_refused_with_how_many_are_missing() -> None:
     for seed in range(10):
         found = split(material(enough), holdout=0.4, seed=seed)
         assert min(len(found.held_out), len(found.training)) >= LEAST
+
+
+@pytest.mark.parametrize(
+    ("n", "holdout", "more", "shares"),
+    [(30, 0.99, "970", "0.34 to 0.66"), (30, 0.1, "70", "0.34 to 0.66"), (15, 0.4, "10", None)],
+)
+def test_the_fewest_cases_that_do_and_the_shares_that_do_are_named(
+    n: int, holdout: float, more: str, shares: str | None
+) -> None:
+    with pytest.raises(NotEnoughDataError) as told:
+        split(material(n), holdout=holdout, seed=0)
+    hint = str(told.value)
+    assert f"label {more} more cases" in hint
+    assert (f"or hold out a share from {shares}" in hint) if shares else ("share" not in hint)
+    for share in (0.34, 0.66) if shares else ():
+        split(material(n), holdout=share, seed=0)
 
 
 def test_what_cases_share_is_never_split() -> None:
