@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -14,7 +16,8 @@ from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.report.view import message_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_FROZEN = range(1, 7)
 EXIT_INTERRUPTED = 130
@@ -183,7 +186,7 @@ def _run(args: Sequence[str] | None) -> object:
     listening = sys.stdout
     try:
         given = None if args is None else list(args)
-        with warnings_as_notes():
+        with warnings_as_notes(), _sigterm_as_ctrl_c():
             return judgekit.main(args=given, prog_name="judgekit", standalone_mode=False)
     except SystemExit as stop:
         # When its reader has gone, click replaces stdout and exits with 1, which is a verdict here.
@@ -200,3 +203,20 @@ def _run(args: Sequence[str] | None) -> object:
     except OSError as error:
         click.echo(f"error: {message_lines(str(error))}", err=True)
         return EXIT_INPUT
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Containers and CI end a job with SIGTERM; what Ctrl-C would leave in order, it does too."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = None
+    with suppress(ValueError):  # not the main thread
+        before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)

@@ -6,12 +6,14 @@ import itertools
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
 from judgekit.cli.options import DEFAULT_CACHE
+from judgekit.cli.sources import Source, sources_of
 from judgekit.datasets.loading import load_dataset, load_rubric, load_suite, shipped_rubrics
 from judgekit.datasets.outputs import iter_answers
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError
+from judgekit.evaluation.preparing.asking import refreshed
 from judgekit.judge.judge import Judge
 from judgekit.records.case import Dataset
 
@@ -21,10 +23,13 @@ if TYPE_CHECKING:
     from judgekit.datasets.suite import Suite
     from judgekit.judge.settings import Mode
     from judgekit.models.budget import Budget
+    from judgekit.models.caching import Refresh
     from judgekit.records.case import Case
     from judgekit.records.output import Output
     from judgekit.records.record import JsonObject
     from judgekit.records.rubric import Rubric
+
+T = TypeVar("T")
 
 SUITE_FILE = "judgekit.yaml"
 
@@ -55,20 +60,6 @@ class _JudgeArguments(TypedDict, total=False):
     tpm: int | None
     timeout_s: float
     max_retries: int
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file of outputs and the variant they belong to."""
-
-    path: Path
-    """The file."""
-
-    variant: str | None
-    """The variant wanted; outputs that name none belong to it."""
-
-    stem: str | None = None
-    """The variant of outputs that name none where none is wanted: one of several files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +110,7 @@ class GradeSetup:
         """
         chosen = self._filtered()
         if self.sample is not None:
-            chosen = _drawn(chosen, self.sample, random.Random(self.seed))
+            chosen = drawn(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
     def counts(self) -> tuple[int, int]:
@@ -154,7 +145,7 @@ class GradeSetup:
             for case, output in iter_answers(
                 source.path, self.cases, variant=source.variant, needs_input=False
             ):
-                named = _with_variant(output, source.stem)
+                named = source.named(output)
                 first = seen.setdefault((case.id, named.variant), source.path)
                 if first is not source.path:
                     raise DatasetError(
@@ -182,7 +173,7 @@ def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
     """
     suite = _suite(options)
     rubric = _rubric(options, suite)
-    sources = _sources(options, suite)
+    sources = sources_of(options, suite)
     cases = _cases(options, suite)
     return GradeSetup(
         judge=judge or make_judge(options, suite),
@@ -244,7 +235,7 @@ def make_judge(
         model,
         cache=cache_folder(options),
         frozen=bool(options.get("frozen")),
-        refresh=bool(options.get("refresh")),
+        refresh=refresh_of(options),
         template_folders=[*folders, *_suite_templates(suite)],
         budget=cast("Budget | None", options.get("budget")),
         **cast("_JudgeArguments", merged),
@@ -268,6 +259,19 @@ def cache_folder(options: Options) -> Path | None:
             raise SettingsError("--no-cache and --frozen contradict each other")
         return None
     return cast("Path | None", options.get("cache_dir")) or Path(DEFAULT_CACHE)
+
+
+def refresh_of(options: Options) -> Refresh:
+    """What is asked anew although the cache holds it.
+
+    Args:
+        options: As click hands them over.
+
+    Returns:
+        All with `--refresh`; with `--retry-errors` what nobody can read.
+    """
+    given = {name: bool(options.get(name)) for name in ("refresh", "retry_errors", "frozen")}
+    return refreshed(**given)
 
 
 def _calibration(options: Options, suite: Suite | None) -> Path | None:
@@ -299,41 +303,6 @@ def _rubric(options: Options, suite: Suite | None) -> Rubric:
     )
 
 
-def _sources(options: Options, suite: Suite | None) -> tuple[Source, ...]:
-    paths = cast("tuple[Path, ...]", options.get("outputs") or ())
-    variant = cast("str | None", options.get("variant"))
-    if paths:
-        stems = _stems(paths) if variant is None and len(paths) > 1 else [None] * len(paths)
-        return tuple(Source(path, variant, stem) for path, stem in zip(paths, stems, strict=True))
-    found = () if suite is None else _recorded_variants(suite, variant)
-    if not found and suite is not None and variant is not None:
-        raise UnknownNameError(
-            "variant", variant, [v.id for v in suite.variants if v.outputs is not None]
-        )
-    if not found:
-        raise SettingsError(
-            "no outputs are named",
-            hint="give the files with the outputs, for example outputs.jsonl, or a suite that "
-            "has variants with `outputs`",
-        )
-    return found
-
-
-def _stems(paths: tuple[Path, ...]) -> list[str | None]:
-    """A name for each file: its own without the suffix, with its folders where two are alike."""
-    short = [path.stem for path in paths]
-    return [*short] if len(set(short)) == len(short) else [str(p.with_suffix("")) for p in paths]
-
-
-def _recorded_variants(suite: Suite, wanted: str | None) -> tuple[Source, ...]:
-    """The suite's variants whose outputs are in files; grade makes no outputs of its own."""
-    return tuple(
-        Source(suite.resolve(variant.outputs), variant.id)
-        for variant in suite.variants
-        if variant.outputs is not None and wanted in {None, variant.id}
-    )
-
-
 def _cases(options: Options, suite: Suite | None) -> Dataset | None:
     path = cast("Path | None", options.get("cases"))
     if path is not None:
@@ -362,12 +331,6 @@ def _suite_judge(suite: Suite | None, named: str | None) -> dict[str, object]:
     return settings
 
 
-def _with_variant(output: Output, stem: str | None) -> Output:
-    if stem is None or output.variant is not None:
-        return output
-    return output.model_copy(update={"variant": stem})
-
-
 def _suite_templates(suite: Suite | None) -> list[Path]:
     """A `prompts/` folder beside the suite file holds the suite's own templates."""
     if suite is None:
@@ -382,11 +345,18 @@ def _beside(suite: Suite, model: str) -> str:
     return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
 
 
-def _drawn(
-    items: Iterable[tuple[Case, Output]], size: int, rng: random.Random
-) -> Iterator[tuple[Case, Output]]:
-    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
-    kept: list[tuple[int, tuple[Case, Output]]] = []
+def drawn(items: Iterable[T], size: int, rng: random.Random) -> Iterator[T]:
+    """A sample without replacement, in file order (Vitter 1985, algorithm R).
+
+    Args:
+        items: What is drawn from; looked at once.
+        size: How many; all where there are fewer.
+        rng: Source of random numbers.
+
+    Returns:
+        The items that were drawn.
+    """
+    kept: list[tuple[int, T]] = []
     for place, item in enumerate(items):
         if place < size:
             kept.append((place, item))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets.suite_opening import suite_from
 from judgekit.errors import SettingsError
-from judgekit.evaluation.preparing.asking import Asking
+from judgekit.evaluation.preparing.asking import Asking, refreshed
 from judgekit.evaluation.preparing.calibrated import calibration_of, is_met
 from judgekit.evaluation.preparing.opening import open_suite
 from judgekit.evaluation.run import Run
@@ -81,11 +81,12 @@ async def evaluate(
         ...     with await jk.evaluate("judgekit.yaml", max_cost_usd=2.0) as run:
         ...         return jk.summarize(run).variants[0].pass_rate.value
     """
+    sitting = session or Session()
     asking = Asking(
         cache=Path(cache) if isinstance(cache, str) else cache,
         template_folders=tuple(template_folders),
         frozen=frozen,
-        refresh=refresh,
+        refresh=refreshed(refresh=refresh, retry_errors=sitting.retry_errors, frozen=frozen),
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
     )
@@ -96,7 +97,7 @@ async def evaluate(
         begun = begun_run(kept, resume, loaded)
         opened = open_suite(loaded, choice or chosen_before(begun), asking)
         try:
-            ended = await _run(opened, kept, begun, session or Session(), notes)
+            ended = await _run(opened, kept, begun, sitting, notes)
         finally:
             await opened.aclose()
     except BaseException:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from judgekit.evaluation.figures.concluding import conclude_result
 from judgekit.evaluation.figures.run_summary import RunTally
+from judgekit.evaluation.gating import hold_to_gate
 from judgekit.evaluation.preparing.calibrated import uncalibrated
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.figures.concluding import Concluded
     from judgekit.evaluation.figures.run_figures import RunSummary
+    from judgekit.evaluation.gating import GateHeld
     from judgekit.records.run import CaseResult, RunInfo, RunStatus
     from judgekit.store.runs import RunStore
 
@@ -101,6 +103,21 @@ class Run:
         if raw is None:
             return found
         return replace(found, uncalibrated=raw.summary(level=level).variants)
+
+    def gate(self, summary: RunSummary | None = None) -> GateHeld | None:
+        """What the suite's gate says of the run: of each variant's value, and of its pass rate.
+
+        Args:
+            summary: The run's figures, where they are at hand; None works them out.
+
+        Returns:
+            The gate, whose `held` is `passed`, `failed` or `inconclusive`; None where the suite
+            has none that says something of figures.
+
+        Raises:
+            StoreError: When this run, or one before it, cannot be read.
+        """
+        return hold_to_gate(summary or self.summary(), self.store)
 
     def close(self) -> None:
         """Close the store, where the run opened it."""

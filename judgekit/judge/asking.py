@@ -20,7 +20,10 @@ from judgekit.records.output import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from judgekit.models.caching import CachedModel
     from judgekit.models.request import Model, ModelReply
+
+    Read = Callable[[ModelReply], "R"]
 
 R = TypeVar("R")
 """What a reply is read into."""
@@ -80,7 +83,12 @@ class Answer(Generic[R]):
 
 
 async def ask(
-    model: Model, request: ModelRequest, read: Callable[[ModelReply], R], *, max_reasks: int = 2
+    model: Model,
+    request: ModelRequest,
+    read: Read[R],
+    *,
+    max_reasks: int = 2,
+    shelf: CachedModel | None = None,
 ) -> Answer[R]:
     """Ask until the answer can be read.
 
@@ -93,6 +101,8 @@ async def ask(
         request: What is asked.
         read: Reads a reply; raises `ReplyFormatError` or `RefusalError`.
         max_reasks: How often an unreadable reply is asked again.
+        shelf: The model again, where it keeps replies: it may ask anew what it kept and nobody
+            can read, in the same words.
 
     Returns:
         The answer; errors of the model are in it, never raised.
@@ -107,6 +117,8 @@ async def ask(
     for attempt in range(max_reasks + 1):
         asked = request if last is None else _again(request, last, attempt, n_cut)
         reply, error = await _complete(model, asked)
+        if reply is not None and reply.cached and _is_of_no_use(reply, asked, read, shelf):
+            reply, error = await _complete(model, asked)
         if reply is None:
             frozen = isinstance(error, FrozenCacheError)
             return Answer(None, *_failed(None if frozen else last, error, replies))
@@ -159,6 +171,19 @@ async def _complete(
     except Exception as error:  # noqa: BLE001 - a stranger's model may raise anything; it becomes a failure
         name = type(error).__name__
         return None, JudgeError(f"model {model.name!r} raised {name}: {error}")
+
+
+def _is_of_no_use(
+    reply: ModelReply, asked: ModelRequest, read: Read[R], shelf: CachedModel | None
+) -> bool:
+    """Whether a kept reply cannot be read and is to be asked anew."""
+    if shelf is None:
+        return False
+    try:
+        read(reply)
+    except (RefusalError, ReplyFormatError):
+        return shelf.asks_anew(asked.key)
+    return False
 
 
 def _again(request: ModelRequest, last: JudgeError, attempt: int, n_cut: int) -> ModelRequest:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from judgekit.judge.settings import Mode
     from judgekit.models.budget import Budget
     from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.caching import Refresh
     from judgekit.models.pricing import PriceTable
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records.case import Case
@@ -67,7 +68,8 @@ class Judge:
         max_retries: Retries after a passing error of the provider.
         max_reasks: How often an unreadable reply is asked again.
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
-        refresh: Ask anew even what the cache holds, once each.
+        refresh: Ask anew even what the cache holds, once each; `unreadable`: only what nobody can
+            read of it.
         transport: `auto` talks to OpenAI-compatible endpoints directly and to all else through
             litellm; `litellm` and `direct` force one.
         prices: Own prices, where litellm's table does not know the model.
@@ -108,7 +110,7 @@ class Judge:
         max_retries: int = 5,
         max_reasks: int = 2,
         frozen: bool = False,
-        refresh: bool = False,
+        refresh: Refresh = False,
         transport: Literal["auto", "litellm", "direct"] = "auto",
         prices: PriceTable | None = None,
         budget: Budget | None = None,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from judgekit.datasets.suite_settings import JudgeSettings
     from judgekit.models.budget import Budget
     from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.caching import Refresh
     from judgekit.models.pricing import PriceTable
 
 
@@ -25,7 +26,7 @@ def open_judge(
     template_folders: Sequence[Path] = (),
     given: Mapping[str, object] | None = None,
     frozen: bool = False,
-    refresh: bool = False,
+    refresh: Refresh = False,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Judge:
@@ -38,7 +39,7 @@ def open_judge(
         template_folders: Folders of templates that come before the suite's own.
         given: Settings that override the suite's, by the names of `Judge`'s arguments.
         frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew.
+        refresh: Whether owned replies are asked anew, or those of them that nobody can read.
         prices: What models charge.
         budget: The money that may be spent.
 

@@ -71,6 +71,7 @@ class Analyst:
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
             lambda reply: read_analysis(reply.text, reply.finish_reason),
             max_reasks=self.comparer.max_reasks,
+            shelf=self.comparer.shelf,
         )
         if answer.readings is None:
             return AnalysisFailure(

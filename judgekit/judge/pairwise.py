@@ -309,5 +309,6 @@ class Comparer:
             question.request,
             lambda reply: reader.read(reply, question),
             max_reasks=self.max_reasks,
+            shelf=self.shelf,
         )
         return [reader.outcome(criterion, answer, question) for criterion in question.asked]

@@ -223,5 +223,6 @@ class Grader:
             question.request,
             lambda reply: self._reader.read(reply, question),
             max_reasks=self.max_reasks,
+            shelf=self.shelf,
         )
         return self._reader.outcomes(answer, question)

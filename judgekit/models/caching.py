@@ -21,6 +21,9 @@ CacheEvent = Literal["hit", "shared", "waited", "asked", "rejected", "frozen_mis
 by another process that was asking it; by a call; by a call whose reply may not be served again;
 not at all."""
 
+Refresh = bool | Literal["unreadable"]
+"""Whether owned replies are asked anew: all of them, none, or those that nobody can read."""
+
 _FIRST_WAIT_S = 0.005
 _LONGEST_WAIT_S = 0.1
 
@@ -85,7 +88,7 @@ class CachedModel:
         cache: Keeps the replies; the caller closes it.
         frozen: Whether a miss is an error instead of a call.
         refresh: Whether to ask again for what is owned, once per request and instance, and to
-            replace it.
+            replace it; with `unreadable`, only for what `asks_anew` is told of.
         on_event: Told what became of each request, as it happens.
 
     Raises:
@@ -98,7 +101,7 @@ class CachedModel:
         cache: ReplyCache,
         *,
         frozen: bool = False,
-        refresh: bool = False,
+        refresh: Refresh = False,
         on_event: Callable[[CacheEvent], None] | None = None,
     ) -> None:
         if frozen and refresh:
@@ -109,6 +112,7 @@ class CachedModel:
         self._refresh = refresh
         self._on_event = on_event
         self._refreshed: set[str] = set()
+        self._unreadable: set[str] = set()
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, _Flight]] = (
             WeakKeyDictionary()
         )
@@ -175,7 +179,7 @@ class CachedModel:
         Raises:
             StoreError: The cache cannot be read at all.
         """
-        if self._refresh or not getattr(self._model, "cacheable", True):
+        if self._refresh is True or not getattr(self._model, "cacheable", True):
             return [None] * len(requests)
         found = self._cache.get_many([request.key for request in requests])
         return [found.get(request.key) for request in requests]
@@ -188,6 +192,21 @@ class CachedModel:
         """
         self._cache.count_hit(reply)
         self._tell("hit")
+
+    def asks_anew(self, key: str) -> bool:
+        """Take in that the reply of a key is of no use, for nobody can read it.
+
+        Args:
+            key: The key of a reply that was served.
+
+        Returns:
+            Whether the next request with that key is a call, whose reply replaces it. It is where
+            `refresh` is `unreadable`, unless the reply was bought here.
+        """
+        if self._refresh != "unreadable" or key in self._refreshed:
+            return False
+        self._unreadable.add(key)
+        return True
 
     async def _fly(self, request: ModelRequest) -> ModelReply:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})
@@ -258,7 +277,8 @@ class CachedModel:
         return reply.model_copy(update={"key": request.key})
 
     def _asks_again(self, key: str) -> bool:
-        return self._refresh and key not in self._refreshed
+        is_wanted = self._refresh is True or key in self._unreadable
+        return is_wanted and key not in self._refreshed
 
     def _tell(self, event: CacheEvent) -> None:
         if self._on_event is not None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from judgekit.models.budget import Budget
     from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.caching import Refresh
     from judgekit.models.local import OpenInner
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
@@ -133,7 +134,7 @@ def connect(
     timeout_s: float = 60,
     max_retries: int = 5,
     frozen: bool = False,
-    refresh: bool = False,
+    refresh: Refresh = False,
     transport: Transport = "auto",
     prices: PriceTable | None = None,
     budget: Budget | None = None,
@@ -154,7 +155,7 @@ def connect(
         timeout_s: Deadline of one call, in seconds.
         max_retries: Retries after a passing error.
         frozen: Whether a miss is an error instead of a call.
-        refresh: Whether to ask again for what is owned.
+        refresh: Whether to ask again for what is owned, or for what of it nobody can read.
         transport: Which way to the provider; `auto` goes directly to OpenAI-compatible endpoints
             of one's own and through litellm to all else.
         prices: What tokens cost; None takes the budget's table, or litellm's bundled one.

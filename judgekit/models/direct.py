@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.endpoint import (
     OWN_ENDPOINT_KEYS,
     endpoint_label,
+    key_in,
     key_variable,
     own_endpoint_key,
 )
@@ -151,7 +151,7 @@ class DirectModel:
             return own_endpoint_key(self._provider)
         hint = f"set the environment variable {self._key_env}"
         missing = Fault(self._label, "auth", text="no key was found; nothing was sent", hint=hint)
-        return os.environ.get(self._key_env) or missing
+        return key_in(self._key_env) or missing
 
     async def _session(self) -> _Session:
         loop = asyncio.get_running_loop()

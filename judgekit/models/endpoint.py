@@ -53,4 +53,17 @@ def own_endpoint_key(provider: str) -> str:
     Returns:
         The key in the environment, or a placeholder, since most such servers ask for none.
     """
-    return os.environ.get(key_variable(provider)) or PLACEHOLDER_KEY
+    return key_in(key_variable(provider)) or PLACEHOLDER_KEY
+
+
+def key_in(variable: str) -> str | None:
+    """A key from the environment, as it can be sent.
+
+    Args:
+        variable: Name of the variable.
+
+    Returns:
+        Its value without the space round it, for files and forms often add a line break; None
+        where it is not set.
+    """
+    return os.environ.get(variable, "").strip() or None

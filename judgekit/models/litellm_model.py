@@ -194,6 +194,8 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         arguments["api_base"] = api_base
         if provider in OWN_ENDPOINT_KEYS:
             arguments["api_key"] = own_endpoint_key(provider)
+    elif (key := os.environ.get(key_variable(provider), "")) != key.strip():
+        arguments["api_key"] = key.strip()  # a header takes no line break, and files end in one
     return _Route(
         litellm=litellm,
         foreign_errors=foreign_errors,

@@ -113,7 +113,8 @@ def trust_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
     """
     lines = [f"trust   {view.printable(words)}"]
     if own:
-        lines.append("        calibrated values decide; by the judge's own values:")
+        where = "" if words.startswith("calibrated") else " where maps hold"
+        lines.append(f"        calibrated values decide{where}; by the judge's own values:")
     for variant in own:
         name = view.printable(variant.variant) or "all"
         rate, value = view.rate(variant.pass_rate), view.number(variant.value)

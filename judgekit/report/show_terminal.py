@@ -255,7 +255,7 @@ def _verdict(verdict: Verdict) -> Text:
     if verdict.uncalibrated is not None:
         own = verdict.uncalibrated
         text.append(f"  {_own(own.value)} {_PASS_WORDS[own.passed]}\n", style="dim")
-        text.append("calibrated values decide", style="dim")
+        text.append("calibrated values decide where maps hold", style="dim")
     return text
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from judgekit.evaluation.figures.summary import GradeSummary
+    from judgekit.evaluation.figures.summary import GradeSummary, VariantSummary
     from judgekit.evaluation.grading import Graded
     from judgekit.evaluation.planning.plan import AskingPlan, ComparisonPlan
     from judgekit.records.judgment import JudgeFailure, Judgment
@@ -244,11 +244,11 @@ def _notes(summary: GradeSummary) -> list[str]:
             lines.append(f"marked  {view.count(n, 'judgment')}: {view.FLAG_WORDS.get(flag, flag)}")
     for variant in summary.variants:
         name = view.printable(variant.variant) or "all"
-        if variant.n_undecided:
+        if variant.n_undecided or variant.n_errors:
             low, high = variant.pass_rate_bounds
             lines.append(
                 f"bounds  {name}: {low * 100:.0f} to {high * 100:.0f} % if the "
-                f"{view.count(variant.n_undecided, 'undecided output')} had failed or passed"
+                f"{_open(variant)} had failed or passed"
             )
         if variant.n_errors:
             lines.append(
@@ -263,6 +263,12 @@ def _notes(summary: GradeSummary) -> list[str]:
         )
         lines.append(f"        {view.one_line(summary.failure_messages[kind], 300)}")
     return lines
+
+
+def _open(variant: VariantSummary) -> str:
+    if not variant.n_errors:
+        return view.count(variant.n_undecided, "undecided output")
+    return f"{view.count(variant.n_undecided + variant.n_errors, 'output')} without a verdict"
 
 
 def headline(passed: bool | None, case_id: str, variant: str | None, value: float | None) -> Text:  # noqa: FBT001 - what it is about

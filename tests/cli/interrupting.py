@@ -41,10 +41,14 @@ class CtrlC:
             self._is_pressed = True
             self.press()
 
-    def press_twice(self) -> None:
-        """Press it, and again when the first was heard."""
+    def press_and_wait(self) -> None:
+        """Press it once, and go on when it was heard."""
         self.press()
         assert self._heard.wait(_PATIENCE_S), "nobody heard the interrupt"
+
+    def press_twice(self) -> None:
+        """Press it, and again when the first was heard."""
+        self.press_and_wait()
         self.press()
 
 

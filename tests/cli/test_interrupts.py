@@ -36,6 +36,46 @@ async def test_the_first_interrupt_asks_to_stop_and_the_second_calls_it_off() ->
         await asyncio.create_task(work())
 
 
+async def test_sigterm_asks_to_stop_and_calls_it_off_by_itself_some_time_later() -> None:
+    stop, for_ever = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        with Interrupts(stop.set, grace_s=0.01):
+            signal.raise_signal(signal.SIGTERM)
+            await stop.wait()
+            await for_ever.wait()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(work())
+
+
+async def test_what_ends_before_sigterm_is_out_of_patience_is_not_called_off() -> None:
+    stop = asyncio.Event()
+
+    async def work() -> str:
+        with Interrupts(stop.set):
+            signal.raise_signal(signal.SIGTERM)
+            await stop.wait()
+        return "ended"
+
+    assert await asyncio.create_task(work()) == "ended"
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+async def test_sigterm_after_another_signal_calls_it_off(first: signal.Signals) -> None:
+    stop, for_ever = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        with Interrupts(stop.set):
+            signal.raise_signal(first)
+            await stop.wait()
+            signal.raise_signal(signal.SIGTERM)
+            await for_ever.wait()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(work())
+
+
 async def test_work_that_will_not_be_cancelled_is_left() -> None:
     left: list[int] = []
     is_left = asyncio.Event()
@@ -57,11 +97,12 @@ async def test_work_that_will_not_be_cancelled_is_left() -> None:
     assert left == [130]
 
 
-async def test_a_signal_is_taken_back_when_the_work_has_ended() -> None:
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_is_taken_back_when_the_work_has_ended(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
     with Interrupts(lambda: None):
-        assert signal.getsignal(signal.SIGINT) is not before
-    assert signal.getsignal(signal.SIGINT) is before
+        assert signal.getsignal(number) is not before
+    assert signal.getsignal(number) is before
 
 
 async def test_where_signals_cannot_be_heard_the_work_goes_on_all_the_same() -> None:

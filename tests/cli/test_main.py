@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -93,6 +94,17 @@ def test_an_interrupt_before_anything_began_is_no_traceback(
     ran = bench.run("grade")
     assert (ran.code, ran.out) == (130, "")
     assert ran.err.strip() == "interrupted"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to hear")
+def test_sigterm_ends_a_command_as_ctrl_c_does_and_is_given_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(importlib, "import_module", lambda _: signal.raise_signal(signal.SIGTERM))
+    ran = bench.run("grade")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "interrupted")
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_file_in_the_way_is_an_error_and_no_traceback(bench: Bench) -> None:

@@ -275,6 +275,27 @@ def test_an_unknown_template_is_refused() -> None:
         make_judge("x/y", template="pointwise/joints")
 
 
+def test_what_is_owned_and_unreadable_is_asked_anew_where_that_is_wanted() -> None:
+    cache = MemoryCache()
+    assert len(grade(make_judge(always("Fine."), cache=cache)).failures) == 2
+    mended = always(reply(5))
+    assert len(grade(make_judge(mended, cache=cache)).failures) == 2
+    assert mended.requests == []
+    verdict = grade(make_judge(mended, cache=cache, refresh="unreadable"))
+    assert (verdict.value, verdict.failures) == (1.0, ())
+    assert [request.subject.attempt for request in mended.requests] == [0, 0]
+    assert verdict.judgments[0].n_calls == 1
+    assert grade(make_judge(always(reply(1)), cache=cache, refresh="unreadable")).value == 1.0
+
+
+def test_what_is_still_unreadable_when_asked_anew_costs_no_more_than_at_first() -> None:
+    cache = MemoryCache()
+    grade(make_judge(always("Fine."), cache=cache))
+    model = always("Good.")
+    assert len(grade(make_judge(model, cache=cache, refresh="unreadable")).failures) == 2
+    assert len(model.requests) == 6
+
+
 def test_refresh_asks_anew_what_is_owned() -> None:
     cache = MemoryCache()
     grade(make_judge(always(reply(1)), cache=cache))

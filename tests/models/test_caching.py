@@ -245,27 +245,6 @@ def test_a_frozen_cache_cannot_be_refreshed() -> None:
         CachedModel(CountingModel(), MemoryCache(), frozen=True, refresh=True)
 
 
-async def test_refreshing_asks_once_more_and_replaces() -> None:
-    cache = MemoryCache()
-    cache.put(make_request(), make_reply("old"))
-    model = CountingModel(make_reply("new"))
-    cached = CachedModel(model, cache, refresh=True)
-    together = await asyncio.gather(*(cached.complete(make_request()) for _ in range(5)))
-    later = await cached.complete(make_request())
-    assert {reply.text for reply in (*together, later)} == {"new"}
-    assert later.cached
-    assert len(model.asked) == 1
-
-
-async def test_a_failed_refresh_leaves_the_old_reply() -> None:
-    cache = MemoryCache()
-    cache.put(make_request(), make_reply("old"))
-    cached = CachedModel(CountingModel(FAILED), cache, refresh=True)
-    with pytest.raises(ModelError, match="busy"):
-        await cached.complete(make_request())
-    assert (await CachedModel(CountingModel(), cache).complete(make_request())).text == "old"
-
-
 async def test_a_model_that_wants_no_cache_gets_none() -> None:
     model = UnkeptModel()
     cached = CachedModel(model, MemoryCache())

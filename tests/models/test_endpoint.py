@@ -29,3 +29,10 @@ def test_a_key_is_read_from_the_environment_or_made_up(monkeypatch: pytest.Monke
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert own_endpoint_key("hosted_vllm") == "mine"
     assert own_endpoint_key("openai") == "not-needed"
+
+
+def test_a_key_is_sent_without_the_line_break_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-mine\n")
+    assert own_endpoint_key("openai") == "sk-mine"
+    monkeypatch.setenv("OPENAI_API_KEY", "\n")
+    assert own_endpoint_key("openai") == "not-needed"

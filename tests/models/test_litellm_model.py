@@ -188,6 +188,17 @@ async def test_further_arguments_reach_the_endpoint(monkeypatch: pytest.MonkeyPa
     assert (headers["authorization"], headers["x-team"]) == ("Bearer k-1", "eval")
 
 
+async def test_a_key_is_sent_without_the_line_break_of_its_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k-1\n")
+    with OpenAILikeServer() as server:
+        model = LitellmModel("openai/m", extra={"base_url": server.url})
+        await model.complete(ask())
+        await model.aclose()
+        assert server.requests[0].headers["authorization"] == "Bearer k-1"
+
+
 async def test_no_key_is_in_an_error_its_traceback_or_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

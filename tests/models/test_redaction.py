@@ -31,6 +31,12 @@ def test_a_url_quoted_secret_is_removed() -> None:
     assert "pa%2Fss" not in redact("?q=pa%2Fss%2Bword", environ={"X_SECRET": "pa/ss+word"})
 
 
+def test_a_secret_is_removed_as_it_is_sent_without_the_space_round_it() -> None:
+    assert "s3cr3t-value" not in redact(
+        "refused: s3cr3t-value", environ={"A_KEY": "s3cr3t-value\n"}
+    )
+
+
 def test_secrets_that_are_handed_in_are_removed() -> None:
     assert redact("the configured-one", secrets=["configured-one"], environ={}) == f"the {REDACTED}"
 

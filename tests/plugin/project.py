@@ -110,12 +110,13 @@ class Project:
             sys.path[:] = path
         return Ran(int(code), out.getvalue())
 
-    def run_alone(self, *arguments: str) -> Ran:
-        """Run its tests in a process of their own, measured where this one is."""
+    def run_alone(self, *arguments: str, is_measured: bool = False) -> Ran:
+        """Run its tests in a process of their own; on demand measured where this one is."""
         plugins = _plugins("xdist.plugin", "judgekit.pytest_plugin")
         ran = subprocess.run(
             [sys.executable, "-m", "pytest", *plugins, "--color=no", *arguments],
-            cwd=self.folder, env=os.environ | measured(), capture_output=True, text=True,
+            cwd=self.folder, env=os.environ | (measured() if is_measured else {}),
+            capture_output=True, text=True,
             check=False,
         )  # fmt: skip
         return Ran(ran.returncode, ran.stdout + ran.stderr)

@@ -36,7 +36,8 @@ import pytest
 def test_it(judge, case_id):
     assert judge.grade("Can I?", "Yes.", case_id=case_id).passed
 """)  # fmt: skip
-    ran = project.run_alone(*JUDGE, "-n2", "--judgekit-report=all.jsonl", "--junitxml=junit.xml")
+    options = ("-n2", "--judgekit-report=all.jsonl", "--junitxml=junit.xml")
+    ran = project.run_alone(*JUDGE, *options, is_measured=True)
     assert ran.outcomes == {"passed": 1, "failed": 1, "error": 1}
     assert "passed  1/2 +1? (50 % [9, 91])" in ran.out
     rows = (project.folder / "all.jsonl").read_text(encoding="utf-8").splitlines()
@@ -53,7 +54,7 @@ def test_chosen(judge, case_id):
 def test_left_out(judge):
     raise AssertionError("not chosen")
 """)  # fmt: skip
-    options = ("-k", "chosen and bad or chosen and good", "-x", "-n2", "--junitxml=junit.xml")
+    options = ("-k", "chosen and bad or chosen and good", "-x", "-n1", "--junitxml=junit.xml")
     ran = project.run_alone(*JUDGE, *options)
     assert ran.code == 2 if "stopping after 1" in ran.out else 1
     assert ran.outcomes["failed"] == 1

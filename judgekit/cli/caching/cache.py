@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _SHOWN = 20
+_WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.group()
@@ -98,12 +99,20 @@ def ls(
 
 
 @cache.command("export")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
+@click.option("-o", "--output", type=_WRITTEN, help="FILE, as other commands name it.")
 @click.option("--rejected", is_flag=True, help="Add replies that are kept for the record only.")
 @cache_dir_option
 @json_option
-def export_command(*, file: Path, rejected: bool, cache_dir: Path, as_json: bool) -> None:
+def export_command(
+    *, named: Path | None, output: Path | None, rejected: bool, cache_dir: Path, as_json: bool
+) -> None:
     """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
+    file = named or output
+    if file is None or (named is not None and output is not None):
+        raise SettingsError(
+            "one file is to be named", hint="for example judgekit cache export replies.jsonl"
+        )
     to_stdout = str(file) == "-"
     if to_stdout and as_json:
         raise SettingsError("--json and a FILE of - contradict each other")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,6 @@ import click
 from judgekit.cli import console as streams
 from judgekit.cli.display import progress
 from judgekit.cli.interrupts import Interrupts
-from judgekit.cli.main import (
-    EXIT_FROZEN,
-    EXIT_INCOMPLETE,
-    EXIT_INCONCLUSIVE,
-    EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_QUALITY,
-)
 from judgekit.cli.options import (
     cache_options,
     calibration_options,
@@ -30,8 +23,9 @@ from judgekit.cli.options import (
     max_cost_option,
     talk_options,
 )
+from judgekit.cli.running.grade_outcome import broken_off, has_failed, outcome
 from judgekit.cli.running.run_outcome import told_uncalibrated
-from judgekit.cli.running.unasked import REMEDY, note_unasked_replies
+from judgekit.cli.running.unasked import REMEDY
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.evaluation.figures.summary import summarize
@@ -44,9 +38,13 @@ from judgekit.report.exports import check_suffix, verdict_json, write_verdicts
 from judgekit.verdicts.calibrating import apply_calibration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judgekit.cli.setup import GradeSetup, Options
     from judgekit.evaluation.figures.summary import GradeSummary
     from judgekit.evaluation.grading import Graded
+    from judgekit.records.calibration_map import CalibrationInUse
+    from judgekit.records.rubric import Rubric
 
 
 @click.command()
@@ -68,6 +66,19 @@ if TYPE_CHECKING:
     metavar="RATE",
     help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on where a grading ended; so does the same command without it, by the cache.",
+)
+@click.option(
+    "--retry-errors",
+    is_flag=True,
+    help="Ask again what failed, also where the cache holds a reply that nobody can read.",
+)
+@click.option(
+    "-x", "--fail-fast", is_flag=True, help="Stop at the first output that fails. Exit code 1."
+)
 @max_cost_option("Never spend more than this; run it again to go on. Exit code 5.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 def grade(
@@ -87,10 +98,12 @@ def grade(
     whose rows name no variant is a variant of its own, named after the file.
 
     Every reply that was paid for is kept in the cache: run the same command again and nothing
-    is asked twice.
+    is asked twice. An output that is an error of what made it is shown, and in no figure; where
+    all are, nothing was decided: exit code 3, as where a judge failed.
     """
     if output is not None:
         check_suffix(output)
+    _check_resumed(options)
     budget = None if max_cost is None else Budget(max_cost)
     setup = grade_setup({**options, "budget": budget})
     _check_target(output, setup)
@@ -124,24 +137,23 @@ def run_grading(
         InputError: When a file is unsound, or the template does not fit what is graded.
         StoreError: When the cache cannot keep what was paid for, or the verdicts cannot be written.
     """
-    keeps = setup.judge.connection.cache is not None
     use = calibration_in_use(setup.calibration, setup.rubric, asked_by(setup.judge))
     if setup.requires_calibration and use.state != "calibrated":
         setup.judge.close()
         return told_uncalibrated(use)
+
+    decided = partial(_decided, rubric=setup.rubric, use=use)
+
+    def ends_at(item: Graded) -> bool:
+        return bool(options.get("fail_fast")) and has_failed(decided(item))
+
     try:
-        graded, interrupted = asyncio.run(grade_all(setup, options))
+        graded, interrupted = asyncio.run(grade_all(setup, options, ends_at))
     except asyncio.CancelledError:  # the second Ctrl-C
-        streams.note(_interrupted("stopped at once", keeps=keeps))
-        return EXIT_INTERRUPTED
+        return broken_off(setup, options)
     finally:
         setup.judge.close()
-    graded.sort(key=lambda item: item.index)
-    if use.applied:
-        graded = [
-            replace(item, verdict=apply_calibration(item.verdict, setup.rubric, use))
-            for item in graded
-        ]
+    graded = sorted(map(decided, graded), key=lambda item: item.index)
     summary = summarize((item.verdict for item in graded), setup.rubric, calibration=use)
     if output is not None:
         write_verdicts(output, [item.verdict for item in graded])
@@ -149,11 +161,25 @@ def run_grading(
     if output is not None and not options.get("quiet"):
         streams.note(f"wrote {view.count(len(graded), 'verdict')} to {output}")
     if interrupted:
-        done = f"interrupted after {len(graded):,} of {view.count(setup.counts()[0], 'output')}"
-        streams.note(_interrupted(done, keeps=keeps))
-        return EXIT_INTERRUPTED
-    note_unasked_replies(setup.judge)
-    return _code(summary, fail_under)
+        return broken_off(setup, options, len(graded))
+    return outcome(graded, summary, setup, options, fail_under=fail_under)
+
+
+def _decided(item: Graded, *, rubric: Rubric, use: CalibrationInUse) -> Graded:
+    """A result by the calibration, where one is in use."""
+    if not use.applied:
+        return item
+    return replace(item, verdict=apply_calibration(item.verdict, rubric, use))
+
+
+def _check_resumed(options: Options) -> None:
+    """What a grading goes on from is the cache; without it there is nothing to go on from."""
+    against = next((name for name in ("no_cache", "refresh") if options.get(name)), None)
+    if options.get("resume") and against is not None:
+        raise SettingsError(
+            f"--resume and --{against.replace('_', '-')} contradict each other",
+            hint="what was answered before is in the cache: leave one of them out",
+        )
 
 
 def _check_target(output: Path | None, setup: GradeSetup) -> None:
@@ -165,17 +191,15 @@ def _check_target(output: Path | None, setup: GradeSetup) -> None:
         )
 
 
-def _interrupted(what: str, *, keeps: bool) -> str:
-    again = "nothing that was answered is asked twice" if keeps else "from the beginning"
-    return f"{what}; run the same command again to go on: {again}"
-
-
-async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], bool]:
+async def grade_all(
+    setup: GradeSetup, options: Options, ends_at: Callable[[Graded], bool] | None = None
+) -> tuple[list[Graded], bool]:
     """Grade everything, with progress on stderr; Ctrl-C ends it cleanly.
 
     Args:
         setup: What is graded, by whom and how.
         options: The options of the command.
+        ends_at: Whether nothing is begun after a result; None goes on to the end.
 
     Returns:
         All results that could be had, and whether the user broke it off.
@@ -184,9 +208,13 @@ async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], 
         InputError: When a file is unsound, or the template does not fit what is graded.
         StoreError: When the cache cannot keep what was paid for.
     """
-    stop = asyncio.Event()
-    interrupts = Interrupts(stop.set)
+    stop, interrupted = asyncio.Event(), asyncio.Event()
     graded: list[Graded] = []
+
+    def interrupt() -> None:
+        interrupted.set()
+        stop.set()
+
     total, n_unasked = setup.counts()
     if n_unasked:
         streams.note(
@@ -194,20 +222,23 @@ async def grade_all(setup: GradeSetup, options: Options) -> tuple[list[Graded], 
             f"the output alone; {REMEDY}"
         )
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-    with progress(streams.stderr(), total, shown=shown) as display, interrupts:
-        in_flight = _in_flight(setup)
+    with progress(streams.stderr(), total, shown=shown) as display, Interrupts(interrupt):
+        in_flight = _in_flight(setup, options)
         async with setup.judge:
             async for item in grade_answers(
                 setup.judge, setup.answers(), setup.rubric, in_flight=in_flight, stop=stop
             ):
                 graded.append(item)
                 display.advance([*item.verdict.judgments, *item.verdict.failures])
-    return graded, stop.is_set()
+                if ends_at is not None and ends_at(item):
+                    stop.set()
+    return graded, interrupted.is_set()
 
 
-def _in_flight(setup: GradeSetup) -> int:
-    """Enough outputs at a time to keep every slot busy."""
-    return max(4, setup.judge.connection.max_concurrency)
+def _in_flight(setup: GradeSetup, options: Options) -> int:
+    """Enough outputs at a time to keep every slot busy; no more where the first may end it."""
+    n = setup.judge.connection.max_concurrency
+    return n if options.get("fail_fast") else max(4, n)
 
 
 def _show(graded: list[Graded], summary: GradeSummary, options: Options) -> None:
@@ -225,27 +256,6 @@ def _show(graded: list[Graded], summary: GradeSummary, options: Options) -> None
     elif not options.get("quiet"):
         terminal.print_weakest(console, graded)
     terminal.print_summary(console, summary)
-
-
-def _code(summary: GradeSummary, fail_under: float | None) -> int:
-    if summary.failures.get("frozen_miss"):
-        return EXIT_FROZEN
-    if summary.failures.get("budget"):
-        streams.note("--max-cost is reached; run the same command again to go on")
-        return EXIT_LIMIT
-    if not summary.complete:
-        return EXIT_INCOMPLETE
-    if fail_under is None:
-        return 0
-    low = [v for v in summary.variants if v.pass_rate.value < fail_under]
-    for v in low:
-        who, found = view.printable(v.variant) or "all", view.rate(v.pass_rate)
-        streams.note(f"{who}: pass rate {found} is below --fail-under {fail_under:g}")
-    unknown = [v for v in summary.variants if not v.n_passed + v.n_failed]
-    for v in unknown:
-        who = view.printable(v.variant) or "all"
-        streams.note(f"{who}: no output was judged, so that --fail-under cannot be decided")
-    return EXIT_QUALITY if low else EXIT_INCONCLUSIVE if unknown else 0
 
 
 def json_ready(value: object) -> object:

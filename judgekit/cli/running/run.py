@@ -31,7 +31,6 @@ from judgekit.cli.running.run_outcome import outcome, stopped_at_once, tell_kept
 from judgekit.cli.running.sitting import Sat
 from judgekit.cli.running.suite_setup import run_setup
 from judgekit.errors import SettingsError
-from judgekit.evaluation.gating import hold_to_gate
 from judgekit.evaluation.preparing.calibrated import calibration_of, is_met
 from judgekit.evaluation.run import Run
 from judgekit.evaluation.running.resuming import next_run
@@ -213,7 +212,7 @@ def _shown(held: Run, setup: RunSetup, options: Options) -> tuple[RunSummary, Ga
     """The run's figures and its gate, printed; what it was made of is read once for all of it."""
     if options.get("as_json"):
         summary = held.summary()
-        gate = hold_to_gate(summary, held.store)
+        gate = held.gate(summary)
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
         streams.print_json(run_json(summary, gate, unmatched=unmatched))
         return summary, gate
@@ -225,6 +224,6 @@ def _shown(held: Run, setup: RunSetup, options: Options) -> tuple[RunSummary, Ga
         summary = held.summary(watch=weakest.take)
         if not options.get("quiet"):
             weakest.show(console)
-    gate = hold_to_gate(summary, held.store)
+    gate = held.gate(summary)
     print_run(console, summary, gate)
     return summary, gate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from judgekit.cli import console as streams
 from judgekit.cli.options import DEFAULT_STORE
 from judgekit.cli.running.named_suites import suite_paths, with_given_variant
-from judgekit.cli.setup import JUDGE_SETTINGS, cache_folder
+from judgekit.cli.setup import JUDGE_SETTINGS, cache_folder, refresh_of
 from judgekit.datasets.loading import rubric_path
 from judgekit.datasets.streaming import open_cases
 from judgekit.datasets.suite import scorer_name
@@ -154,7 +154,7 @@ def asking_of(options: Options) -> Asking:
         cache=cache_folder(options),
         template_folders=tuple(folders),
         frozen=bool(options.get("frozen")),
-        refresh=bool(options.get("refresh")),
+        refresh=refresh_of(options),
         max_cost_usd=cast("float | None", options.get("max_cost")),
         allow_scripts=bool(options.get("allow_scripts")),
     )

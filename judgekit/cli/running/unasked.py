@@ -10,6 +10,8 @@ from judgekit.models.recorded import RecordedModel
 from judgekit.report import view
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from judgekit.cli.setup import GradeSetup
     from judgekit.judge.judge import Judge
 
@@ -35,12 +37,13 @@ def note_unasked(setup: GradeSetup) -> None:
             streams.note(f"{source.path} does not say what was asked: {alone}; {REMEDY}")
 
 
-def note_unasked_replies(judge: Judge) -> None:
+def note_unasked_replies(judges: Iterable[Judge]) -> None:
     """Say which recorded replies were not asked for, once everything has been asked.
 
     Args:
-        judge: Who judged.
+        judges: Who judged.
     """
-    model = judge.connection.model
-    if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
-        streams.note(view.message_lines(told))
+    for judge in judges:
+        model = judge.connection.model
+        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+            streams.note(view.message_lines(told))

@@ -63,6 +63,7 @@ _README = """\
 judgekit grade                  # grade everything in judgekit.yaml
 judgekit grade -v               # with every reason
 judgekit grade --judge openai/gpt-4.1-mini --dry-run     # what a real judge would cost
+judgekit run                    # the same, and kept: to show, resume and compare with later runs
 judgekit validate && judgekit lint
 ```
 

@@ -17,7 +17,6 @@ from judgekit.cli.stored.show_related import Related, show_related
 from judgekit.errors import SettingsError
 from judgekit.evaluation.comparing.keeping import PREFIX
 from judgekit.evaluation.figures.picking import Picked, picked
-from judgekit.evaluation.gating import hold_to_gate
 from judgekit.evaluation.run import Run
 from judgekit.report import view
 from judgekit.report.run_terminal import answer_lines, print_run, run_json
@@ -134,8 +133,9 @@ def _show_run(store: RunStore, run: RunInfo, wanted: Picked, how: _How) -> None:
     elif not wanted.is_all:
         _show_answers(store, run, wanted, how)
     else:
-        summary = Run(run, store).summary()
-        gate = hold_to_gate(summary, store)
+        held = Run(run, store)
+        summary = held.summary()
+        gate = held.gate(summary)
         if how.as_json:
             streams.print_json(run_json(summary, gate))
         else:

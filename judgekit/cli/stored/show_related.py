@@ -125,7 +125,7 @@ def _list_runs(
     if as_json:
         found: list[object] = [run.to_json() for run in runs]
         if summaries is not None:
-            found = [run_json(summary) for summary in summaries]
+            found = [run_json(one, Run(one.run, store).gate(one)) for one in summaries]
         streams.print_json({"runs": found})
     elif runs:
         listing_terminal.print_runs(streams.stdout(), runs, summaries)

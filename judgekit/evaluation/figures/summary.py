@@ -46,7 +46,7 @@ class VariantSummary:
     """Share of passed among decided outputs, with Wilson's interval."""
 
     pass_rate_bounds: tuple[float, float]
-    """The rate if all undecided outputs had failed, and if all had passed."""
+    """The rate if all outputs without a verdict, errors included, had failed; had passed."""
 
     value: Estimate
     """Mean value of outputs that have one."""
@@ -246,7 +246,7 @@ def _variant(name: str, verdicts: Sequence[Verdict], rubric: Rubric) -> VariantS
         n_undecided=undecided,
         n_errors=len(verdicts) - len(judged),
         pass_rate=proportion(passed, passed + failed, n_missing=undecided),
-        pass_rate_bounds=_bounds(passed, undecided, len(judged)),
+        pass_rate_bounds=_bounds(passed, len(verdicts) - passed - failed, len(verdicts)),
         value=_mean([verdict.value for verdict in judged]),
         criteria={
             criterion.name: _mean(
@@ -257,8 +257,8 @@ def _variant(name: str, verdicts: Sequence[Verdict], rubric: Rubric) -> VariantS
     )
 
 
-def _bounds(passed: int, undecided: int, n: int) -> tuple[float, float]:
-    return (passed / n, (passed + undecided) / n) if n else (0.0, 1.0)
+def _bounds(passed: int, unknown: int, n: int) -> tuple[float, float]:
+    return (passed / n, (passed + unknown) / n) if n else (0.0, 1.0)
 
 
 def _mean(values: Sequence[float | None]) -> Estimate:

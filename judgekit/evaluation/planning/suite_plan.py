@@ -336,7 +336,7 @@ def _target_countings(opened: OpenSuite) -> dict[str, Counting]:
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
             found[variant.id] = Counting(
                 way,
-                refresh=opened.asking.refresh,
+                refresh=opened.asking.refresh is True,
                 asks_once=opened.cache is not None,
                 n_exact=_N_EXACT,
                 seen=seen[way.name],
@@ -347,7 +347,7 @@ def _target_countings(opened: OpenSuite) -> dict[str, Counting]:
 def _counting(opened: OpenSuite, judge: Judge) -> Counting:
     return Counting(
         judge.connection,
-        refresh=opened.asking.refresh,
+        refresh=opened.asking.refresh is True,
         asks_once=opened.cache is not None,
         n_exact=_N_EXACT,
     )

@@ -61,7 +61,7 @@ class VectorsWalk:
         if name not in self.countings:
             self.countings[name] = Counting(
                 connection,
-                refresh=self._opened.asking.refresh,
+                refresh=self._opened.asking.refresh is True,
                 asks_once=self._opened.cache is not None,
                 n_exact=_N_EXACT,
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgekit.models.cache.interface import ReplyCache
+    from judgekit.models.caching import Refresh
     from judgekit.records.record import JsonObject
 
 
@@ -67,11 +68,27 @@ class Asking:
     frozen: bool = False
     """Whether a reply that is not owned is an error."""
 
-    refresh: bool = False
-    """Whether owned replies are asked anew."""
+    refresh: Refresh = False
+    """Whether owned replies are asked anew; `unreadable`: those that a judge gave and nobody can
+    read."""
 
     max_cost_usd: float | None = None
     """The money that may be spent, in US dollars; None for no limit."""
 
     allow_scripts: bool = False
     """Whether programs that the suite names may be run beside its variants."""
+
+
+def refreshed(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
+    """What is asked anew although it is owned.
+
+    Args:
+        refresh: Whether everything is.
+        retry_errors: Whether what failed is asked again: for a reply that was kept although nobody
+            can read it, that is a call.
+        frozen: Whether nothing is asked at all; what failed is then only read again.
+
+    Returns:
+        As the cache wants it said.
+    """
+    return refresh or ("unreadable" if retry_errors and not frozen else False)

@@ -347,7 +347,7 @@ class _Means:
             api_base=api_base,
             cache=self.cache,
             frozen=self.asking.frozen,
-            refresh=self.asking.refresh,
+            refresh=self.asking.refresh is True,
             prices=self.prices,
             budget=self.budget,
         )

@@ -90,6 +90,13 @@ def test_an_export_may_hold_rejected_replies(run: Run, owned: list[ModelRequest]
     assert (found["n_entries"], found["skipped"]) == (5, [])
 
 
+def test_a_file_to_export_to_may_be_named_as_for_other_commands(run: Run) -> None:
+    assert run("cache", "export", "-o", "-").out == run("cache", "export", "-").out
+    for none_or_two in ([], ["a.jsonl", "-o", "b.jsonl"]):
+        ran = run("cache", "export", *none_or_two)
+        assert (ran.code, "one file is to be named" in ran.err) == (2, True)
+
+
 def test_an_export_leaves_damaged_entries_out_and_says_so(
     run: Run, owned: list[ModelRequest]
 ) -> None:

@@ -65,11 +65,11 @@ def wait_for(happened: Callable[[], bool], timeout_s: float = 120) -> None:
         time.sleep(0.01)
 
 
-def interrupt(process: subprocess.Popen[str]) -> None:
-    """Press Ctrl-C, and wait until it was heard."""
+def interrupt(process: subprocess.Popen[str], number: signal.Signals = signal.SIGINT) -> None:
+    """Press Ctrl-C, or send another signal, and wait until it was heard."""
     stderr = process.stderr
     assert stderr is not None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     wait_for(lambda: "finishing the calls in flight" in stderr.readline())
 
 
@@ -98,12 +98,12 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_keeps_it(bench: Benc
         assert server.n_requests == 2 * len(CASES)
 
 
-def test_the_second_interrupt_stops_at_once_and_keeps_what_had_arrived(bench: Bench) -> None:
+def test_sigterm_is_an_interrupt_and_a_second_one_stops_at_once(bench: Bench) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
     with OpenAILikeServer(held_after_some) as server:
         with grading(bench, server) as process:
-            interrupt(process)
-            process.send_signal(signal.SIGINT)
+            interrupt(process, signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
             out, err = process.communicate(timeout=120)
         assert process.returncode == 130
         assert out == ""
@@ -113,17 +113,28 @@ def test_the_second_interrupt_stops_at_once_and_keeps_what_had_arrived(bench: Be
         assert server.n_requests <= QUICK + IN_FLIGHT
 
 
-def test_without_a_cache_an_interrupt_promises_nothing(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--no-cache", "to go on: from the beginning"),
+        ("--refresh", "without --refresh to go on: nothing that was answered is asked twice"),
+    ],
+)
+def test_an_interrupt_promises_no_more_than_the_cache_keeps(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, option: str, told: str
+) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == QUICK:
+            ctrl_c.press()
+        return ok(GOOD)
+
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with (
-        OpenAILikeServer(held_after_some) as server,
-        grading(bench, server, "--no-cache") as process,
-    ):
-        interrupt(process)
-        server.release()
-        _, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert "to go on: from the beginning" in err
+    with OpenAILikeServer(interrupts) as server:
+        ran = bench.grade(server, "-j", 1, option)
+    assert ran.code == 130
+    assert told in ran.err
 
 
 def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(
@@ -158,5 +169,6 @@ def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.Monk
     with OpenAILikeServer(interrupts) as server:
         ran = bench.grade(server, "-j", 1)
     assert (ran.code, ran.out) == (130, "")
-    assert "stopped at once" in ran.err
+    assert "stopped at once; run the same command again to go on" in ran.err
+    assert "Traceback" not in ran.err
     assert n_owned(bench) == QUICK

@@ -19,6 +19,7 @@ import pytest
 from judgekit.fingerprint import canonical_json
 from judgekit.report.run_exports import result_line
 from judgekit.store.runs import RunStore
+from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import lay_suite
 from tests.factories import reply
 from tests.servers.answers import Answer, SeenRequest, ok
@@ -125,14 +126,16 @@ def repeats(requests: list[SeenRequest]) -> int:
     return sum(n - 1 for n in counted.values())
 
 
-@pytest.mark.parametrize("cache", [[], ["--no-cache"]], ids=["cache", "no-cache"])
+@pytest.mark.parametrize(
+    ("cache", "n_kills"), [([], 2), (["--no-cache"], 1)], ids=["cache", "no-cache"]
+)
 def test_a_run_that_is_killed_again_and_again_loses_nothing(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, cache: list[str]
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, cache: list[str], n_kills: int
 ) -> None:
     rng = random.Random(len(cache))
     with OpenAILikeServer(answers, latency_s=0.02) as server:
         lay_out(tmp_path, server)
-        n_kills, before = 2, 0
+        before = 0
         for kill in range(n_kills):
             resume = ["--resume"] if kill else []
             with running(tmp_path, *cache, *resume) as process:
@@ -175,23 +178,26 @@ def interrupt(process: subprocess.Popen[str]) -> None:
 
 
 def test_the_first_interrupt_finishes_what_is_in_flight_and_says_how_to_go_on(
-    tmp_path: Path, run: Run
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with OpenAILikeServer(held_after_some) as server:
+    ctrl_c = CtrlC(monkeypatch)
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == QUICK:
+            ctrl_c.press_and_wait()
+        return answers(seen)
+
+    with OpenAILikeServer(interrupts) as server:
         lay_out(tmp_path, server)
-        with running(tmp_path) as process:
-            wait_for(lambda: server.n_requests > QUICK)
-            interrupt(process)
-            server.release()
-            out, err = process.communicate(timeout=120)
+        ran = run("run", "-j", IN_FLIGHT)
         kept, results = stored(tmp_path)
         n_asked = server.n_requests
-        assert (process.returncode, kept.status) == (130, "interrupted")
-        command = err.partition("Go on with: ")[2].split()
+        assert (ran.code, kept.status) == (130, "interrupted")
+        command = ran.err.partition("Go on with: ")[2].split()
         assert command[:2] == ["judgekit", "run"]
         assert command[-2:] == ["--resume", kept.id]
-        assert f"run     {kept.id} (interrupted: interrupted by the user)" in out
-        assert "of 8 cases answered; the figures are of these alone" in out
+        assert f"run     {kept.id} (interrupted: interrupted by the user)" in ran.out
+        assert "of 8 cases answered; the figures are of these alone" in ran.out
         assert all(result.is_done for result in results)
         assert len(results) < 3 * N_CASES
         said = sum(len(result.judgments) for result in results)

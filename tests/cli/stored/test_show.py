@@ -59,6 +59,7 @@ def test_figures_are_worked_out_when_asked_for(run: Run) -> None:
     assert "v1 0 % [" in run("show", "--figures").out
     first = run("show", "--figures", "--json").json["runs"][0]
     assert first["variants"][0]["n_failed"] == 1
+    assert first["gate"] == run("show", first["run"]["id"], "--json").json["gate"]
 
 
 def test_a_long_list_is_cut_and_says_so(run: Run) -> None:
