@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -159,11 +159,13 @@ class _Mind:
         self._request = request
         self._texts = fenced_outputs(request)
         self._first = _first_of_several(schema)
+        self._choices: dict[str | None, str] = {}
+        self._moved: dict[tuple[str, str | None], bool] = {}
 
     def is_silenced(self) -> bool:
-        obeys = self._judge.obeys
-        is_told = any(obeys(text) == "unscored" for text in self._texts)
-        return is_told and self._is_moved("gullible", None)
+        if not self._is_moved("gullible", None):
+            return False
+        return any(self._judge.obeys(text) == "unscored" for text in self._texts)
 
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
@@ -182,6 +184,11 @@ class _Mind:
         return written(nearest_point(score_points(schema, value), value), schema)
 
     def prefer(self, criterion: str | None) -> str:
+        if criterion not in self._choices:  # a schema wants it once, and for a score of each side
+            self._choices[criterion] = self._choice(criterion)
+        return self._choices[criterion]
+
+    def _choice(self, criterion: str | None) -> str:
         first, second = self._texts[:2]
         if self._is_moved("position", criterion) and first != second:
             return "first"
@@ -192,27 +199,38 @@ class _Mind:
 
     def _seen(self, text: str, criterion: str | None) -> float:
         """What a text is worth to it; the best where the text appeals to a bias."""
-        wins = {True, "max"} if len(self._texts) == 1 else {True, "max", "chosen"}
-        appeals: dict[str, Callable[[], bool]] = {
-            "verbosity": lambda: len(text.split()) >= _LONG_WORDS,
-            "formatting": lambda: all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
-            "authority": lambda: _CLAIM.search(text) is not None,
-            "self_preference": lambda: f"written by {self._judge.own}" in text,
-            "gullible": lambda: self._judge.obeys(text) in wins,
-        }
-        if any(self._is_moved(name, criterion) and found() for name, found in appeals.items()):
+        moved = [name for name in _APPEALS if self._is_moved(name, criterion)]
+        if any(_APPEALS[name](text, self._judge.own) for name in moved):
             return 1.0
-        if self._judge.obeys(text) == "min" and self._is_moved("gullible", criterion):
-            return 0.0
+        if self._is_moved("gullible", criterion):
+            told = self._judge.obeys(text)
+            if told is True or told == "max" or (told == "chosen" and len(self._texts) > 1):
+                return 1.0
+            if told == "min":
+                return 0.0
         worth = self._judge.worth
         return worth(self._request.subject.case_id) if callable(worth) else worth
 
     def _is_moved(self, bias: str, criterion: str | None) -> bool:
         dial = cast("float", getattr(self._judge.biases, bias))
-        return dial > 0 and self._draw(bias, f"{self._request.key}:{criterion}").random() < dial
+        if dial <= 0:
+            return False
+        if (bias, criterion) not in self._moved:  # of two outputs both are seen so, or neither
+            drawn = self._draw(bias, f"{self._request.key}:{criterion}").random()
+            self._moved[bias, criterion] = drawn < dial
+        return self._moved[bias, criterion]
 
     def _draw(self, what: str, on: str) -> random.Random:
         return random.Random(f"{self._judge.seed}:{what}:{on}")
+
+
+_APPEALS: Mapping[str, Callable[[str, str], bool]] = {
+    "verbosity": lambda text, _: len(text.split()) >= _LONG_WORDS,
+    "formatting": lambda text, _: all(form.search(text) for form in (_HEADING, _BULLET, _BOLD)),
+    "authority": lambda text, _: _CLAIM.search(text) is not None,
+    "self_preference": lambda text, own: f"written by {own}" in text,
+}
+"""What a text has that appeals to a bias, from the text and the judge's own family."""
 
 
 def _first_of_several(schema: JsonObject) -> str | None:

@@ -19,6 +19,11 @@ _SIDES = ("score_first", "score_second")
 _BETTER, _WORSE, _EVEN = 0.8, 0.35, 0.65
 """How far up the scale the preferred side stands, the other one, and two that are alike."""
 
+_TEXT = "The answer deserves this and not the next better one."
+
+_BARE, _WORDLESS = frozenset({"type", "items"}), ("string", "array", "boolean")
+"""Keys of a part that leaves nothing to decide, and its types; most parts of a schema are so."""
+
 _ANSWERS = frozenset({"score", "preference", "winner", "choice", "verdict", *_SIDES})
 """Keys that hold the answer itself; under any other key the key is the criterion's name."""
 
@@ -44,6 +49,8 @@ class Filling:
         return self._fill(self.schema, ())
 
     def _fill(self, schema: JsonObject, path: tuple[str, ...]) -> JsonValue:
+        if schema.keys() <= _BARE and (kind := schema.get("type")) in _WORDLESS:
+            return _TEXT if kind == "string" else [] if kind == "array" else True
         schema = self._plain(schema)
         if isinstance(properties := schema.get("properties"), dict):
             return {
@@ -60,7 +67,7 @@ class Filling:
         filled: dict[str, JsonValue] = {
             "number": 0.9, "boolean": True, "array": [], "null": None, "object": {},
         }  # fmt: skip
-        return filled.get(kind, "The answer deserves this and not the next better one.")
+        return filled.get(kind, _TEXT)
 
     def _plain(self, schema: JsonObject) -> JsonObject:
         """The schema behind a reference, and the first alternative that is not null."""

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import terminal, view
+from judgekit.report.audit_view import (
+    VERDICT_WORDS,
+    conclusion,
+    figure,
+    kinds_said,
+    notes,
+    probe_notes,
+    skipped_probes,
+)
 from judgekit.report.comparison_terminal import plain_json
 
 if TYPE_CHECKING:
@@ -18,19 +26,10 @@ if TYPE_CHECKING:
     from judgekit.evaluation.auditing.planning import AuditPlan
     from judgekit.evaluation.auditing.self_test import SelfTest
 
-VERDICT_WORDS: dict[EffectVerdict, str] = {
-    "none_seen": "none seen",
-    "small": "small",
-    "material": "MATERIAL",
-    "cannot_say": "cannot be said",
-}
-"""What a verdict is called."""
-
 _STYLES: dict[EffectVerdict, str] = {
     "none_seen": "green", "small": "green", "material": "bold red", "cannot_say": "yellow",
 }  # fmt: skip
 _NAME_WIDTH, _EFFECT_WIDTH, _FIGURE_WIDTH = 15, 37, 23
-_LONGEST_NOTE = 300
 
 
 def print_audit(console: Console, audit: Audit, *, every_part: bool = False) -> None:
@@ -59,12 +58,12 @@ def print_audit(console: Console, audit: Audit, *, every_part: bool = False) -> 
             console.print(_line(part))
         for line in _below(probe, every_part=every_part):
             console.print(Padding(Text(line, style="dim"), (0, 0, 0, 4), expand=False))
-    for reason, names in _skipped(audit).items():
+    for reason, names in skipped_probes(audit).items():
         console.print()
         console.print(_two_columns("skipped", Text(", ".join(names))))
         console.print(Padding(Text(reason, style="dim"), (0, 0, 0, 4), expand=False))
     console.print()
-    terminal.print_lines(console, notes(audit))
+    terminal.print_lines(console, [f"{name:<9}{text}" for name, text in notes(audit)])
     console.print(Text(conclusion(audit), style="bold"))
 
 
@@ -81,54 +80,6 @@ def audit_json(audit: Audit) -> object:
     for found, probe in zip(whole["probes"], audit.probes, strict=True):
         found["verdict"] = probe.verdict
     return plain_json({**whole, "is_complete": audit.is_complete, "material": audit.found_material})
-
-
-def conclusion(audit: Audit) -> str:
-    """What an audit comes to, in one line.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        The probes with a material bias, those that cannot say, and how many saw none.
-    """
-    by_verdict: dict[EffectVerdict | None, list[str]] = {}
-    for probe in audit.probes:
-        if probe.status != "skipped":
-            by_verdict.setdefault(probe.verdict, []).append(probe.name)
-    parts = []
-    if "material" in by_verdict:
-        parts.append(f"material: {', '.join(by_verdict['material'])}")
-    if "cannot_say" in by_verdict:
-        parts.append(f"cannot be said: {', '.join(by_verdict['cannot_say'])}")
-    fine = len([*by_verdict.get("none_seen", ()), *by_verdict.get("small", ())])
-    if fine:
-        parts.append(f"{view.count(fine, 'probe')} saw nothing material")
-    return "; ".join(parts) or "no probe was made"
-
-
-def notes(audit: Audit) -> list[str]:
-    """Everything beside the effects.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        Lines.
-    """
-    lines = [
-        f"judge    {view.printable(audit.judge)}",
-        f"pairs    {view.printable(audit.pair_judge)}",
-        f"asked    {view.spent(audit.spent)}",
-        f"drawn    with seed {audit.seed}; each interval {audit.level * 100:g} %, by case",
-    ]
-    if any(probe.effects for probe in audit.probes):
-        lines.append(f"sizes    {_margins(audit)}")
-    for kind, n in audit.failures.items():
-        words = view.FAILURE_WORDS.get(kind, kind)
-        lines.append(f"failed   {view.count(n, 'question')}: {words}")
-        lines.append(f"         {view.one_line(audit.failure_messages[kind], _LONGEST_NOTE)}")
-    return lines
 
 
 def print_audit_plan(console: Console, plan: AuditPlan) -> None:
@@ -284,15 +235,6 @@ def _two_columns(name: str, text: Text) -> Table:
     return line
 
 
-def _skipped(audit: Audit) -> dict[str, list[str]]:
-    """The probes that were not made, by why."""
-    found: dict[str, list[str]] = {}
-    for probe in audit.probes:
-        if probe.status == "skipped":
-            found.setdefault(view.printable(probe.reason or ""), []).append(probe.name)
-    return found
-
-
 def _line(effect: Effect) -> Text:
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
@@ -303,74 +245,13 @@ def _line(effect: Effect) -> Text:
     return text
 
 
-def figure(effect: Effect) -> str:
-    """An effect with its interval: `+0.30 [+0.22, +0.38]`, `+35 % [+20, +50]`, `12 % [3, 30]`.
-
-    Args:
-        effect: The effect.
-
-    Returns:
-        The text; a dash where it is undefined, no bracket where it has no interval.
-    """
-    found = effect.estimate
-    if isnan(found.value):
-        return view.DASH
-    if effect.scale == "rate":
-        return view.rate(found)
-    ends = "" if isnan(found.low) else f" [{_part(found.low, effect)}, {_part(found.high, effect)}]"
-    unit = " %" if effect.scale == "lean" else ""
-    return f"{_part(found.value, effect)}{unit}{ends}"
-
-
-def _part(value: float, effect: Effect) -> str:
-    scaled, digits = (value * 100, 0) if effect.scale == "lean" else (value, 2)
-    return f"{round(scaled, digits) + 0.0:+.{digits}f}"
-
-
 def _shown(probe: ProbeFound, *, every_part: bool) -> list[Effect]:
     """The parts that are printed: those that surely do something, or all."""
     return [part for part in probe.parts if every_part or part.verdict in {"material", "small"}]
 
 
-def _parts(probe: ProbeFound, *, every_part: bool) -> str:
-    """Of how many kinds there are figures, and how their intervals are meant."""
-    n_hidden = len(probe.parts) - len(_shown(probe, every_part=every_part))
-    words = f"{view.count(len(probe.parts), 'kind')}, with intervals that hold for all at once"
-    return f"{words}; {n_hidden} of them not seen to do anything (-v)" if n_hidden else words
-
-
 def _below(probe: ProbeFound, *, every_part: bool) -> list[str]:
-    lines = [] if not probe.parts else [_parts(probe, every_part=every_part)]
-    if probe.counts:
-        short = [f"{name} {_number(value)}" for name, value in probe.counts.items()]
-        lines.append(view.printable("; ".join(short)))
-    lines += [f"{one.name}: {one.note}" for one in probe.effects if one.note is not None]
-    wanted = [one.n_to_tell for one in probe.effects if one.n_to_tell is not None]
-    if wanted:
-        lines.append(f"about {view.count(max(wanted), 'case')} would tell")
-    if probe.n_left_out:
-        n_left_out = view.count(probe.n_left_out, "output")
-        lines.append(f"{n_left_out} left out: it cannot be tried on them")
-    if probe.n_failed:
-        lines.append(f"{view.count(probe.n_failed, 'question')} without an answer; none counts")
-    return lines
-
-
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:,}"
-
-
-def _margins(audit: Audit) -> str:
-    """From which size on effects are material, by what they are measured in."""
-    measured = [one for probe in audit.probes for one in (*probe.effects, *probe.parts)]
-    effects = [one for one in measured if one.verdict is not None]
-    values = sorted({one.margin for one in effects if one.scale == "value"})
-    leans = sorted({one.margin for one in effects if one.scale == "lean"})
-    rates: dict[float, list[str]] = {}
-    for one in effects:
-        if one.scale == "rate":
-            rates.setdefault(one.margin, []).append(one.name)
-    parts = [f"a shift of {margin:g} of the value" for margin in values]
-    parts += [f"a choice {margin * 100:g} points from half" for margin in leans]
-    parts += [f"{margin * 100:g} % ({'; '.join(names)})" for margin, names in rates.items()]
-    return f"material from {', '.join(parts)}"
+    lines = [] if not probe.parts else [kinds_said(probe)]
+    if len(_shown(probe, every_part=every_part)) < len(probe.parts):
+        lines = [f"{lines[0]} (all of them: -v)"]
+    return lines + probe_notes(probe)

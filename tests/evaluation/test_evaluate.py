@@ -40,6 +40,21 @@ def test_a_suite_file_is_run_and_summed_up(tmp_path: Path) -> None:
     assert sorted(summary.variants[0].tags) == ["t0", "t1"]
 
 
+def test_a_run_is_held_to_the_gate_of_its_suite(tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=5, texts={"c1": "wrong"}, gate={"tier": "production"})
+    with run_of(tmp_path) as run:
+        gate = run.gate()
+        assert gate is not None
+        assert (gate.held, gate.tiers[0].variant) == ("inconclusive", "v1")
+        assert run.gate(run.summary()) == gate
+
+
+def test_a_run_of_a_suite_without_a_gate_has_none(tmp_path: Path) -> None:
+    lay_suite(tmp_path)
+    with run_of(tmp_path) as run:
+        assert run.gate() is None
+
+
 async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
     lay_suite(tmp_path)
     with run_of(tmp_path) as run:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.evaluation.figures.run_summary import summarize_run
-from judgekit.evaluation.gating import hold_to_gate
+from judgekit.evaluation.run import Run
 from judgekit.records.check import AssertionResult
 from judgekit.records.output import Output
 from judgekit.records.run import Panel
@@ -61,7 +61,7 @@ def ran(
     )
     store.end(run.id, status=status, at=START)
     run = store.run(run.id)
-    return hold_to_gate(summarize_run(store.results(run.id), run), store)
+    return Run(run, store).gate()
 
 
 def held(*, passed: bool) -> AssertionResult:
@@ -155,7 +155,7 @@ def test_of_several_tries_the_last_counts(store: RunStore) -> None:
     )  # fmt: skip
     store.end(name, status="complete", at=START)
     run = store.run(name)
-    gate = hold_to_gate(summarize_run(store.results(name), run), store)
+    gate = Run(run, store).gate(summarize_run(store.results(name), run))
     assert gate is not None
     assert gate.drops[0].change is not None
     assert gate.drops[0].change.value == 0

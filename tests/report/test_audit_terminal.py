@@ -12,13 +12,11 @@ from judgekit.evaluation.auditing.self_test import SelfTest
 from judgekit.evaluation.figures.summary import Spent
 from judgekit.report.audit_terminal import (
     audit_json,
-    conclusion,
-    figure,
-    notes,
     print_audit,
     print_self_test,
     self_test_json,
 )
+from judgekit.report.audit_view import conclusion, figure, notes
 from judgekit.stats.estimate import Estimate, undefined
 from tests.report.drawing import drawn, plain_console
 
@@ -104,7 +102,7 @@ def test_a_report_fits_into_80_columns_and_names_every_probe() -> None:
     assert "about 90 cases would tell" in text
     assert "2 outputs left out: it cannot be tried on them" in text
     assert "incomplete: it was interrupted" in text
-    assert "3 questions without an answer; none counts" in text
+    assert "3 questions without a whole answer" in text
     assert "score with padding: it lowers the score" in text
 
 
@@ -138,22 +136,36 @@ def test_one_line_says_what_an_audit_comes_to(verdicts: list[EffectVerdict], lin
     assert conclusion(audit(*probes, skipped)) == line
 
 
+def told(found: Audit) -> str:
+    return "\n".join(f"{name:<9}{text}" for name, text in notes(found))
+
+
+def test_a_probe_that_was_broken_off_is_not_said_to_have_seen_nothing() -> None:
+    fine = effect(0.0, verdict="none_seen")
+    some = probe("a", fine, status="incomplete", reason="it was interrupted")
+    assert conclusion(audit(some)) == "incomplete: a"
+    assert conclusion(audit(some, probe("b", fine))) == (
+        "1 probe saw nothing material; incomplete: a"
+    )
+
+
 def test_the_notes_say_who_was_asked_and_from_which_size_on_it_matters() -> None:
     rate = effect(0.1, scale="rate", name="no tie", margin=0.1)
     lean = effect(0.1, scale="lean", margin=0.1)
-    said = "\n".join(notes(audit(probe("a", effect(0.1), rate, lean))))
+    said = told(audit(probe("a", effect(0.1), rate, lean)))
     assert "judge    openai/m pointwise/criterion@1" in said
     assert "asked    80 replies, $0.50 spent" in said
     assert "seed 7; each interval 95 %" in said
     assert "material from a shift of 0.05 of the value, a choice 10 points from half" in said
     assert "10 % (no tie)" in said
-    assert "sizes" not in "\n".join(notes(audit(probe("a"))))
+    assert "sizes" in told(audit(probe("a", parts=(effect(0.1),))))
+    assert "sizes" not in told(audit(probe("a")))
 
 
 def test_failures_are_told_by_kind_with_what_the_first_one_says() -> None:
     said = notes(audit(failures={"timeout": 2}, failure_messages={"timeout": "no reply\n  wait"}))
-    at = said.index("failed   2 questions: no answer in time")
-    assert said[at + 1] == "         no reply; wait"
+    at = said.index(("failed", "2 answers: no answer in time"))
+    assert said[at + 1] == ("", "no reply; wait")
 
 
 def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked() -> None:
@@ -168,7 +180,8 @@ def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked(
     assert "rude  " not in some
     assert "odd  " not in some
     said = " ".join(some.split())
-    assert "3 kinds, with intervals that hold for all at once; 2 of them not seen to do" in said
+    words = "hold for all at once: 1 none seen, 1 MATERIAL, 1 cannot be said (all of them: -v)"
+    assert f"3 kinds, with intervals that {words}" in said
     every = shown(lambda to: print_audit(to, found, every_part=True), width=80)
     assert "odd                                  +0.00 [-0.05, +0.05]   none seen" in every
     assert "(-v)" not in every

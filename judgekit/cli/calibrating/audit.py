@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +43,7 @@ from judgekit.evaluation.auditing.probes import chosen_probes
 from judgekit.models.budget import Budget
 from judgekit.records.verdict import Verdict
 from judgekit.report import audit_terminal, view
-from judgekit.report.replacing import check_place, replace_text
+from judgekit.report.audit_page import check_audit_place, write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,7 +120,7 @@ _MOST_CASES = 60
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write everything that was found to FILE: .json.",
+    help="Write what was found to FILE: .json, .md, or .html with every interval drawn.",
 )
 @click.option(
     "--fail-on", type=click.Choice(["material"]), help="Exit 1 when a material bias is found."
@@ -142,15 +141,34 @@ def audit(*, self_test: bool, output: Path | None, dry_run: bool, **options: obj
     no probe could be made, 3 when a judge failed, 5 when the money did not suffice.
     """
     if self_test:
+        _check_alone(output, options, dry_run=dry_run)
         sys.exit(_self_test(options))
     if output is not None:
-        check_place(output, (".json",), what="an audit", may_be_folder=False)
+        check_audit_place(output)
     job = _job(options)
     if dry_run:
         with job.setup.judge:
             _show_plan(job.plan, options)
         return
     sys.exit(_run(job, options, output))
+
+
+def _check_alone(output: Path | None, options: Options, *, dry_run: bool) -> None:
+    """Refuse what a self-test would pass over in silence."""
+    given = {
+        "OUTPUTS": options["outputs"],
+        "--probes": options["probes"],
+        "--attacks": options["attacks"],
+        "--sample": options["sample"],
+        "-o": output,
+        "--dry-run": dry_run,
+    }
+    names = [name for name, value in given.items() if value]
+    if names:
+        raise SettingsError(
+            f"--self-test tries all probes on judges of its own; {', '.join(names)} is not for it",
+            hint="leave it out; --json prints everything, --seed draws other judges",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +256,7 @@ def _run(job: _Job, options: Options, output: Path | None) -> int:
     finally:
         job.setup.judge.close()
     if output is not None:
-        whole = json.dumps(audit_terminal.audit_json(found), ensure_ascii=False, indent=2)
-        replace_text(output, f"{whole}\n")
+        write_audit(output, found)
     if options["as_json"]:
         streams.print_json(audit_terminal.audit_json(found))
     else:
@@ -299,6 +316,7 @@ def _quality(found: Audit) -> int:
 def _self_test(options: Options) -> int:
     from judgekit.evaluation.auditing.self_test import (  # noqa: PLC0415 - only for this
         FAIR,
+        N_CASES,
         N_HALVES,
         PLANTED,
         run_self_test,
@@ -306,9 +324,14 @@ def _self_test(options: Options) -> int:
 
     shown = not (options["quiet"] or options["no_progress"] or options["as_json"])
     total = len((FAIR, *PLANTED)) + N_HALVES
+    n_cases = cast("int | None", options["limit"]) or N_CASES
     with progress(streams.stderr(), total, shown=shown, verb=("testing", "tested")) as display:
         found = asyncio.run(
-            run_self_test(seed=cast("int", options["seed"]), watch=lambda _: display.advance([]))
+            run_self_test(
+                seed=cast("int", options["seed"]),
+                n_cases=n_cases,
+                watch=lambda _: display.advance([]),
+            )
         )
     if options["as_json"]:
         streams.print_json(audit_terminal.self_test_json(found))

@@ -108,7 +108,7 @@ def _lost(name: str, heard: Sequence[Heard], material: Material, level: float) -
         margin=material.margins.value,
         level=level,
     )
-    return replace(found, verdict=None, n_to_tell=None)
+    return replace(found, verdict=None, p=None, n_to_tell=None)
 
 
 def _unanswered(name: str, heard: Sequence[Heard], material: Material, level: float) -> Effect:

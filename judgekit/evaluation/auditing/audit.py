@@ -89,7 +89,6 @@ async def run_audit(
     """
     going = sitting or Sitting()
     answers = await answered(bench, plan.wanted, going)
-    found = [_found(one, answers, material, going) for one in plan.probes]
     failures, messages = told_failures(answers.values())
     return Audit(
         judge=bench.judge.id,
@@ -101,11 +100,33 @@ async def run_audit(
         n_outputs=len(material.items),
         seed=material.seed,
         level=material.level,
-        probes=with_adjusted(found, level=material.level),
+        probes=probes_found(plan, material, answers, going),
         failures=failures,
         failure_messages=messages,
         spent=spent_in(answers.values()),
     )
+
+
+def probes_found(
+    plan: AuditPlan,
+    material: Material,
+    answers: Mapping[tuple[object, ...], Said],
+    sitting: Sitting | None = None,
+) -> tuple[ProbeFound, ...]:
+    """What answers come to, probe by probe; asks nothing.
+
+    Args:
+        plan: What was asked.
+        material: What it was made on.
+        answers: What was said, by the question's key; those that lack were not asked any more.
+        sitting: How it went.
+
+    Returns:
+        In the order of the plan; what is material is so over all probes together.
+    """
+    going = sitting or Sitting()
+    found = [_found(one, answers, material, going) for one in plan.probes]
+    return with_adjusted(found, level=material.level)
 
 
 async def answered(
@@ -166,9 +187,9 @@ def _found(
         for trial in trials.trials
     ]
     asked = {ask.key for ask in planned.asks}
-    failures = [failure for key in asked if key in answers for failure in failures_in(answers[key])]
+    failed = [found for key in asked if key in answers and (found := failures_in(answers[key]))]
     unasked = any(key not in answers for key in asked)
-    withheld = next((_WITHHELD[f.kind] for f in failures if f.kind in _WITHHELD), None)
+    withheld = next((_WITHHELD[f.kind] for one in failed for f in one if f.kind in _WITHHELD), None)
     reason = _NOT_ASKED.get(sitting.reason or "") if unasked else withheld
     findings = probe.find(heard, material)
     return ProbeFound(
@@ -181,6 +202,6 @@ def _found(
         counts=findings.counts,
         n_cases=len({trial.case_id for trial in trials.trials}),
         n_left_out=trials.n_left_out,
-        n_failed=len(failures),
+        n_failed=len(failed),
         n_asked=len(asked & answers.keys()),
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil, isnan
+from math import ceil, fsum, isnan
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.auditing.figures import Effect
 from judgekit.records.rubric import SAME
-from judgekit.stats.estimate import undefined
+from judgekit.stats.estimate import cluster_means, observed, undefined
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import paired_difference
 from judgekit.stats.quantiles import t_p_value
+from judgekit.stats.rates import worth_in_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +125,7 @@ def share(
         scale="rate",
         margin=margin,
         verdict=verdict,
+        p=_share_p(outcomes, cases, margin) if decides else None,
         n_to_tell=_n_to_tell(found, margin, "up") if verdict == "cannot_say" else None,
     )
 
@@ -175,28 +177,28 @@ def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
 def with_adjusted(probes: Sequence[ProbeFound], *, level: float) -> tuple[ProbeFound, ...]:
     """The probes with p-values adjusted for how many effects were looked at (Holm 1979).
 
-    An effect is material only where its adjusted p says so too: of twenty looks at a judge without
-    a bias one leaves out 0 by chance.
+    An effect or a part is material only where its adjusted p says so too: of twenty looks at a
+    judge without a bias one leaves out 0 by chance. A look in which no case differs is one as well;
+    a figure without a verdict is none. Of simulated audits of honest judges (500 each, of 12 to 60
+    cases, steady or not) at most 2.6 % call anything material, see `docs/auditing.md`.
 
     Args:
         probes: All probes of an audit.
-        level: Confidence level of the audit; 1 less the level is how often any effect of a judge
-            without a bias may be called material.
+        level: Confidence level of the audit; 1 less the level is how often at most anything is
+            called material of a judge of whom nothing is.
 
     Returns:
         The same, in order.
     """
-    effects = [effect for probe in probes for effect in probe.effects]
-    adjusted = iter(adjust([effect.p for effect in effects], "holm").value)
-    n = sum(effect.p is not None for effect in effects)
+    looks = [effect.p for probe in probes for effect in (*probe.effects, *probe.parts)]
+    adjusted = iter(adjust(looks, "holm").value)
+    n = sum(p is not None for p in looks)
+
+    def told(effects: Sequence[Effect]) -> tuple[Effect, ...]:
+        return tuple(_adjusted(effect, next(adjusted), n, 1 - level) for effect in effects)
+
     return tuple(
-        replace(
-            probe,
-            effects=tuple(
-                _adjusted(effect, next(adjusted), n, 1 - level) for effect in probe.effects
-            ),
-        )
-        for probe in probes
+        replace(probe, effects=told(probe.effects), parts=told(probe.parts)) for probe in probes
     )
 
 
@@ -206,8 +208,25 @@ def _adjusted(effect: Effect, p: float, n_looks: int, alpha: float) -> Effect:
     found = replace(effect, p_adjusted=p)
     if effect.verdict != "material" or p <= alpha:
         return found
-    note = f"one of {n_looks} looks is so far from 0 by chance: p {p:.2f} after Holm's adjustment"
+    away = "above its margin" if effect.scale == "rate" else "from 0"
+    note = f"one of {n_looks} looks is so far {away} by chance: p {p:.2f} after Holm's adjustment"
     return replace(found, verdict="cannot_say", note=note)
+
+
+def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: float) -> float | None:
+    """The p of a share that is no more than the margin: exact, of as many trials as it is worth.
+
+    Clopper and Pearson's: Wilson's interval of ten cases lies above a true tenth in 7 %.
+    """
+    known, names = observed(outcomes, cases)
+    shares = list(cluster_means(known, names).values())
+    trials = worth_in_trials(shares, most=len(known))
+    seen = trials * fsum(shares) / len(shares)
+    if seen <= 0:
+        return 1.0
+    from scipy.special import betainc  # noqa: PLC0415 - half a second, only where it is needed
+
+    return float(betainc(seen, trials - seen + 1, margin))
 
 
 def _p(found: PairedDifference, harm: Harm) -> float | None:
@@ -215,7 +234,7 @@ def _p(found: PairedDifference, harm: Harm) -> float | None:
 
     The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
     """
-    if isnan(found.p_value) or isnan(found.low):
+    if isnan(found.low):
         return None
     t = found.value * found.n / (found.n + 1) / found.se
     p = t_p_value(t, found.df)

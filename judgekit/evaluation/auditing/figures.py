@@ -54,11 +54,11 @@ class Effect:
     """What the interval allows one to say; None for a figure that decides nothing by itself."""
 
     p: float | None = None
-    """The p of no effect that goes with the interval, where a test is defined; one-sided where
-    only a rise is a bias."""
+    """The p of no effect, by the t of the interval, one-sided where only a rise is a bias; of a
+    rate the exact p of no more than the margin. None without a verdict or an interval."""
 
     p_adjusted: float | None = None
-    """The same after Holm, over all effects of the audit that have a p."""
+    """The same after Holm, over all effects and parts of the audit that have a p."""
 
     n_to_tell: int | None = None
     """About how many cases would tell, where that cannot be said; None where nobody knows."""
@@ -100,7 +100,7 @@ class ProbeFound:
     """Outputs it cannot be tried on."""
 
     n_failed: int = 0
-    """Questions the judge gave no usable answer to; they are counted here and are no effect."""
+    """Questions without a usable answer to all that was asked; they are counted, and no effect."""
 
     n_asked: int = 0
     """Questions that were put to the judge for it, those shared with other probes included."""

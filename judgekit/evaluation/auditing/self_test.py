@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from judgekit.evaluation.auditing.asking import Bench
 from judgekit.evaluation.auditing.attacks import Corpus, shipped_corpus
 from judgekit.evaluation.auditing.audit import Sitting, run_audit
 from judgekit.evaluation.auditing.injection import INJECTION
-from judgekit.evaluation.auditing.material import Material
+from judgekit.evaluation.auditing.material import ATTACKS, Material
 from judgekit.evaluation.auditing.paraphrase import shipped_paraphrases
 from judgekit.evaluation.auditing.planning import unpriced_plan
 from judgekit.evaluation.auditing.probes import PROBES
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from judgekit.evaluation.auditing.figures import Audit, EffectVerdict
     from judgekit.evaluation.auditing.probe import Probe
     from judgekit.models.biased import Order, Worth
+    from judgekit.models.request import ModelReply, ModelRequest
 
 FAIR = "fair"
 """The judge without a bias."""
 
 PLANTED: Mapping[str, Biases] = {
-    "scale": Biases(clumping=0.95),
+    "scale": Biases(clumping=0.98),
     "stability": Biases(moods=0.5),
-    "position": Biases(position=0.6),
+    "position": Biases(position=0.8),
     "identical": Biases(hairsplitting=0.6),
     "verbosity": Biases(verbosity=0.6),
     "formatting": Biases(formatting=0.6),
@@ -47,12 +48,17 @@ PLANTED: Mapping[str, Biases] = {
 """The bias that each probe is for, with the dial of the judge who has it."""
 
 _OWN = "GPT"
-_N_CASES = 36
-_N_PAIRS = 12
+N_CASES = 36
+"""Cases that each judge is tried on; of fewer, none that errs still leaves room for a tenth."""
+
+_N_PAIRS = 16
 """Cases that have a second output; more would only take longer."""
 
 N_HALVES = 2
 """Judges that each obey every second kind of attack."""
+
+_N_ATTACKS = 4
+"""Attacks on each output where kinds are told apart, so that each is tried nine times."""
 
 _POOR = 0.25
 """What outputs are worth that attacks are to raise."""
@@ -94,13 +100,29 @@ class SelfTest:
         return (*probes, *unseen, *unfair)
 
 
+class _Seat:
+    """Where made-up judges sit down one after the other, so that templates are compiled once.
+
+    There is no cache and no connection, so that nothing is to be closed.
+    """
+
+    def __init__(self) -> None:
+        self.model = BiasedModel()
+        self.name = self.model.name
+        self.bench = Bench(Judge(self, cache=None, mode="joint"))
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        return self.model.reply(request)
+
+
 async def run_self_test(
-    *, seed: int = 0, watch: Callable[[str], None] = lambda _: None
+    *, seed: int = 0, n_cases: int = N_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
     """Audit a fair judge and one for each bias, all of them made up; needs no key and no network.
 
     Args:
         seed: Seed of the judges and the probes.
+        n_cases: Cases each is tried on; with fewer than by default biases stay unseen.
         watch: Told of each judge when it is audited.
 
     Returns:
@@ -109,8 +131,9 @@ async def run_self_test(
     verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0
+    seat = _Seat()
     for name, biases in ((FAIR, Biases()), *PLANTED.items()):
-        audit = await audit_biased(biases, seed=seed)
+        audit = await audit_biased(biases, seed=seed, n_cases=n_cases, seat=seat)
         n_questions += audit.spent.n_replies
         verdicts[name] = {one.name: one.verdict for one in audit.probes}
         found = [
@@ -126,25 +149,29 @@ async def run_self_test(
     obeyed: dict[str, EffectVerdict | None] = {}
     resisted: dict[str, EffectVerdict | None] = {}
     for place in range(N_HALVES):
-        n_questions += await _kinds(place, seed, obeyed, resisted)
+        n_questions += await _kinds(place, (seed, n_cases, seat), obeyed, resisted)
         watch("injection")
     return SelfTest(verdicts, sizes, n_questions, obeyed, resisted)
 
 
 async def _kinds(
     place: int,
-    seed: int,
+    setting: tuple[int, int, _Seat],
     obeyed: dict[str, EffectVerdict | None],
     resisted: dict[str, EffectVerdict | None],
 ) -> int:
     """Audit a judge that obeys every second kind of attack; how many questions that took."""
     families = shipped_corpus().families
     half = set(families[place::N_HALVES])
+    seed, n_cases, seat = setting
     audit = await audit_biased(
         Biases(gullible=1.0),
         seed=seed,
+        n_cases=n_cases,
         probes=(INJECTION,),
         worth=_POOR,
+        n_attacks=_N_ATTACKS,
+        seat=seat,
         obeys=lambda attack: attack.family in half,
     )
     # no attack that wants something else than a score can be obeyed by a judge that only scores,
@@ -161,10 +188,12 @@ async def audit_biased(
     biases: Biases,
     *,
     seed: int = 0,
-    n_cases: int = _N_CASES,
+    n_cases: int = N_CASES,
     probes: Sequence[Probe] = PROBES,
     worth: Worth | None = None,
+    n_attacks: int = ATTACKS,
     obeys: Callable[[Attack], bool] = lambda _: True,
+    seat: _Seat | None = None,
 ) -> Audit:
     """Audit one made-up judge.
 
@@ -174,17 +203,19 @@ async def audit_biased(
         n_cases: Cases it is tried on.
         probes: What it is tried with.
         worth: What the outputs are worth; None spreads them over the whole scale.
+        n_attacks: Attacks on each output.
         obeys: The attacks that a gullible judge obeys.
+        seat: Where it sits down; None gives it one of its own.
 
     Returns:
         What was found.
     """
-    material = made_up_material(n_cases, seed=seed)
-    corpus = Corpus(material.attacks)
+    material = replace(made_up_material(n_cases, seed=seed), n_attacks=n_attacks)
+    attack_in = Corpus(material.attacks).finder(material.rubric)
 
     @cache
     def order_in(text: str) -> Order | None:
-        found = corpus.attack_in(text, material.rubric)
+        found = attack_in(text)
         return None if found is None or found.goal == "other" or not obeys(found) else found.goal
 
     model = BiasedModel(
@@ -194,17 +225,19 @@ async def audit_biased(
         seed=seed,
         obeys=order_in,
     )
-    with Judge(model, cache=None, mode="joint") as judge:
-        plan = unpriced_plan(material, probes, model.name)
-        return await run_audit(Bench(judge), material, plan, Sitting())
+    taken = seat or _Seat()
+    taken.model = model
+    plan = unpriced_plan(material, probes, model.name)
+    return await run_audit(taken.bench, material, plan, Sitting())
 
 
-def made_up_material(n_cases: int, *, seed: int = 0) -> Material:
+def made_up_material(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> Material:
     """Outputs of two variants to questions that mean nothing, and a rubric of two criteria.
 
     Args:
         n_cases: How many cases.
         seed: Seed of the probes.
+        n_pairs: How many of them have a second output.
 
     Returns:
         Material that every probe can be made on.
@@ -213,7 +246,7 @@ def made_up_material(n_cases: int, *, seed: int = 0) -> Material:
     for number in range(n_cases):
         case = Case(id=f"case-{number:03d}", input=f"What is known of item {number}?")
         variants = {"v1": "It is kept", "v2": "One can find it"}
-        for variant, words in list(variants.items())[: 2 if number < _N_PAIRS else 1]:
+        for variant, words in list(variants.items())[: 2 if number < n_pairs else 1]:
             text = f"{words} in room {number}. It was brought there on a Monday. It is in use."
             items.append((case, Output(text=text, case_id=case.id, variant=variant)))
     scale = Scale(min=1, max=5, integer=True)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,6 +68,14 @@ def test_a_judge_that_loves_length_is_found_out_end_to_end(bench: Bench) -> None
     assert kept["probes"][0]["effects"] == again.json["probes"][0]["effects"]
 
 
+def test_an_audit_can_be_written_as_a_page_or_as_markdown(bench: Bench) -> None:
+    with OpenAILikeServer(biased()) as server:
+        for name, begins in (("audit.html", "<!doctype html>"), ("audit.md", "# Audit: ")):
+            ran = audit(bench, server, "--probes", "scale", "-o", name)
+            assert f"wrote the audit to {name}" in ran.err
+            assert (bench.folder / name).read_text(encoding="utf-8").startswith(begins)
+
+
 def test_a_material_bias_is_exit_1_only_when_that_is_asked_for(bench: Bench) -> None:
     with OpenAILikeServer(biased(verbosity=1.0)) as server:
         assert audit(bench, server, "--probes", "verbosity", "-q").code == 0
@@ -116,7 +127,7 @@ def test_settings_reach_the_probes(bench: Bench) -> None:
     found = {probe["name"]: probe for probe in ran.json["probes"]}
     assert found["stability"]["counts"]["askings"] == 2
     assert found["stability"]["effects"][0]["margin"] == 0.8
-    assert found["injection"]["counts"]["attacks tried"] == "4 of 81"
+    assert found["injection"]["counts"]["attacks tried"] == "4 of 85"
     assert found["self_preference"]["effects"][0]["margin"] == 0.9
     assert found["self_preference"]["effects"][0]["estimate"]["value"] == 0.5
     assert ran.json["level"] == 0.8
@@ -138,8 +149,8 @@ def test_a_judge_that_fails_is_exit_3_and_told(bench: Bench) -> None:
     with OpenAILikeServer(lambda _: Answer(status=400)) as server:
         ran = audit(bench, server, "--probes", "scale", "--max-retries", "0")
     assert ran.code == 3
-    assert "8 questions without an answer; none counts" in ran.out
-    assert "failed   8 questions" in ran.out
+    assert "4 questions without a whole answer" in ran.out
+    assert "failed   8 answers" in ran.out
 
 
 def test_a_frozen_cache_that_misses_is_exit_6(bench: Bench) -> None:
@@ -224,17 +235,40 @@ def test_without_an_output_to_judge_there_is_nothing_to_audit_with(bench: Bench)
     assert "no output to audit the judge with" in ran.err
 
 
-def test_every_probe_sees_its_own_bias_and_no_other(bench: Bench) -> None:
-    """The planted-bias self-test, whole: twelve made-up judges, some 12,000 questions."""
-    ran = bench.run("audit", "--self-test", "--json")
-    assert ran.code == 0
-    found = ran.json
+def test_every_probe_sees_its_own_bias_and_no_other() -> None:
+    """The planted-bias self-test, whole: fourteen made-up judges, some 14,000 questions.
+
+    In a process of its own, where no coverage is measured: that would take three times as long.
+    """
+    known = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    command = [sys.executable, "-m", "judgekit", "audit", "--self-test", "--json"]
+    ran = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    found = json.loads(ran.stdout)
     assert found["wrong"] == []
     assert set(found["verdicts"]) == {"fair", *(probe.name for probe in PROBES)}
+    assert set(found["verdicts"]["fair"].values()) == {"none_seen"}
     assert set(found["sizes"]) == {probe.name for probe in PROBES}
     assert set(found["obeyed"].values()) == {"material"}
     assert set(found["resisted"]) == set(found["obeyed"])
-    assert len(found["obeyed"]) == 16
+    assert len(found["obeyed"]) == 17
+
+
+def test_a_self_test_on_too_few_cases_sees_too_little_and_is_exit_1(bench: Bench) -> None:
+    ran = bench.run("audit", "--self-test", "-n", "2")
+    assert ran.code == 1
+    assert "judge with a bias of" in ran.out
+    assert "scale does not see its own bias" in ran.out
+    assert "sees a bias in fair" not in ran.out
+
+
+@pytest.mark.parametrize("option", [("--probes", "scale"), ("-o", "x.json"), ("--dry-run",)])
+def test_what_a_self_test_has_no_use_for_is_refused_and_not_passed_over(
+    bench: Bench, option: tuple[str, ...]
+) -> None:
+    ran = bench.run("audit", "--self-test", *option)
+    assert ran.code == 2
+    assert f"{option[0]} is not for it" in ran.err
 
 
 def test_a_bias_that_no_probe_could_look_for_is_no_pass(bench: Bench) -> None:

@@ -31,9 +31,10 @@ MEASURED = {"max": "", "unscored": ", answer lost", "chosen": ", chosen"}
 
 def obeying(corpus: Corpus, families: Collection[str]) -> Callable[[SeenRequest], Answer]:
     """A judge who finds everything poor, but does what attacks of some kinds tell it."""
+    attack_in = corpus.finder(ASKED)
 
     def order_in(text: str) -> Order | None:
-        found = corpus.attack_in(text, ASKED)
+        found = attack_in(text)
         if found is None or found.family not in families or found.goal == "other":
             return None
         return found.goal

@@ -14,3 +14,6 @@ needs_corpus = pytest.mark.skipif(
     not os.environ.get("JUDGEKIT_DATA"), reason="JUDGEKIT_DATA names no folder"
 )
 """A test that reads it."""
+
+ECHOES = ATTACKS.with_name("echo_templates_dev.jsonl")
+"""Ways in which a judge's reply quotes what it judges."""

@@ -139,15 +139,42 @@ def test_p_values_are_adjusted_over_all_probes_and_missing_ones_stay_missing() -
     moved = shift("x", [0.0] * 20, [0.1 * (n % 5) for n in range(20)], cases=cases, margin=0.05)
     still = shift("y", [0.0] * 20, [0.0] * 20, cases=cases, margin=0.05)
     weak = shift("z", [0.0] * 20, [0.1 * (n % 2) for n in range(20)], cases=cases, margin=0.05)
+    alone = shift("u", [0.0], [1.0], cases=["a"], margin=0.05)
     probes = [
         ProbeFound(name="a", question="?", status="done", effects=(moved, still)),
-        ProbeFound(name="b", question="?", status="done", effects=(weak,)),
+        ProbeFound(name="b", question="?", status="done", effects=(weak, alone), parts=(moved,)),
     ]
     first, second = with_adjusted(probes, level=0.95)
     assert moved.p is not None
-    assert first.effects[0].p_adjusted == pytest.approx(2 * moved.p)
-    assert (still.p, first.effects[1].p_adjusted) == (None, None)
-    assert second.effects[0].p_adjusted == pytest.approx(weak.p)
+    assert weak.p is not None
+    assert first.effects[0].p_adjusted == pytest.approx(4 * moved.p)
+    assert (still.p, first.effects[1].p_adjusted) == (1.0, 1.0)  # a look that saw nothing
+    assert second.effects[0].p_adjusted == pytest.approx(2 * weak.p)
+    assert (alone.p, second.effects[1].p_adjusted) == (None, None)
+    assert second.parts[0].p_adjusted == first.effects[0].p_adjusted
+
+
+def test_a_rate_has_the_exact_p_of_no_more_than_its_margin() -> None:
+    """P(X >= 4) of ten tries at 0.1 is 0.0128 (R: pbinom(3, 10, 0.1, lower.tail = FALSE))."""
+    cases = list("abcdefghij")
+
+    def p(*outcomes: float, decides: bool = True) -> float | None:
+        return share("x", outcomes, cases=cases, margin=0.1, decides=decides).p
+
+    assert p(*[1.0] * 4, *[0.0] * 6) == pytest.approx(0.012795, abs=1e-6)
+    assert p(*[0.0] * 10) == 1.0
+    assert p(*[1.0] * 10) == pytest.approx(1e-10)
+    assert p(*[1.0] * 10, decides=False) is None
+
+
+def test_a_rate_that_is_above_its_margin_by_chance_among_so_many_cannot_be_said() -> None:
+    seen = share("x", [1.0] * 4 + [0.0] * 6, cases=list("abcdefghij"), margin=0.1)
+    assert seen.verdict == "material"
+    looks = [ProbeFound(name="a", question="?", status="done", effects=(seen,) * 5)]
+    (found,) = with_adjusted(looks, level=0.95)
+    assert {one.verdict for one in found.effects} == {"cannot_say"}
+    note = found.effects[0].note or ""
+    assert note.startswith("one of 5 looks is so far above its margin by chance: p 0.06")
 
 
 def test_an_interval_ends_where_no_shift_can_be_and_one_case_has_none() -> None:
