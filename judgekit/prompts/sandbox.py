@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
 from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound
@@ -16,6 +17,7 @@ from judgekit.prompts.quoting import fenced
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from types import CodeType
 
     from pydantic import JsonValue
 
@@ -33,6 +35,8 @@ _FAULTS = (
 
 _MAX_RANGE = 1_000
 _INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
+_KEPT = 256
+"""Templates that are kept compiled; every judge and every test of a suite opens the same few."""
 
 
 def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
@@ -67,8 +71,10 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
 class CompiledTemplate:
     """A template's blocks, ready to render; built once, used for every case.
 
+    Files are read anew each time; the same text is compiled once in a process.
+
     Args:
-        environment: The sandbox to compile in.
+        environment: What `make_environment` made: where files are found and rendered.
         name: The template's file name below one of the environment's folders.
 
     Raises:
@@ -78,14 +84,10 @@ class CompiledTemplate:
 
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
         self.name = name
-        trees = _trees(environment, name)
-        self.sources = {file: source for file, (source, _) in trees.items()}
-        parsed = {file: tree for file, (_, tree) in trees.items()}
-        self._uses = {
-            block.name: frozenset(_names(block, parsed))
-            for block in parsed[name].find_all(nodes.Block)
-        }
-        self._template = _compiled(environment, name, parsed)
+        self.sources = _sources(environment, name)
+        parts = _compiled(name, tuple(self.sources.items()))
+        self._uses = parts.uses
+        self._template = Template.from_code(environment, parts.code, environment.globals)
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
 
@@ -138,16 +140,28 @@ class _Includes(NodeTransformer):
         return nodes.Scope(tree.body, lineno=node.lineno)
 
 
-def _compiled(
-    environment: ImmutableSandboxedEnvironment, name: str, trees: Mapping[str, nodes.Template]
-) -> Template:
-    """The template with what it includes in place; changes the trees."""
+class _Compiled(NamedTuple):
+    code: CodeType
+    uses: Mapping[str, frozenset[str]]
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
+    """The template with what it includes in place, and the variables that each block may read."""
+    trees = {file: _parse(file, source) for file, source in sources}
+    blocks = trees[name].find_all(nodes.Block)
+    uses = {block.name: frozenset(_names(block, trees)) for block in blocks}
     _Includes(trees).visit(trees[name])
     try:
-        code = environment.compile(trees[name], name, name)
+        return _Compiled(_compiler().compile(trees[name], name, name), uses)
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
-    return Template.from_code(environment, code, environment.globals)
+
+
+@cache
+def _compiler() -> ImmutableSandboxedEnvironment:
+    """What parses and compiles: it finds no files and renders nothing."""
+    return make_environment(())
 
 
 def _compact_json(value: JsonValue) -> str:
@@ -161,17 +175,16 @@ def _capped_range(*bounds: int) -> range:
     return numbers
 
 
-def _trees(
+def _sources(
     environment: ImmutableSandboxedEnvironment, name: str, above: tuple[str, ...] = ()
-) -> dict[str, tuple[str, nodes.Template]]:
-    """The source and the syntax tree of a template and of all it includes, by name."""
+) -> dict[str, str]:
+    """The text of a template and of all it includes, by name."""
     if name in above:
         raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
     source = _source(environment, name, wanted_by=above[-1] if above else name)
-    tree = _parse(environment, name, source)
-    found = {name: (source, tree)}
-    for target in _includes(tree, name):
-        found |= _trees(environment, target, (*above, name))
+    found = {name: source}
+    for target in _included(name, source):
+        found |= _sources(environment, target, (*above, name))
     return found
 
 
@@ -188,14 +201,17 @@ def _source(environment: ImmutableSandboxedEnvironment, name: str, *, wanted_by:
         raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
 
 
-def _parse(environment: ImmutableSandboxedEnvironment, name: str, source: str) -> nodes.Template:
+def _parse(name: str, source: str) -> nodes.Template:
     try:
-        return environment.parse(source, name)
+        return _compiler().parse(source, name)
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
 
 
-def _includes(tree: nodes.Template, name: str) -> list[str]:
+@lru_cache(maxsize=_KEPT)
+def _included(name: str, source: str) -> tuple[str, ...]:
+    """The names of the files that a template includes."""
+    tree = _parse(name, source)
     if tree.find(nodes.Extends) is not None:
         raise errors.TemplateError(
             f"template {name} uses extends", hint="put the shared part in a file and include it"
@@ -206,11 +222,11 @@ def _includes(tree: nodes.Template, name: str) -> list[str]:
             raise errors.TemplateError(
                 f"template {name}:{node.lineno}: the name of an included file must be a plain text"
             )
-    return _targets(tree)
+    return tuple(_targets(tree))
 
 
 def _targets(node: nodes.Node) -> list[str]:
-    """The names of the files a part of a template includes; `_includes` made sure of their form."""
+    """The names of the files a part of a template includes; `_included` made sure of their form."""
     found = (getattr(including, "template", None) for including in node.find_all(_INCLUDING))
     return [target.value for target in found if isinstance(target, nodes.Const)]
 
