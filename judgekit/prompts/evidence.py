@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 _Place = tuple[int, int]
 """Where a piece begins and ends in the text, in characters."""
 
-_ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*$")
+_ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
+"""Characters with which nothing composes."""
+
+_ELLIPSES = ("[...]", "[…]", "...", "…")
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
@@ -75,7 +78,9 @@ def _find_folded(quote: str, folded: str, places: list[_Place]) -> Evidence:
 
 
 def _bare(quote: str) -> str:
-    return _ELLIPSIS.sub("", quote.strip().strip(_OUTER)).strip()
+    bare = quote.strip().strip(_OUTER).strip()
+    ellipsis = next((mark for mark in _ELLIPSES if bare.endswith(mark)), "")
+    return bare.removesuffix(ellipsis).strip()
 
 
 def _fold(text: str) -> tuple[str, list[_Place]]:
@@ -96,12 +101,16 @@ def _fold(text: str) -> tuple[str, list[_Place]]:
 def _clusters(text: str) -> Iterator[tuple[_Place, str]]:
     """Each character with all that composes with it: where it stands, and its NFKC form."""
     start = 0
-    for end in range(1, len(text) + 1):
-        if end == len(text) or end - start == _LONGEST or not _composes(text[start:end], text[end]):
-            cluster = text[start:end]
-            plain = cluster if cluster.isascii() else unicodedata.normalize("NFKC", cluster)
-            yield (start, end), plain
-            start = end
+    while start < len(text):
+        if alone := _ALONE.match(text, start):
+            yield from (((at, at + 1), text[at]) for at in range(start, alone.end()))
+            start = alone.end()
+            continue
+        end = start + 1
+        while end < len(text) and end - start < _LONGEST and _composes(text[start:end], text[end]):
+            end += 1
+        yield (start, end), unicodedata.normalize("NFKC", text[start:end])
+        start = end
 
 
 def _composes(cluster: str, following: str) -> bool:

@@ -84,6 +84,7 @@ class PairTemplate:
         self.reply: PairReplyFormat = self.header.pair
         _check_blocks(self.name, self._compiled.blocks, asks=self.header.asks)
         self._schema = _frozen(preference_schema()) if self.reply.kind == "json" else None
+        self._schemas: dict[tuple[str, ...], JsonObject] = {}
 
     @property
     def id(self) -> str:
@@ -139,8 +140,10 @@ class PairTemplate:
                     hint="use pairwise/criterion, or give the criterion another name",
                 )
         system, shared, question = [self._block(block, item, criteria) for block in _BLOCKS[:3]]
-        schema = _frozen(preferences_schema(criteria))
-        return self._prompt(system, shared, question, criteria, joint=schema)
+        key = tuple(criterion.fingerprint for criterion in criteria)
+        if key not in self._schemas:  # the same for every pair of a rubric
+            self._schemas[key] = _frozen(preferences_schema(criteria))
+        return self._prompt(system, shared, question, criteria, joint=self._schemas[key])
 
     def _prompt(
         self,

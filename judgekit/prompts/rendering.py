@@ -13,7 +13,7 @@ from judgekit.prompts.schemas import criteria_schema, criterion_schema, scale_wo
 from judgekit.prompts.templates import find_template, read_header
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -197,6 +197,19 @@ class PromptTemplate:
                     f"{criterion.name!r} scores {scale_words(criterion.scale)}",
                     hint="give the criterion scale: binary, or use pointwise/joint",
                 )
+        _check_choices(self.name, self.header.reply.choices, rubric)
+
+
+def _check_choices(name: str, choices: Mapping[str, float], rubric: Rubric) -> None:
+    """Choices that stop short of a scale's ends would be read as scores of that scale."""
+    ends = (min(choices.values()), max(choices.values())) if choices else None
+    for criterion in rubric.criteria if ends else ():
+        if ends != (criterion.scale.min, criterion.scale.max):
+            raise TemplateError(
+                f"template {name} gives the scores {', '.join(f'{n:g}' for n in choices.values())}"
+                f", and criterion {criterion.name!r} scores {scale_words(criterion.scale)}",
+                hint="give the criterion a scale with the same ends, or use pointwise/criterion",
+            )
 
 
 def item_data(case: Case, output: Output) -> dict[str, JsonValue]:

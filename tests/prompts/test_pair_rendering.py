@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.prompts.pair_rendering import PairPrompt
+    from judgekit.records.record import JsonObject
 
 NAMES = pair_template_names()
 TEMPLATES = {name: PairTemplate(name) for name in NAMES}
@@ -91,6 +92,17 @@ def test_a_joint_prompt_asks_for_everything_in_one_reply() -> None:
     schema = prompt.reply_schema
     assert schema is not None
     assert list(schema["properties"]) == ["criteria", "overall"]  # type: ignore[arg-type]  # an object
+
+
+def test_the_schema_of_a_joint_prompt_is_made_once_for_a_rubric_and_anew_for_another() -> None:
+    template = PairTemplate("pairwise/joint")
+
+    def schema(*names: str) -> JsonObject | None:
+        return template.prompts(make_case(), "one", "two", make_rubric(*names))[0].reply_schema
+
+    assert schema("accuracy", "tone") is schema("accuracy", "tone")
+    assert schema("accuracy", "tone") != schema("tone", "accuracy")
+    assert "clarity" in str(schema("clarity"))
 
 
 def test_the_rationale_is_asked_before_the_preference() -> None:

@@ -275,6 +275,17 @@ def test_a_verdict_that_stands_in_an_output_is_none(name: str, text: str, judged
     assert form(name, text, judged=("Yes.", "No.")).choice == "first"
 
 
+@pytest.mark.parametrize("choice", [["first"], {"is": "first"}, 1, None, True])
+def test_a_choice_that_is_no_word_is_refused(choice: Any) -> None:
+    with pytest.raises(ReplyFormatError, match="Answer with one JSON object"):
+        read(json.dumps(said(choice)))
+
+
+def test_a_doubt_holds_for_the_rest_of_its_clause_only() -> None:
+    text = "If Output (a) is better or Output (a) is better, so be it: Output (b) is better."
+    assert form("llmbar", text).choice == "second"
+
+
 @given(st.text(alphabet="{}[]\"':,ABab()01 9.\nfirstOpwem<>", max_size=80))
 def test_no_text_makes_a_reader_break(text: str) -> None:
     for name in ("json", *FORMS):

@@ -227,6 +227,18 @@ def test_a_misspelt_variable_is_an_error_when_it_is_rendered(tmp_path: Path) -> 
         template.prompts(make_case(), make_output(), make_rubric())
 
 
+@pytest.mark.parametrize(
+    ("name", "scale"), [("five_letters", {"min": 1, "max": 5}), ("yes_no", "binary")]
+)
+def test_choices_are_asked_for_on_a_scale_with_the_same_ends_only(name: str, scale: Any) -> None:
+    template = PromptTemplate(f"pointwise/{name}")
+    case, output = make_case(), make_output()
+    assert template.prompts(case, output, make_rubric(make_criterion(scale=scale)))
+    other = make_rubric(make_criterion(scale={"min": 0, "max": 10}))
+    with pytest.raises(TemplateError, match="scores a number from 0 to 10"):
+        template.prompts(case, output, other)
+
+
 def test_the_judged_text_is_the_text_and_the_data() -> None:
     assert judged_text(make_output("A")) == "A"
     assert judged_text(make_output(None, data={"a": "ä"})) == '{\n  "a": "ä"\n}'

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgekit.prompts.replies.echoes import is_json_like, normalised
+from judgekit.errors import ReplyFormatError
+from judgekit.prompts.replies import parse_reply
+from judgekit.prompts.replies.echoes import is_json_like, judged_texts, normalised
+
+ONE = [{"name": "quality", "min": 1, "max": 5}]
+PARTS = (
+    "a", "word ", "\\u0041", "\\n", "&lt;", "&quot;", "&#34;", "&amp;lt;", "\u00e9", "e\u0301",
+    "\u1112\u1161", "\n", "> ", "; ", "#", ": 5", '"', "\u201c", "\ufb01", "x" * 70, "&", "\\",
+)  # fmt: skip
 
 KEYS = [
     '{"score": 5}',
@@ -39,6 +47,42 @@ def test_letters_and_escapes_alone_are_no_key(text: str) -> None:
 def test_without_a_judged_text_there_is_no_key() -> None:
     assert not is_json_like(None)
     assert not is_json_like(())
+
+
+@pytest.mark.parametrize("before", ["", "It says:\n", "Note: it says:\n", "Good: yes\n\n"])
+@pytest.mark.parametrize("line", ["Score: 5", "Quality: 5", "**Final score: 5**"])
+def test_a_line_quoted_from_the_output_is_no_verdict_wherever_it_stands(
+    before: str, line: str
+) -> None:
+    judged = f"Thanks for reading.\n{line}\nThat is all."
+    with pytest.raises(ReplyFormatError, match="only quoted one"):
+        parse_reply(f"{before}{line}\nThat is what it says.", ONE, "stop", judged)
+    own = parse_reply(f"{before}{line}\nBut to me:\nRating: 2", ONE, "stop", judged)
+    assert own == {"quality": 2}
+
+
+def test_a_block_of_reasoning_ends_where_its_own_tag_closes() -> None:
+    text = "<think>a <reasoning>Score: 1</think> Score: 2</reasoning>\nScore: 3"
+    assert parse_reply(text, ONE) == {"quality": 3}
+    nested = "<think><think>Score: 1</think>Score: 2</think>\nScore: 3"
+    assert parse_reply(nested, ONE) == {"quality": 3}
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_an_open_tag_quoted_from_the_output_swallows_nothing(n: int) -> None:
+    quoted = "<think>" * n + " on and on"
+    assert parse_reply(f"Score: 3\n{quoted}", ONE, "stop", f"x {quoted}") == {"quality": 3}
+    with pytest.raises(ReplyFormatError, match="ended before"):
+        parse_reply(f"Score: 3\n{quoted}", ONE)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=60).map("".join), st.data())
+def test_a_quotation_is_followed_to_its_end(quoted: str, data: st.DataObject) -> None:
+    broken = f"{{quality of it all: 4 {quoted}"
+    judged = judged_texts(f"{data.draw(st.sampled_from(PARTS))} {broken} \ue001")
+    assert judged is not None
+    end = judged.common_start(f"{broken} \ue002 and so on", 0)
+    assert normalised(broken[:end]) == normalised(broken)
 
 
 @given(st.text(alphabet="\"'\u2019\uff02\u201d:\uff1a= \\nu02&;quot*_>\u200b\u00adxé", max_size=30))

@@ -1,9 +1,9 @@
-"""What holds for every text: two errors only, scores on the scale, time in proportion."""
+"""What holds for every text: two errors only, scores on the scale."""
 
 from __future__ import annotations
 
 import contextlib
-import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,12 @@ from hypothesis import strategies as st
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.replies import ReplyFormat, parse_reply, read_formatted
 from judgekit.records.rubric import Criterion
+from tests.traps import REPLIES as REPLY_TRAPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.traps import Trap
 
 ONE = [Criterion(name="quality", question="Good?", scale={"min": 1, "max": 5})]
 TWO: list[dict[str, object]] = [
@@ -25,33 +31,38 @@ PIECES = (
     "<|channel|>final", "I cannot grade this.", "\x00", "\ud800", "//", "/*", "“", "”", "max",
 )  # fmt: skip
 REPLIES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-BIG = 200_000
-TRAPS = {
-    "braces": "{" * BIG,
-    "brackets": "[" * BIG,
-    "lists of objects": "[{" * (BIG // 2),
-    "open objects": '{"a":' * 40_000,
-    "open strings": '{"x": "' * 25_000,
-    "quotes": '"' * BIG,
-    "backslashes": '{"a": "' + "\\" * BIG,
-    "comments": '{"a":1,/*' * 20_000,
-    "bare objects": "{a: b " * 30_000,
-    "thoughts": "<think>" * 30_000,
-    "ends of thoughts": "</think>" * 25_000,
-    "fences": "```" * 60_000,
-    "quoting": "> " * (BIG // 2),
-    "spaces": "a: " + " " * BIG + "x",
-    "lines": "Score:\n" * 28_000,
-    "table": "| a |\n" * 30_000,
-    "tags": "<a>" * 60_000,
-    "one long string": '{"score": 4, "reason": "' + "x" * BIG + '"}',
-    "many verdicts": '{"accuracy": 4, "clarity": 1}\n' * 6_000,
-    "digits": "Score: " + "1" * BIG,
-    "inability": "I cannot " * 22_000,
-    "keys": '"a": ' * 40_000,
-    "entities": "&lt;" * 50_000,
-    "bullets": "- " * (BIG // 2),
-}
+LENGTH = 40_000
+READ: dict[str, float | str] = {
+    "braces": "too_deep", "brackets": "too_deep", "lists of objects": "too_deep",
+    "open objects": "too_deep", "open strings": "garbled", "backslashes": "truncated",
+    "comments": "garbled", "bare objects": "garbled", "thoughts": "truncated",
+    "lines": "too_long", "table": "too_long", "many verdicts": "too_long",
+    "verdicts in brackets": "too_long", "digits": "not_a_number", "lines with scores": 4,
+    "one long string": 4,
+}  # fmt: skip
+"""What is read of each trap, or why it is refused; the others hold no verdict."""
+
+IN_EVERY_FORM = {"thoughts": "truncated", "lines": "too_long", "table": "too_long"}
+FORMS: dict[str, dict[str, float | str]] = {
+    "choice": {"letters in brackets": 1, "answers on a line": "too_long"},
+    "score_line": {
+        "lines with scores": 4, "one long string": 4, "parts of five": "too_long",
+        "digits": "not_a_number",
+    },
+    "result": {},
+    "brackets": {"verdicts in brackets": "too_long"},
+    "stated": {
+        "lines with scores": 4, "one long string": 4, "verdicts in brackets": 4,
+        "stars": "too_long", "parts of five": "too_long",
+    },
+}  # fmt: skip
+
+
+def outcome(read: Callable[[], float | None]) -> float | str | None:
+    try:
+        return read()
+    except ReplyFormatError as error:
+        return error.reason
 
 
 @given(text=REPLIES, judged=st.none() | REPLIES, finish=st.sampled_from(["stop", "length", None]))
@@ -97,20 +108,26 @@ def test_a_number_off_the_scale_is_never_a_score(outside: float) -> None:
         parse_reply(f'{{"score": {outside!r}}}', ONE)
 
 
-@pytest.mark.parametrize("trap", TRAPS)
-def test_a_huge_reply_ends_in_time(trap: str) -> None:
-    for judged in (None, TRAPS[trap][:50_000]):
-        started = time.process_time()
-        with contextlib.suppress(ReplyFormatError, RefusalError):
-            parse_reply(TRAPS[trap], ONE, "stop", judged)
-        assert time.process_time() - started < 2
+@pytest.mark.parametrize("trap", REPLY_TRAPS)
+def test_a_huge_reply_is_read_or_refused_for_what_it_is(trap: str) -> None:
+    text = REPLY_TRAPS[trap].text(LENGTH)
+    assert outcome(lambda: parse_reply(text, ONE)["quality"]) == READ.get(trap, "no_verdict")
 
 
-@pytest.mark.parametrize("kind", ["choice", "score_line", "result", "brackets", "stated"])
-def test_a_huge_reply_in_a_published_form_ends_in_time(kind: str) -> None:
-    reply_format = ReplyFormat(kind, {"A": 1, "yes": 5} if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
-    for text in TRAPS.values():
-        started = time.process_time()
-        with contextlib.suppress(ReplyFormatError, RefusalError):
-            read_formatted(text, ONE[0], reply_format=reply_format, judged_text=text[:20_000])
-        assert time.process_time() - started < 2
+@pytest.mark.parametrize("trap", REPLY_TRAPS)
+def test_a_huge_reply_that_the_judged_text_holds_gives_no_score(trap: str) -> None:
+    text = REPLY_TRAPS[trap].text(LENGTH)
+    found = outcome(lambda: parse_reply(text, ONE, "stop", f"Please grade {text}")["quality"])
+    assert isinstance(found, str)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_a_huge_reply_in_a_published_form_is_read_or_refused_for_what_it_is(kind: str) -> None:
+    form = ReplyFormat(kind, {"A": 1, "yes": 5} if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
+
+    def found(trap: Trap) -> float | str | None:
+        text = trap.text(LENGTH)
+        return outcome(lambda: read_formatted(text, ONE[0], reply_format=form).raw)
+
+    expected = {**dict.fromkeys(REPLY_TRAPS, "no_verdict"), **IN_EVERY_FORM, **FORMS[kind]}
+    assert {name: found(trap) for name, trap in REPLY_TRAPS.items()} == expected

@@ -100,11 +100,11 @@ def test_parts_quoted_without_their_quotation_marks_are_still_an_echo() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Score: 4\n" * 100_000,
-        '{"score": 4}\n' * 70_000,
-        '{"score": 4, ' + '"k": 1, ' * 120_000 + '"z": 1}',
-        "x" * 1_000_000 + "\nScore: 4",
-        "{//\n//\n" * 100_000,
+        "Score: 4\n" * 5_000,
+        '{"score": 4}\n' * 600,
+        '{"score": 4, ' + '"k": 1, ' * 6_000 + '"z": 1}',
+        "x" * 210_000 + "\nScore: 4",
+        "{//\n//\n" * 3_000,
     ],
     ids=["lines", "objects", "keys", "prose", "comments"],
 )

@@ -185,10 +185,12 @@ def test_a_sandbox_without_a_loader_finds_nothing(tmp_path: Path) -> None:
 
 def test_no_text_is_ever_compiled_as_a_template() -> None:
     package = Path(judgekit.__file__).parent
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in package.rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in package.rglob("*.py")]
+    doors = {"from_string", "compile_expression", "NativeEnvironment"}
+    trees = [ast.parse(source) for source in sources if any(door in source for door in doors)]
     nodes = (node for tree in trees for node in ast.walk(tree))
-    named = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    assert not named & {"from_string", "compile_expression", "NativeEnvironment"}
+    assert not doors & {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    assert len(sources) > 100
 
 
 def test_a_name_set_in_an_included_file_stays_there(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.prompts.rendering import PromptTemplate
+    from judgekit.prompts.templates import TemplateHeader
 
 _FENCED = re.compile(r"<([^<>\n]+) ([A-Z2-7]{16})>\n.*?</\1 \2>", re.DOTALL)
 _WORDS = {
@@ -35,7 +36,7 @@ def trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
     Yields:
         An error where it cannot be rendered, and one where foreign text stands outside a fence.
     """
-    rubric = _rubric(binary=template.header.binary_only)
+    rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):
         try:
@@ -72,9 +73,16 @@ def _samples(*, needs_trace: bool) -> Iterator[tuple[Case, Output]]:
         yield full, output.model_copy(update={"trace": ()})
 
 
-def _rubric(*, binary: bool) -> Rubric:
-    levels = (Level(value=1, name="yes", description="It is."), Level(value=0))
-    scale = Scale(min=0, max=1, integer=True) if binary else Scale(min=0, max=1, levels=levels)
+def _rubric(header: TemplateHeader) -> Rubric:
+    """Two criteria on a scale that the template can score."""
+    raws = header.reply.choices.values() or (0, 1)
+    low, high = min(raws), max(raws)
+    levels = (Level(value=high, name="yes", description="It is."), Level(value=low))
+    scale = (
+        Scale(min=0, max=1, integer=True)
+        if header.binary_only
+        else Scale(min=low, max=high, levels=levels)
+    )
     plain = Criterion(name="plain", question="Is it plain?", scale=scale)
     guided = Criterion(name="guided", question="Is it so?", scale=scale, scoring_guide="Look.")
     return Rubric(name="trial", criteria=(plain, guided))

@@ -24,6 +24,11 @@ _MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff0
 _DROPPED = re.compile(f"{_SILENT}+")
 _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
 _JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
+_SEAM = re.compile(r"[\x00-\x22\x24-\x2f\x3a\x3c-\x40\x5b-\x60\x7b-\x7f]")
+"""Before these, a text can be cut without harm: no escape or entity spans them, and they melt into
+nothing that stands before them."""
+
+_FIRST_STEP = 64
 _LEAST = 12
 """Normalised characters that must agree before an unreadable structure counts as quoted."""
 
@@ -73,15 +78,36 @@ class Judged:
             The end of the longest part from `start` on that stands in the judged texts; `start`
             when it is too short to tell, or holds no key.
         """
-        low, high = 0, min(len(text) - start, 4 * len(self.quoted) + 200)
+        shared, end, stop = self._common_pieces(text, start)
+        high = stop - 1
+        low = end
         while low < high:
             middle = (low + high + 1) // 2
-            if normalised(text[start : start + middle]) in self.quoted:
+            if shared + normalised(text[end:middle]) in self.quoted:
                 low = middle
             else:
                 high = middle - 1
-        shared = normalised(text[start : start + low])
-        return start + low if len(shared) >= _LEAST and ":" in shared else start
+        shared += normalised(text[end:low])
+        return low if len(shared) >= _LEAST and ":" in shared else start
+
+    def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
+        """The longest part that ends at a seam and stands in the judged texts.
+
+        Steps grow while they succeed, so that the work is in proportion to what is shared.
+
+        Returns:
+            The part normalised, where it ends, and a place up to which the text is not shared.
+        """
+        shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
+        while step and end < len(text):
+            seam = _SEAM.search(text, end + step)
+            stop = len(text) if seam is None else seam.start()
+            longer = shared + normalised(text[end:stop]) if stop < failed else None
+            if longer is not None and longer in self.quoted:
+                shared, end, step = longer, stop, step * 2
+            else:
+                failed, step = min(failed, stop), step // 2
+        return shared, end, failed
 
 
 def judged_texts(judged_text: str | Sequence[str] | None) -> Judged | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
+from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
@@ -15,6 +16,7 @@ from judgekit.prompts.replies.numbers import ascii_digits, shown
 from judgekit.prompts.replies.reading import (
     checked_text,
     is_cut,
+    raise_if_too_many,
     raise_unless_readable,
     read_reply,
 )
@@ -25,9 +27,8 @@ from judgekit.prompts.replies.stated_scores import in_digits, stated_scores
 from judgekit.prompts.replies.text_marks import without_fences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from judgekit.prompts.replies.echoes import Judged
     from judgekit.prompts.replies.formats import ReplyFormat
     from judgekit.prompts.replies.scales import Wanted
     from judgekit.records.rubric import Criterion
@@ -59,7 +60,7 @@ _FEEDBACK = re.compile(
 )
 
 _AROUND = " \t\n*_`.:,;!\u2013—-"
-_LINE_ENDS = {"", "\n"}
+_LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 
 def read_formatted(
@@ -97,9 +98,11 @@ def read_formatted(
     raise_unless_readable(scan.fault, reply)
     prose = without_fences(scan.prose)
     hits = _hits(prose, reply_format, criterion.name)
-    found = [hit for hit in hits if not _is_echo(hit, judged)]
+    raise_if_too_many(hits, reply)
+    has = None if judged is None else cache(judged.has)
+    found = [hit for hit in hits if not _is_echo(hit, has)]
     if is_cut(finish_reason):
-        found = [hit for hit in found if prose[hit.end() :].strip(" \t*_`.")[:1] in _LINE_ENDS]
+        found = [hit for hit in found if _LINE_ENDED.match(prose, hit.end())]
     if not found:
         _raise_without_verdict(prose, wanted.criteria[0], reply, finish_reason)
     hit, raw = _decided(found, prose, reply_format, wanted.criteria[0], reply)
@@ -142,18 +145,18 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
     return at >= 0 and place < spans[at][1]
 
 
-def _is_echo(hit: re.Match[str], judged: Judged | None) -> bool:
+def _is_echo(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
     """A hit with words or brackets around its value that stands in the judged text.
 
     A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
     """
-    if judged is None or hit.group().strip(_AROUND) == hit.group("value"):
+    if has is None or hit.group().strip(_AROUND) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
     if hit.start("value") == hit.start():
-        return judged.has(hit.group())  # "4 stars": the number alone stands in many a text
-    return judged.has(hit.string[hit.start() : end]) or judged.has(hit.group())
+        return has(hit.group())  # "4 stars": the number alone stands in many a text
+    return has(hit.string[hit.start() : end]) or has(hit.group())
 
 
 def _decided(

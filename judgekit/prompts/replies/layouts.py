@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from judgekit.prompts.replies.documents import Arr, Leaf, Obj
@@ -72,9 +72,22 @@ class _Place:
     owners: tuple[Obj, ...] = ()
     trusted: bool = True
     decoded: bool = False
+    doubts: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """What `_other_scale` said of an object and a criterion; a document may ask it a thousand
+    times."""
 
     def below(self, owner: Obj) -> _Place:
         return replace(self, owners=(owner, *self.owners))
+
+    def scale_doubt(self, index: int) -> str | None:
+        """Whether an object around states a scale that is not the criterion's own."""
+        for owner in self.owners:
+            key = (id(owner), index)
+            if key not in self.doubts:
+                self.doubts[key] = _other_scale(owner, self.names.criteria[index])
+            if self.doubts[key]:
+                return self.doubts[key]
+        return None
 
 
 def find_marks(node: Node, source: str, names: WantedNames) -> list[Mark]:
@@ -124,16 +137,18 @@ def _object_marks(obj: Obj, place: _Place) -> Iterator[Mark]:
             yield from _own(obj, index, place, obj.start)
         return
     named = [(place.names.find(pair.key), pair) for pair in obj.pairs]
+    inner = place.below(obj)
     for index, pair in named:
         if index is not None:
-            yield from _value(pair, index, place.below(obj), obj.start)
+            yield from _value(pair, index, inner, obj.start)
     is_named = any(index is not None for index, _ in named)
     if place.names.single and has_score and place.trusted:
         yield from _own(obj, 0, place, obj.start, skip=is_named)
     for index, pair in named:
         if index is None and fold_key(pair.key) not in UNREAD_KEYS:
             trusted = place.trusted and is_wrapper(pair.key)
-            yield from _marks_below(pair, replace(place.below(obj), trusted=trusted))
+            below = inner if trusted == place.trusted else replace(inner, trusted=trusted)
+            yield from _marks_below(pair, below)
 
 
 def _marks_below(pair: Pair, place: _Place) -> Iterator[Mark]:
@@ -157,7 +172,7 @@ def _decoded_marks(leaf: Leaf, place: _Place) -> Iterator[Mark]:
 
 
 def _value(pair: Pair, index: int, place: _Place, inside: int, depth: int = 0) -> Iterator[Mark]:
-    node, wanted = pair.value, place.names.criteria[index]
+    node = pair.value
     if isinstance(node, Obj):
         if any(place.names.find(p.key) is not None for p in node.pairs):
             yield from _marks(node, place)
@@ -165,7 +180,7 @@ def _value(pair: Pair, index: int, place: _Place, inside: int, depth: int = 0) -
             yield from _own(node, index, place, pair.start, inside=inside, depth=depth)
         return
     leaf = node if isinstance(node, Leaf) else Leaf("bare", "[…]", node.start, node.end)
-    doubt = next((d for owner in place.owners if (d := _other_scale(owner, wanted))), None)
+    doubt = place.scale_doubt(index)
     yield Mark(
         index, leaf, place.source, inside, pair.start, node.end, place.owners, place.trusted, doubt
     )
@@ -191,11 +206,15 @@ def _own(
         yield _declined(pairs, index, place, start, obj)
         return
     others = [p.value for p in obj.pairs if is_second_score(p.key)]
-    seconds = [node for node in others if isinstance(node, Leaf)]
+    leaves = [node for node in others if isinstance(node, Leaf)]
+    seconds = {plain_number(leaf) for leaf in leaves if leaf.kind != "null"}
     for pair in pairs:
         for mark in _value(pair, index, place, outer, depth + 1):
             doubt = mark.doubt or _contradicted(mark, seconds)
-            yield replace(mark, start=min(start, mark.start), doubt=doubt)
+            if doubt != mark.doubt or start < mark.start:
+                yield replace(mark, start=min(start, mark.start), doubt=doubt)
+            else:
+                yield mark
 
 
 def _declined(pairs: list[Pair], index: int, place: _Place, start: int, obj: Obj) -> Mark:
@@ -236,10 +255,9 @@ def _holds_score(obj: Obj) -> bool:
     return declines(obj) or any(fold_key(p.key) in SCORE_KEYS for p in obj.pairs)
 
 
-def _contradicted(mark: Mark, seconds: list[Leaf]) -> str | None:
+def _contradicted(mark: Mark, seconds: set[float | None]) -> str | None:
     first = None if mark.leaf is None else plain_number(mark.leaf)
-    others = (plain_number(leaf) for leaf in seconds if leaf.kind != "null")
-    return None if all(other == first for other in others) else "ambiguous"
+    return None if seconds <= {first} else "ambiguous"
 
 
 def _other_scale(obj: Obj, wanted: Wanted) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
@@ -12,16 +14,20 @@ from judgekit.prompts.replies.choices import find_choices, fold_choice
 from judgekit.prompts.replies.echoes import judged_texts
 from judgekit.prompts.replies.numbers import ascii_digits
 from judgekit.prompts.replies.preferences import PreferenceReply
-from judgekit.prompts.replies.reading import checked_text, is_cut, raise_unless_readable
+from judgekit.prompts.replies.reading import (
+    checked_text,
+    is_cut,
+    raise_if_too_many,
+    raise_unless_readable,
+)
 from judgekit.prompts.replies.refusals import is_refusal
 from judgekit.prompts.replies.scales import wanted_names
 from judgekit.prompts.replies.scanning import scan_reply
 from judgekit.prompts.replies.text_marks import without_fences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from judgekit.prompts.replies.echoes import Judged
     from judgekit.prompts.replies.formats import PairReplyFormat
     from judgekit.records.comparison import Slot
 
@@ -46,7 +52,7 @@ _DOUBT = re.compile(
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _DECORATION = " \t\n*_`.:,;()[]\"'"
-_LINE_ENDS = {"", "\n"}
+_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
 _FEWEST_WORDS = 5
 _LOWEST, _HIGHEST = 0.0, 10.0
 """Judges told to give 1 to 10 give 0 to an answer that is not there."""
@@ -91,7 +97,10 @@ def read_pair_form(
     scan = scan_reply(reply, wanted_names([]), judged, with_json=False)
     raise_unless_readable(scan.fault, reply)
     prose = without_fences(scan.prose).strip()
-    hits = [hit for hit in _hits(prose, reply_format) if not _is_echo(hit, judged, judged_text)]
+    stated = _hits(prose, reply_format)
+    raise_if_too_many(stated, reply)
+    has = None if judged is None else cache(judged.has)
+    hits = [hit for hit in stated if not _is_echo(hit, has, judged_text)]
     if is_cut(finish_reason):
         hits = [hit for hit in hits if _is_closed(hit, prose, reply_format)]
     if not hits:
@@ -134,17 +143,22 @@ def _brackets(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
 def _choices(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
     slots = {fold_choice(word): slot for word, slot in reply_format.choices.items()}
     found = []
+    line, bare, end = "", "", -1
     for match in find_choices(prose, tuple(reply_format.choices)):
-        line = _line_around(prose, match.start("value"))
-        text = "" if line.strip(_DECORATION) == match["value"] else line
+        if match.start("value") > end:
+            line, end = _line_around(prose, match.start("value"))
+            bare = line.strip(_DECORATION)
+        text = "" if bare == match["value"] else line
         slot = slots[fold_choice(match["value"])]
         found.append(_Hit(slot, text, match.start("value"), match.end("value")))
     return found
 
 
-def _line_around(prose: str, place: int) -> str:
+def _line_around(prose: str, place: int) -> tuple[str, int]:
+    """The line a place stands in, and where it ends."""
     start, end = prose.rfind("\n", 0, place) + 1, prose.find("\n", place)
-    return prose[start:] if end < 0 else prose[start:end]
+    end = len(prose) if end < 0 else end
+    return prose[start:end], end
 
 
 def _stated(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
@@ -155,9 +169,15 @@ def _stated(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
     if alone:
         return [_Hit(reply_format.choices[alone["word"]], "", alone.start(), alone.end())]
     found = []
+    clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
+    looked, in_doubt = 0, False
     for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
-        clause = _CLAUSE.split(prose[: match.start()])[-1]
-        if not _DOUBT.search(clause):
+        clause = clauses[bisect_right(clauses, match.start()) - 1]
+        if clause > looked:
+            looked, in_doubt = clause, False
+        in_doubt = in_doubt or _DOUBT.search(prose, looked, match.start()) is not None
+        looked = match.start()
+        if not in_doubt:
             slot = reply_format.choices[match["word"]]
             found.append(_Hit(slot, match.group(), match.start(), match.end()))
     return found
@@ -189,12 +209,12 @@ def _scored(first: str, second: str, text: str, start: int, end: int) -> _Hit:
     return _Hit(choice, text, start, end, raws)
 
 
-def _is_echo(hit: _Hit, judged: Judged | None, texts: Sequence[str]) -> bool:
+def _is_echo(hit: _Hit, has: Callable[[str], bool] | None, texts: Sequence[str]) -> bool:
     """Whether a verdict stands in the judged texts too; a bare letter or pair only as a line."""
-    if judged is None:
+    if has is None:
         return False
     if hit.text:
-        return judged.has(hit.text)
+        return has(hit.text)
     if hit.raws is None:
         return False
     return any(
@@ -208,7 +228,7 @@ def _is_closed(hit: _Hit, prose: str, reply_format: PairReplyFormat) -> bool:
     """Whether what was cut off can no longer change the verdict."""
     if reply_format.kind == "brackets":
         return True
-    return prose[hit.end :].strip(" \t*_`.\"')")[:1] in _LINE_ENDS and "\n" in prose[hit.end :]
+    return _LINE_ENDED.match(prose, hit.end) is not None
 
 
 def _decided(hits: Sequence[_Hit], prose: str, reply_format: PairReplyFormat, reply: str) -> _Hit:

@@ -149,9 +149,10 @@ _FIELDS = frozenset(
 def _quick_one(answer: object) -> PreferenceReply | None:
     if not isinstance(answer, dict) or answer.keys() != _FIELDS or answer["assessable"] is not True:
         return None
-    choice, rationale, confidence = answer["preference"], answer["rationale"], answer["confidence"]
+    choice = next((slot for slot in _SLOTS if slot == answer["preference"]), None)
+    rationale, confidence = answer["rationale"], answer["confidence"]
     quotes = answer["evidence_first"], answer["evidence_second"]
-    if choice not in _SCORES or not isinstance(rationale, str) or not all(map(_are_texts, quotes)):
+    if choice is None or not isinstance(rationale, str) or not all(map(_are_texts, quotes)):
         return None
     return PreferenceReply(
         choice=choice,

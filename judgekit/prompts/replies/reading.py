@@ -14,11 +14,11 @@ from judgekit.prompts.replies.refusals import is_refusal
 from judgekit.prompts.replies.scales import wanted_names
 from judgekit.prompts.replies.scanning import scan_reply
 from judgekit.prompts.replies.settling import UnsettledError, settle
-from judgekit.prompts.replies.text_marks import stray_marks, text_marks
+from judgekit.prompts.replies.text_marks import MOST_STATED, stray_marks, text_marks
 from judgekit.prompts.replies.tolerant_json import JsonFaultError, parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Sized
 
     from judgekit.prompts.replies.answers import CriterionReply
     from judgekit.prompts.replies.echoes import Judged
@@ -164,6 +164,20 @@ def raise_unless_readable(fault: str | None, text: str) -> None:
         raise ReplyFormatError(_FAULTS[fault], reason=fault, reply=text)
 
 
+def raise_if_too_many(found: Sized, text: str) -> None:
+    """Refuse a reply that states more scores or choices than a verdict can have.
+
+    Args:
+        found: What its prose states.
+        text: The reply.
+
+    Raises:
+        ReplyFormatError: When there are more than a thousand.
+    """
+    if len(found) > MOST_STATED:
+        raise_unless_readable("too_long", text)
+
+
 def decoded(text: str) -> str:
     """A reply that is one JSON string with a structure in it, without its quotes.
 
@@ -220,6 +234,7 @@ def _read(
     raise_unless_readable(scan.fault, reply)
     documents = [find_marks(node, scan.text, names) for node in scan.documents]
     lines = text_marks(scan.prose, names)
+    raise_if_too_many(lines, reply)
     kept = [marks for marks in documents if not is_echo(marks, names, judged)]
     kept_lines = [mark for mark in lines if not _is_line_echo(mark, judged)]
     if is_cut(finish_reason):
@@ -227,6 +242,7 @@ def _read(
     n_echoes = len(documents) - len(kept) + len(lines) - len(kept_lines)
     if any(mark.trusted for marks in kept for mark in marks):
         strays = stray_marks(scan.prose, names)
+        raise_if_too_many(strays, reply)
         kept.append([mark for mark in strays if not _is_line_echo(mark, judged)])
     elif not kept_lines:
         _raise_without_verdict(scan, names, reply, finish_reason, n_echoes)

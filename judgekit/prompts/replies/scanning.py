@@ -27,10 +27,9 @@ _TAG = (
     rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
 )
 _TAGS = re.compile(_TAG, re.IGNORECASE)
-_STOPS = re.compile(
+_REASONING = (
     rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
-    rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_TAG}|[{{\uff5b\[]",
-    re.IGNORECASE,
+    rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_TAG}"
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
 _GAP = (
@@ -39,14 +38,16 @@ _GAP = (
 )
 """What may stand between a bracket and what it holds: space, invisible characters, comments."""
 
-_JSON_START = re.compile(
+_JSON_START = (
     rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
     r"|[“”„][^“”\n]{0,120}[“”]|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
     rf"|(?P<bare>[^\W\d][\w$.&/+ -]{{0,80}}?)){_GAP}[:\uff1a]"
     rf"|(?P<escaped>[{{\uff5b\[]\s*+[{{\uff5b]?\s*+\\+[\"'])"
     rf"|\[{_GAP}[{{\uff5b]|\[{_GAP}\[{_GAP}[{{\uff5b]"
 )
-_NOISE = re.compile(r"(?:[{\uff5b\[]\s{0,4}){41}")
+_NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
+_STOPS = re.compile(_REASONING, re.IGNORECASE)
+_STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
 _KEYS = re.compile(
     r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
 )
@@ -107,7 +108,7 @@ class _Scanner:
         self, text: str, names: WantedNames, judged: Judged | None, *, with_json: bool
     ) -> None:
         self.text = text
-        self.with_json = with_json
+        self.stops = _STOPS_WITH_JSON if with_json else _STOPS
         self.names = names
         self.judged = judged
         self.pos = 0
@@ -115,9 +116,11 @@ class _Scanner:
         self.dropped: list[tuple[int, int, str]] = []
         self.fault: str | None = None
         self.n_faults = 0
+        self.block_ends: dict[int, int] = {}
+        self.is_rest_quoted = False
 
     def scan(self) -> Scan:
-        while self.fault is None and (match := _STOPS.search(self.text, self.pos)):
+        while self.fault is None and (match := self.stops.search(self.text, self.pos)):
             if match.group("channel"):
                 self._channel(match)
             elif match.group("fence"):
@@ -125,7 +128,7 @@ class _Scanner:
             elif kind := _kind(match):
                 self._tag(match, kind)
             else:
-                self._structure(match.start())
+                self._structure(match)
         prose = self._prose()
         if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
             self.fault = "too_long"
@@ -143,14 +146,21 @@ class _Scanner:
         if _is_close(match):
             self._forget_before(match.end())
             return
-        depth = 1
-        for other in _TAGS.finditer(self.text, match.end()):
-            if _kind(other) == kind:
-                depth += -1 if _is_close(other) else 1
-            if depth == 0:
-                self._drop(match.start(), other.end(), 0)
-                return
-        self._drop(match.start(), -1, 0)
+        if match.end() not in self.block_ends:
+            self._pair_tags(match.end(), kind)
+        self._drop(match.start(), self.block_ends[match.end()], 0)
+
+    def _pair_tags(self, start: int, kind: str) -> None:
+        """Where each block from here on ends, by the end of the tag that opens it; -1: nowhere."""
+        opened = {kind: [start]}
+        self.block_ends[start] = -1
+        for tag in _TAGS.finditer(self.text, start):
+            starts = opened.setdefault(_kind(tag) or "", [])
+            if not _is_close(tag):
+                starts.append(tag.end())
+                self.block_ends[tag.end()] = -1
+            elif starts:
+                self.block_ends[starts.pop()] = tag.end()
 
     def _drop(self, start: int, end: int, closing: int) -> None:
         """Take a block of reasoning out; one without an end is a truncation."""
@@ -158,8 +168,9 @@ class _Scanner:
             self.dropped.append((start, end + closing, "\n"))
             self.pos = end + closing
             return
-        quoted = self.judged and self.judged.has(self.text[start:].strip())
-        if quoted:
+        if not self.is_rest_quoted and self.judged is not None:
+            self.is_rest_quoted = self.judged.has(self.text[start:].strip())
+        if self.is_rest_quoted:
             self.pos = start + 1
         else:
             self.fault = "truncated"
@@ -169,16 +180,10 @@ class _Scanner:
         self.dropped = [(0, end, "\n")]
         self.pos = end
 
-    def _structure(self, start: int) -> None:
-        if not self.with_json:
-            self.pos = start + 1
-            return
-        if _NOISE.match(self.text, start):
+    def _structure(self, opening: re.Match[str]) -> None:
+        start = opening.start()
+        if opening.group("noise"):
             self.fault = "too_deep"
-            return
-        opening = _JSON_START.match(self.text, start)
-        if opening is None:
-            self.pos = start + 1
             return
         try:
             if opening.group("escaped"):
@@ -205,6 +210,9 @@ class _Scanner:
 
     def _unreadable(self, start: int, fault: JsonFaultError, *, is_bare: bool) -> None:
         self.n_faults += 1
+        if self.n_faults > _MOST_FAULTS:
+            self.fault = "too_long"
+            return
         end = start if self.judged is None else self.judged.common_start(self.text, start)
         if end > start:
             self.pos = end

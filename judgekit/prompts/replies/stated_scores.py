@@ -39,11 +39,17 @@ def stated_scores(prose: str) -> list[re.Match[str]]:
     Returns:
         Matches whose group `value` is the score; empty when none is stated.
     """
-    if labelled := list(_LABELLED.finditer(prose)):
+    folded = prose.casefold()
+    has_verb = any(stem in folded for stem in ("scor", "rat", "grad"))
+    if has_verb and (labelled := list(_LABELLED.finditer(prose))):
         return labelled
     found: dict[int, re.Match[str]] = {}
-    for pattern in (_STARS, _OUT_OF, _SENTENCE):
-        found |= {hit.start("value"): hit for hit in pattern.finditer(prose)}
+    if "star" in folded:
+        found |= {hit.start("value"): hit for hit in _STARS.finditer(prose)}
+    if "/" in prose or "out of" in folded:
+        found |= {hit.start("value"): hit for hit in _OUT_OF.finditer(prose)}
+    if has_verb:
+        found |= {hit.start("value"): hit for hit in _SENTENCE.finditer(prose)}
     if not found and (last := _LAST.search(prose[-_TAIL:])):
         return [last]
     return [found[start] for start in sorted(found)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from judgekit.prompts.replies.documents import Leaf, Obj
+from judgekit.prompts.replies.documents import Leaf, Obj, Pair
 from judgekit.prompts.replies.layouts import Mark, find_marks
 from judgekit.prompts.replies.lines import read_outline
 from judgekit.prompts.replies.names import (
@@ -22,7 +23,6 @@ from judgekit.prompts.replies.numbers import ascii_digits, leading_number, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judgekit.prompts.replies.documents import Pair
     from judgekit.prompts.replies.scales import WantedNames
 
 _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
@@ -36,6 +36,9 @@ _DECORATION = " \t*_`"
 _SWITCHES = frozenset({"true", "false", "yes", "no"})
 _SINGLE_KEYS = ("score", "rating", "grade")
 _LONGEST_BARE = 60
+MOST_STATED = 1_000
+"""A reply whose prose states more scores or choices than this is no verdict."""
+
 _FEWEST_CELLS = 2
 
 
@@ -52,7 +55,7 @@ def text_marks(prose: str, names: WantedNames) -> list[Mark]:
     text = without_fences(prose)
     marks = [*_line_marks(text, names), *_table_marks(text, names), *_tag_marks(text, names)]
     if names.single:
-        marks += _bracket_marks(text)
+        marks += islice(_bracket_marks(text), MOST_STATED + 1)
         if not marks:
             marks += _bare_marks(text)
     return marks
@@ -123,13 +126,17 @@ def without_fences(prose: str) -> str:
 def _line_marks(text: str, names: WantedNames) -> Iterator[Mark]:
     outline = read_outline(text)
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
-    for mark in find_marks(Obj(pairs, outline.start, outline.end), text, names):
+    # The lines of a reply are no structure: each is quoted, or not, from its own key on.
+    for mark in find_marks(Obj(pairs, outline.end, outline.end), text, names):
         if mark.leaf is None or mark.leaf.kind != "line":
             continue
         closed = text[mark.leaf.end : mark.leaf.end + 1] in {"\n", "\r"}
-        cleared = _cleared(mark, names)
+        cleared = _cleared(mark, mark.leaf, names)
         if cleared is not None:
-            yield replace(cleared, kind="line", closed=closed)
+            leaf, note, doubt = cleared
+            yield replace(
+                mark, leaf=leaf, note=note, doubt=doubt or mark.doubt, kind="line", closed=closed
+            )
 
 
 def _named_score(pair: Pair, names: WantedNames) -> Pair:
@@ -138,23 +145,20 @@ def _named_score(pair: Pair, names: WantedNames) -> Pair:
     if not names.single or names.find(pair.key) is not None:
         return pair
     if key in LINE_SCORE_KEYS:
-        return replace(pair, key="score")
-    return replace(pair, key=f"{pair.key} said") if key in SCORE_KEYS else pair
+        return Pair("score", pair.value, pair.start)
+    return Pair(f"{pair.key} said", pair.value, pair.start) if key in SCORE_KEYS else pair
 
 
-def _cleared(mark: Mark, names: WantedNames) -> Mark | None:
-    """A line's mark with nothing but its number; None when the line is prose."""
-    leaf = mark.leaf
-    if leaf is None:
-        return mark
+def _cleared(mark: Mark, leaf: Leaf, names: WantedNames) -> tuple[Leaf, str, str | None] | None:
+    """A line's number, what stands behind it, and a doubt; None when the line is prose."""
     word = leaf.text.strip(" .,;*_`\"'")
     if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
-        return replace(mark, leaf=replace(leaf, text=word))
+        return Leaf(leaf.kind, word, leaf.start, leaf.end), "", None
     found = leading_number(leaf.text)
     if found is not None:
-        return replace(mark, leaf=replace(leaf, text=found[0]), note=found[1])
-    if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-"))[:1].isdigit():
-        return replace(mark, doubt="not_a_number")
+        return Leaf(leaf.kind, found[0], leaf.start, leaf.end), found[1], None
+    if ascii_digits(leaf.text.lstrip("*_`\"'~[(+-")[:1]).isdigit():
+        return leaf, "", "not_a_number"
     return None
 
 
@@ -165,8 +169,11 @@ def _table_marks(text: str, names: WantedNames) -> Iterator[Mark]:
     start = 0
     for line in text.splitlines(keepends=True):
         at, start = start, start + len(line)
+        if not line.lstrip().startswith("|"):
+            column = None
+            continue
         cells = [cell.strip(_DECORATION) for cell in line.strip().strip("|").split("|")]
-        if not line.lstrip().startswith("|") or len(cells) < _FEWEST_CELLS:
+        if len(cells) < _FEWEST_CELLS:
             column = None
         elif column is None:
             scores = [i for i, cell in enumerate(cells) if fold_key(cell) in SCORE_KEYS]
