@@ -9,7 +9,7 @@ import re
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=200)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("ci")
 
 _SETTINGS = re.compile(

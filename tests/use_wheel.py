@@ -30,10 +30,13 @@ assert "site-packages" in str(shipped_root()), shipped_root()
 case = jk.Case(id="a", input="One and one?", reference="Two.")
 output = jk.Output(text="Two.", trace=[{"type": "tool_call", "name": "add"}])
 rubric = jk.Rubric(name="r", criteria=[jk.Criterion(name="c", question="?", scale="binary")])
+five = jk.Rubric(name="f", criteria=[jk.Criterion(name="c", question="?", scale="one_to_five")])
 names = template_names()
 assert len(names) >= 5, names
 for name in names:
-    assert PromptTemplate(name).prompts(case, output, rubric)[0].messages, name
+    template = PromptTemplate(name)
+    scored = five if 5 in template.header.reply.choices.values() else rubric
+    assert template.prompts(case, output, scored)[0].messages, name
 pair_names = pair_template_names()
 assert len(pair_names) >= 5, pair_names
 for name in pair_names:
