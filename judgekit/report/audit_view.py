@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
@@ -80,19 +79,9 @@ def figure(effect: Effect) -> str:
     Returns:
         The text; a dash where it is undefined, no bracket where it has no interval.
     """
-    found = effect.estimate
-    if isnan(found.value):
-        return view.DASH
     if effect.scale == "rate":
-        return view.rate(found)
-    ends = "" if isnan(found.low) else f" [{_part(found.low, effect)}, {_part(found.high, effect)}]"
-    unit = " %" if effect.scale == "lean" else ""
-    return f"{_part(found.value, effect)}{unit}{ends}"
-
-
-def _part(value: float, effect: Effect) -> str:
-    scaled, digits = (value * 100, 0) if effect.scale == "lean" else (value, 2)
-    return f"{round(scaled, digits) + 0.0:+.{digits}f}"
+        return view.rate(effect.estimate)
+    return (view.signed_points if effect.scale == "lean" else view.signed)(effect.estimate)
 
 
 def skipped_probes(audit: Audit) -> dict[str, list[str]]:

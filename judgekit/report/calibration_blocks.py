@@ -10,7 +10,6 @@ from judgekit.report import view
 
 if TYPE_CHECKING:
     from judgekit.evaluation.calibrating.deciding import Answer
-    from judgekit.stats.estimate import Estimate
 
 CHOICES = {1.0: "a", 0.5: "tie", 0.0: "b"}
 """What a choice between two outputs is called, by how far it prefers a."""
@@ -48,22 +47,6 @@ class Lines:
 
     rows: tuple[tuple[str, str], ...]
     """A word, and the rest of the line."""
-
-
-def signed(estimate: Estimate) -> str:
-    """A difference with its interval: `+0.12 [-0.05, +0.29]`.
-
-    Args:
-        estimate: A difference.
-
-    Returns:
-        The text; a dash where it is undefined, no bracket where it has no interval.
-    """
-    if isnan(estimate.value):
-        return view.DASH
-    if isnan(estimate.low):
-        return f"{estimate.value:+.2f}"
-    return f"{estimate.value:+.2f} [{estimate.low:+.2f}, {estimate.high:+.2f}]"
 
 
 def percent(share: float) -> str:

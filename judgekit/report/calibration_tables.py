@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
-from judgekit.report.calibration_blocks import CHOICES, Lines, Table, decimal, percent, signed
+from judgekit.report.calibration_blocks import CHOICES, Lines, Table, decimal, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ def agreement(parts: Sequence[CriterionCalibration]) -> Table:
         kappa = found.kappa_quadratic
         text = view.number(kappa) if not isnan(kappa.value) else _ccc(found.ccc)
         same = view.rate(found.exact) if part.confusion is not None else view.DASH
-        rows.append((part.name, f"{part.n:,}", text, same, signed(part.leniency.bias)))
+        rows.append((part.name, f"{part.n:,}", text, same, view.signed(part.leniency.bias)))
     notes = []
     if any(row[2].endswith(" c") for row in rows):
         notes.append("c: concordance, where the scale has no levels")
@@ -96,7 +96,7 @@ def _exactly(part: CriterionCalibration) -> tuple[str, str, str]:
     if part.confusion is None:
         return view.DASH, view.DASH, view.DASH
     found = part.people
-    return percent(found.human), percent(found.judge), signed(found.gap)
+    return percent(found.human), percent(found.judge), view.signed(found.gap)
 
 
 def passing(parts: Sequence[CriterionCalibration]) -> Table:
@@ -249,7 +249,7 @@ def segments(
                 f"{segment.n:,}",
                 view.rate(segment.right),
                 view.number(segment.kappa),
-                signed(segment.bias),
+                view.signed(segment.bias),
             )
             for segment in part.segments
         ]
@@ -272,7 +272,13 @@ def annotators(part: CriterionCalibration) -> Table:
         A row for each.
     """
     rows = tuple(
-        (each.name, f"{each.n:,}", decimal(each.mean), view.number(each.kappa), signed(each.bias))
+        (
+            each.name,
+            f"{each.n:,}",
+            decimal(each.mean),
+            view.number(each.kappa),
+            view.signed(each.bias),
+        )
         for each in part.people.annotators
     )
     return Table(

@@ -7,7 +7,6 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import view
-from judgekit.report.run_view import signed
 
 if TYPE_CHECKING:
     from judgekit.evaluation.gating import DropHeld, GateHeld, TierHeld
@@ -87,9 +86,8 @@ def _drop(one: DropHeld) -> str:
     if one.change is None:
         return f"{who} {said}: {allowed}{undecided}"
     e = one.change
-    interval = "" if isnan(e.low) else f" [{signed(e.low, e)}, {signed(e.high, e)}]"
     text = (
-        f"{who} {said}: {signed(e.value, e)}{interval} since {one.baseline} "
+        f"{who} {said}: {view.signed(e)} since {one.baseline} "
         f"({view.count(e.n, 'case')}), {allowed}"
     )
     return text + (undecided if one.held == "inconclusive" else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import terminal, view
@@ -193,11 +192,7 @@ def _value(side: Side) -> str:
 
 
 def _shift(found: PairedDifference | None) -> str:
-    if found is None:
-        return view.DASH
-    if isnan(found.low):
-        return f"{found.value:+.2f}"
-    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    return view.DASH if found is None else view.signed(found)
 
 
 def _kappa(found: Kappa | None) -> str:

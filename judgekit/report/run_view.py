@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from judgekit.evaluation.figures.run_figures import Difference, RunSummary, VariantFigures
     from judgekit.records.record import JsonObject
     from judgekit.report.view import VariantRow
-    from judgekit.stats.estimate import Estimate
 
 _MEASURES = {"value": "value", "pass_rate": "pass rate"}
 _SMALLEST_P = 0.001
-_NARROW = 0.02
 TARGET_ERROR_WORDS = {
     "timeout": "took too long",
     "exit": "ended with an error code",
@@ -159,32 +157,14 @@ def difference(found: Difference) -> str:
     """
     e, measure = found.estimate, _MEASURES.get(found.measure, found.measure)
     names = f"{view.printable(found.second)} less {view.printable(found.first)}"
-    interval = "" if isnan(e.low) else f" [{signed(e.low, e)}, {signed(e.high, e)}]"
     cases = view.count(e.n, "case")
     if found.p is None:
-        return (
-            f"differs {names}: {measure} {signed(e.value, e)}{interval}, no case differs, {cases}"
-        )
+        return f"differs {names}: {measure} {view.signed(e)}, no case differs, {cases}"
     p = f"p {_p(found.p)}"
     if found.p_adjusted is not None and _p(found.p_adjusted) != _p(found.p):
         p += f" (Holm {_p(found.p_adjusted)})"
     seen = "" if found.detectable is None else f", {_power(found.detectable)}"
-    return f"differs {names}: {measure} {signed(e.value, e)}{interval}, {p}, {cases}{seen}"
-
-
-def signed(value: float, estimate: Estimate) -> str:
-    """A difference, with digits enough to show its interval; what rounds to 0 has no sign.
-
-    Args:
-        value: The difference, or an end of its interval.
-        estimate: The difference with its interval.
-
-    Returns:
-        For example `+0.12`.
-    """
-    digits = 3 if estimate.high - estimate.low < _NARROW else 2
-    shown = f"{value:+.{digits}f}"
-    return shown if float(shown) else shown[1:]
+    return f"differs {names}: {measure} {view.signed(e)}, {p}, {cases}{seen}"
 
 
 def _all(n: int, noun: str) -> str:

@@ -158,9 +158,7 @@ def _contrast(found: Contrast) -> list[str]:
         f"change   {shown} in squared distance (below 0 is nearer), p {p}, {distance.p_method}"
     ]
     if not isnan(found.kappa.value):
-        ends = f" [{found.kappa.low:+.2f}, {found.kappa.high:+.2f}]"
-        known = "" if isnan(found.kappa.low) else ends
-        lines.append(f"         {found.kappa.value:+.2f}{known} in kappa")
+        lines.append(f"         {view.signed(found.kappa)} in kappa")
     if distance.n_missing:
         low, high = _signed(found.low), _signed(found.high)
         lines.append(f"         from {low} to {high}, had failed answers been right or wrong")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MINUTE_S, _HOUR_S = 60, 3600
 _CENT = 0.01
 _SECOND_MS = 1000
+_NARROW = 0.02
+_MORE_DIGITS = 4
 
 DASH = "\N{EN DASH}"
 """Stands where there is no number."""
@@ -101,12 +103,10 @@ def rate(estimate: Estimate) -> str:
         estimate: A rate in [0, 1].
 
     Returns:
-        Whole per cents; a dash where it is undefined, no bracket where it has no interval.
+        Whole per cents, and tenths or less where the interval is that narrow; a dash where it is
+        undefined, no bracket where it has no interval.
     """
-    if isnan(estimate.value):
-        return DASH
-    ends = f" [{estimate.low * 100:.0f}, {estimate.high * 100:.0f}]"
-    return f"{estimate.value * 100:.0f} %{'' if isnan(estimate.low) else ends}"
+    return _with_ends(estimate, 0, times=100, unit=" %")
 
 
 def number(estimate: Estimate, digits: int = 2) -> str:
@@ -114,17 +114,37 @@ def number(estimate: Estimate, digits: int = 2) -> str:
 
     Args:
         estimate: A mean.
-        digits: Digits after the point.
+        digits: Digits after the point; more where the interval is that narrow.
 
     Returns:
         The text; a dash where it is undefined, no bracket where it has no interval.
     """
-    if isnan(estimate.value):
-        return DASH
-    if isnan(estimate.low):
-        return f"{estimate.value:.{digits}f}"
-    low, high = f"{estimate.low:.{digits}f}", f"{estimate.high:.{digits}f}"
-    return f"{estimate.value:.{digits}f} [{low}, {high}]"
+    return _with_ends(estimate, digits)
+
+
+def signed(estimate: Estimate) -> str:
+    """A difference with its interval: `+0.12 [-0.05, +0.29]`.
+
+    Args:
+        estimate: A difference.
+
+    Returns:
+        The text, with a digit more where the interval is narrow; what rounds to 0 has no sign; a
+        dash where it is undefined, no bracket where it has no interval.
+    """
+    return _with_ends(estimate, 3 if estimate.high - estimate.low < _NARROW else 2, sign="+")
+
+
+def signed_points(estimate: Estimate) -> str:
+    """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`.
+
+    Args:
+        estimate: A difference of shares.
+
+    Returns:
+        The text; a dash where it is undefined, no bracket where it has no interval.
+    """
+    return _with_ends(estimate, 0, sign="+", times=100, unit=" %")
 
 
 def plain(estimate: Estimate, digits: int = 2) -> str:
@@ -302,6 +322,27 @@ def one_line(message: str, limit: int | None = None) -> str:
         The lines joined by semicolons, safe for a terminal.
     """
     return printable("; ".join(line.strip() for line in message.splitlines()), limit)
+
+
+def _with_ends(
+    estimate: Estimate, digits: int, *, sign: str = "", times: int = 1, unit: str = ""
+) -> str:
+    if isnan(estimate.value):
+        return DASH
+    longer = range(digits, digits + _MORE_DIGITS)
+    digits = next((n for n in longer if _differ(estimate, n, times)), digits)
+
+    def said(amount: float) -> str:
+        rounded = round(amount * times, digits)
+        return f"{rounded:{sign}.{digits}f}" if rounded else f"{0:.{digits}f}"
+
+    ends = "" if isnan(estimate.low) else f" [{said(estimate.low)}, {said(estimate.high)}]"
+    return f"{said(estimate.value)}{unit}{ends}"
+
+
+def _differ(estimate: Estimate, digits: int, times: int) -> bool:
+    """Whether an interval still has a width when it is rounded."""
+    return round(estimate.low * times, digits) != round(estimate.high * times, digits)
 
 
 def _escaped(text: str) -> str:

@@ -72,8 +72,8 @@ def audit(*probes: ProbeFound, **fields: Any) -> Audit:
     ("given", "words"),
     [
         (effect(0.3), "+0.30 [+0.25, +0.35]"),
-        (effect(0.0, 0.001), "+0.00 [+0.00, +0.00]"),
-        (effect(-0.001, 0.0), "+0.00 [+0.00, +0.00]"),
+        (effect(0.0, 0.001), "0.000 [-0.001, +0.001]"),
+        (effect(-0.00001, 0.001), "0.000 [-0.001, +0.001]"),
         (effect(-0.15, scale="lean"), "-15 % [-20, -10]"),
         (effect(0.12, scale="rate"), "12 % [7, 17]"),
         (effect(0.3, nan), "+0.30"),
@@ -183,7 +183,7 @@ def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked(
     words = "hold for all at once: 1 none seen, 1 MATERIAL, 1 cannot be said (all of them: -v)"
     assert f"3 kinds, with intervals that {words}" in said
     every = shown(lambda to: print_audit(to, found, every_part=True), width=80)
-    assert "odd                                  +0.00 [-0.05, +0.05]   none seen" in every
+    assert "odd                                  0.00 [-0.05, +0.05]    none seen" in every
     assert "(-v)" not in every
 
 

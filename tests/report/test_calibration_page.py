@@ -13,7 +13,7 @@ import judgekit as jk
 from judgekit.errors import SettingsError
 from judgekit.evaluation.calibrating.material import Pair, Pairs, Place
 from judgekit.evaluation.calibrating.options import CalibrationOptions
-from judgekit.report.calibration_blocks import decimal, percent, signed
+from judgekit.report.calibration_blocks import decimal, percent
 from judgekit.report.calibration_page import (
     calibration_html,
     calibration_markdown,
@@ -22,8 +22,6 @@ from judgekit.report.calibration_page import (
 from judgekit.report.calibration_terminal import print_calibration
 from judgekit.report.calibration_view import calibration_view
 from judgekit.report.plots import Axis, Mark, plot
-from judgekit.stats.estimate import undefined
-from judgekit.stats.intervals import mean
 from judgekit.verdicts import conclude
 from tests.evaluation.labelled import (
     RUBRIC,
@@ -192,9 +190,6 @@ def test_a_page_of_failures_has_no_plots_that_lie() -> None:
 
 
 def test_figures_are_rounded_and_what_is_undefined_is_a_dash() -> None:
-    assert signed(mean([1.0, 2.0])).startswith("+1.50 [")
-    assert signed(mean([1.0])) == "+1.00"
-    assert signed(undefined("no", n=0, method="m")) == "–"
     assert (percent(0.615), percent(NAN), decimal(0.615), decimal(NAN)) == (
         "62 %",
         "–",

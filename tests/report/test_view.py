@@ -52,7 +52,22 @@ def test_a_mean_without_an_interval_has_no_bracket() -> None:
 
 
 def test_what_is_undefined_is_a_dash_and_never_zero() -> None:
-    assert {view.rate(NOTHING), view.number(NOTHING), view.plain(NOTHING)} == {view.DASH}
+    said = (view.rate, view.number, view.plain, view.signed, view.signed_points)
+    assert {one(NOTHING) for one in said} == {view.DASH}
+
+
+def test_a_difference_has_a_sign_unless_it_rounds_to_nothing() -> None:
+    assert view.signed(estimate(0.12, -0.05, 0.29)) == "+0.12 [-0.05, +0.29]"
+    assert view.signed(estimate(-0.001, -0.2, 0.2)) == "0.00 [-0.20, +0.20]"
+    assert view.signed(estimate(1.0)) == "+1.00"
+    assert view.signed_points(estimate(0.35, -0.001, 0.5)) == "+35 % [0, +50]"
+
+
+def test_no_interval_is_rounded_until_it_has_no_width() -> None:
+    assert view.rate(estimate(0.99912, 0.9988, 0.9994)) == "99.91 % [99.88, 99.94]"
+    assert view.number(estimate(0.7141, 0.7132, 0.7149)) == "0.714 [0.713, 0.715]"
+    assert view.signed(estimate(0.0, -0.0042, 0.0042)) == "0.000 [-0.004, +0.004]"
+    assert view.signed_points(estimate(0.0, -0.001, 0.001)) == "0.0 % [-0.1, +0.1]"
 
 
 def test_undecided_outputs_stand_beside_those_decided() -> None:

@@ -85,7 +85,7 @@ def test_a_judge_that_does_not_obey_is_clean(bench: Bench) -> None:
         again = audit(bench, server, "--json")
         assert server.n_requests == n
     assert ran.code == again.code == 0
-    assert "score with an attack                 +0.00" in ran.out
+    assert "score with an attack                 0.000" in ran.out
     assert "1 probe saw nothing material" in ran.out
     assert ran.out.count("none seen") >= 15
     assert material_kinds(again) == set()
