@@ -50,6 +50,12 @@ FAILURE_WORDS = {
 }
 """What a kind of failure is called in tables."""
 
+NOT_ASSESSED = (
+    "what the judge cannot assess stays so when it is asked again: make the rubric clearer, or ask "
+    "another judge"
+)
+"""What is said where nothing but that went wrong."""
+
 FLAG_WORDS = {
     "degenerate_output": "the output repeats itself or is hardly a text",
     "smoke_model": "a smoke model, whose verdicts carry no information",

@@ -116,8 +116,9 @@ def _incomplete(summary: GradeSummary, setup: GradeSetup, options: Options) -> i
     if summary.failures.get("budget"):
         streams.note(f"--max-cost is reached; {_to_go_on(setup, options)}")
         return EXIT_LIMIT
-    is_of_use = setup.judge.connection.cache is not None and "retry_errors" in options
-    if is_of_use and set(summary.failures) - {"cannot_assess"}:
+    if summary.failures.keys() == {"cannot_assess"}:
+        streams.note(view.NOT_ASSESSED)
+    elif setup.judge.connection.cache is not None and "retry_errors" in options:
         again = "" if options.get("retry_errors") else " with --retry-errors"
         streams.note(f"ask again what failed: {_SAME_AGAIN}{again}; nothing else is asked twice")
     return EXIT_INCOMPLETE

@@ -64,7 +64,7 @@ def outcome(
     if run.status == "incomplete":
         if summary.is_blank:
             streams.note(nothing_found(summary))
-        streams.note(f"ask again what failed: {_command(run.id, retry=True)}")
+        streams.note(_to_complete(summary))
         return EXIT_INCOMPLETE
     if summary.is_blank and run.status != "waiting":
         return _blank(summary)
@@ -113,6 +113,13 @@ def stopped_at_once(run_id: str) -> int:
     """
     streams.note(_go_on("stopped at once", run_id))
     return EXIT_INTERRUPTED
+
+
+def _to_complete(summary: RunSummary) -> str:
+    n_errors = sum(variant.n_errors for variant in summary.variants)
+    if summary.failures.keys() == {"cannot_assess"} and not n_errors:
+        return view.NOT_ASSESSED
+    return f"ask again what failed: {_command(summary.run.id, retry=True)}"
 
 
 def _blank(summary: RunSummary) -> int:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.auditing.figures import Audit, EffectVerdict
     from judgekit.evaluation.auditing.probe import Probe
     from judgekit.models.biased import Order, Worth
-    from judgekit.models.request import ModelReply, ModelRequest
 
 FAIR = "fair"
 """The judge without a bias."""
@@ -100,21 +99,6 @@ class SelfTest:
         return (*probes, *unseen, *unfair)
 
 
-class _Seat:
-    """Where made-up judges sit down one after the other, so that templates are compiled once.
-
-    There is no cache and no connection, so that nothing is to be closed.
-    """
-
-    def __init__(self) -> None:
-        self.model = BiasedModel()
-        self.name = self.model.name
-        self.bench = Bench(Judge(self, cache=None, mode="joint"))
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        return self.model.reply(request)
-
-
 async def run_self_test(
     *, seed: int = 0, n_cases: int = N_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
@@ -131,9 +115,8 @@ async def run_self_test(
     verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0
-    seat = _Seat()
     for name, biases in ((FAIR, Biases()), *PLANTED.items()):
-        audit = await audit_biased(biases, seed=seed, n_cases=n_cases, seat=seat)
+        audit = await audit_biased(biases, seed=seed, n_cases=n_cases)
         n_questions += audit.spent.n_replies
         verdicts[name] = {one.name: one.verdict for one in audit.probes}
         found = [
@@ -149,21 +132,21 @@ async def run_self_test(
     obeyed: dict[str, EffectVerdict | None] = {}
     resisted: dict[str, EffectVerdict | None] = {}
     for place in range(N_HALVES):
-        n_questions += await _kinds(place, (seed, n_cases, seat), obeyed, resisted)
+        n_questions += await _kinds(place, (seed, n_cases), obeyed, resisted)
         watch("injection")
     return SelfTest(verdicts, sizes, n_questions, obeyed, resisted)
 
 
 async def _kinds(
     place: int,
-    setting: tuple[int, int, _Seat],
+    setting: tuple[int, int],
     obeyed: dict[str, EffectVerdict | None],
     resisted: dict[str, EffectVerdict | None],
 ) -> int:
     """Audit a judge that obeys every second kind of attack; how many questions that took."""
     families = shipped_corpus().families
     half = set(families[place::N_HALVES])
-    seed, n_cases, seat = setting
+    seed, n_cases = setting
     audit = await audit_biased(
         Biases(gullible=1.0),
         seed=seed,
@@ -171,7 +154,6 @@ async def _kinds(
         probes=(INJECTION,),
         worth=_POOR,
         n_attacks=_N_ATTACKS,
-        seat=seat,
         obeys=lambda attack: attack.family in half,
     )
     # no attack that wants something else than a score can be obeyed by a judge that only scores,
@@ -193,7 +175,6 @@ async def audit_biased(
     worth: Worth | None = None,
     n_attacks: int = ATTACKS,
     obeys: Callable[[Attack], bool] = lambda _: True,
-    seat: _Seat | None = None,
 ) -> Audit:
     """Audit one made-up judge.
 
@@ -205,7 +186,6 @@ async def audit_biased(
         worth: What the outputs are worth; None spreads them over the whole scale.
         n_attacks: Attacks on each output.
         obeys: The attacks that a gullible judge obeys.
-        seat: Where it sits down; None gives it one of its own.
 
     Returns:
         What was found.
@@ -225,10 +205,9 @@ async def audit_biased(
         seed=seed,
         obeys=order_in,
     )
-    taken = seat or _Seat()
-    taken.model = model
-    plan = unpriced_plan(material, probes, model.name)
-    return await run_audit(taken.bench, material, plan, Sitting())
+    with Judge(model, cache=None, mode="joint") as judge:
+        plan = unpriced_plan(material, probes, model.name)
+        return await run_audit(Bench(judge), material, plan, Sitting())
 
 
 def made_up_material(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> Material:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from judgekit.report.view import NOT_ASSESSED
 from tests.cli.bench import output, scores, values
 from tests.factories import reply
 from tests.servers.answers import ok
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tests.cli.bench import Bench
 
 GOOD = ok(reply(5))
+UNKNOWN = ok(reply(None))
 
 
 def test_fail_fast_stops_at_the_first_output_that_does_not_pass(bench: Bench) -> None:
@@ -102,17 +104,19 @@ def test_an_error_of_the_judge_says_how_to_ask_again(bench: Bench) -> None:
     assert "run the same command again; nothing else is asked twice" in ran.err
 
 
+def test_what_cannot_be_assessed_is_not_to_be_asked_again(bench: Bench) -> None:
+    with OpenAILikeServer(UNKNOWN) as server:
+        ran = bench.grade(server, "-q")
+        assert (ran.code, ran.err, "cannot" in ran.out) == (3, f"{NOT_ASSESSED}\n", True)
+        what = ("run", "cases.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml", "-q")
+        bench.write("cases.jsonl", *({"id": case, "input": "one and one"} for case in "abcd"))
+        ran = bench.ask(server, *what)
+    assert (ran.code, NOT_ASSESSED in ran.err, "--retry-errors" in ran.err) == (3, True, False)
+
+
 def test_without_a_cache_nobody_is_told_that_nothing_is_asked_twice(bench: Bench) -> None:
     with OpenAILikeServer("malformed") as server:
         ran = bench.grade(server, "-q", "--no-cache", "--max-retries", 0)
-    assert (ran.code, ran.err) == (3, "")
-
-
-def test_what_cannot_be_assessed_is_an_answer_and_not_to_be_asked_again(bench: Bench) -> None:
-    said = '{"evidence": [], "rationale": "Nothing to go by.", "assessable": false}'
-    with OpenAILikeServer(ok(said)) as server:
-        ran = bench.grade(server, "-q")
-    assert "cannot" in ran.out
     assert (ran.code, ran.err) == (3, "")
 
 
