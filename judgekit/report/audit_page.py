@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
@@ -18,17 +18,13 @@ from judgekit.report.audit_view import (
     probe_notes,
     skipped_probes,
 )
-from judgekit.report.page import html_page, markdown_text
-from judgekit.report.replacing import check_place, replace_text
+from judgekit.report.page import check_page_place, html_page, markdown_text, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from judgekit.evaluation.auditing.figures import Audit, Effect, ProbeFound, Scale
-
-SUFFIXES = (".json", ".md", ".html")
-"""The file types an audit can be written to."""
 
 _ENDS: dict[Scale, tuple[float, float]] = {
     "value": (-1.0, 1.0), "lean": (-0.5, 0.5), "rate": (0.0, 1.0),
@@ -61,16 +57,8 @@ details{margin:.5rem 0}summary{cursor:pointer;color:var(--dim)}
 """  # noqa: E501 - a style sheet
 
 
-def check_audit_place(path: Path) -> None:
-    """Refuse a place that an audit cannot be written to, before anything is asked.
-
-    Args:
-        path: Where to.
-
-    Raises:
-        SettingsError: When the ending is none of `SUFFIXES`, or the folder does not exist.
-    """
-    check_place(path, SUFFIXES, what="an audit", may_be_folder=False)
+check_audit_place = partial(check_page_place, what="an audit")
+"""Refuse a place that an audit cannot be written to, before anything is asked."""
 
 
 def write_audit(path: Path, audit: Audit) -> None:
@@ -86,12 +74,12 @@ def write_audit(path: Path, audit: Audit) -> None:
         StoreError: When the file cannot be written.
     """
     check_audit_place(path)
-    suffix = path.suffix.lower()
-    if suffix == ".json":
-        text = json.dumps(audit_json(audit), ensure_ascii=False, indent=2) + "\n"
-    else:
-        text = audit_html(audit) if suffix == ".html" else audit_markdown(audit)
-    replace_text(path, text)
+    write_page(
+        path,
+        figures=lambda: audit_json(audit),
+        markdown=lambda: audit_markdown(audit),
+        html=lambda: audit_html(audit),
+    )
 
 
 def audit_html(audit: Audit) -> str:

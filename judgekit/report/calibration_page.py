@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from functools import partial
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from judgekit.evaluation.calibrating.aligned import mean_rating
 from judgekit.report.calibration_blocks import Lines
 from judgekit.report.calibration_view import calibration_view, shown_parts
-from judgekit.report.page import html_page, markdown_text
+from judgekit.report.page import check_page_place, html_page, markdown_text, write_page
 from judgekit.report.plots import Axis, Mark, plot
-from judgekit.report.replacing import check_place, replace_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,22 +23,11 @@ if TYPE_CHECKING:
     from judgekit.report.calibration_blocks import Table
     from judgekit.report.plots import Point
 
-SUFFIXES = (".json", ".md", ".html")
-"""The file types a calibration can be written to."""
-
 _LARGEST, _SMALLEST = 9.0, 2.0
 
 
-def check_calibration_place(path: Path) -> None:
-    """Refuse a place that a calibration cannot be written to, before anything is asked.
-
-    Args:
-        path: Where to.
-
-    Raises:
-        SettingsError: When the ending is none of `SUFFIXES`, or the folder does not exist.
-    """
-    check_place(path, SUFFIXES, what="a calibration", may_be_folder=False)
+check_calibration_place = partial(check_page_place, what="a calibration")
+"""Refuse a place that a calibration cannot be written to, before anything is asked."""
 
 
 def write_calibration(path: Path, report: CalibrationReport) -> None:
@@ -55,12 +43,12 @@ def write_calibration(path: Path, report: CalibrationReport) -> None:
         StoreError: When the file cannot be written.
     """
     check_calibration_place(path)
-    suffix = path.suffix.lower()
-    if suffix == ".json":
-        text = json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"
-    else:
-        text = calibration_html(report) if suffix == ".html" else calibration_markdown(report)
-    replace_text(path, text)
+    write_page(
+        path,
+        figures=report.to_json,
+        markdown=lambda: calibration_markdown(report),
+        html=lambda: calibration_html(report),
+    )
 
 
 def calibration_markdown(report: CalibrationReport) -> str:

@@ -1,12 +1,19 @@
-"""The frame of a page, light and dark, without a script; and foreign text in Markdown."""
+"""The frame of a page, light and dark, without a script; foreign text in Markdown; their files."""
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING
 
+from judgekit.report.replacing import check_place, replace_text
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+SUFFIXES = (".json", ".md", ".html")
+"""The file types of what has a page."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may do: apply the style in the page. Foreign text that got out of its place would
@@ -29,6 +36,45 @@ svg .y{text-anchor:end}svg .key{text-anchor:start}svg .frame{fill:none;stroke:va
 svg .c0{fill:var(--a);stroke:var(--a)}svg .c1{fill:var(--b);stroke:var(--b)}svg .c2{fill:var(--dim);stroke:var(--dim)}
 svg circle{fill-opacity:.55}svg polyline{fill:none!important;stroke-width:1.6}svg .rule{stroke-dasharray:4 3;stroke-width:1}
 """  # noqa: E501 - a style sheet
+
+
+def check_page_place(path: Path, *, what: str) -> None:
+    """Refuse a place that a page cannot be written to, before anything is asked.
+
+    Args:
+        path: Where to.
+        what: What is written, for the message: `an audit`.
+
+    Raises:
+        SettingsError: When the ending is none of `SUFFIXES`, or the folder does not exist.
+    """
+    check_place(path, SUFFIXES, what=what, may_be_folder=False)
+
+
+def write_page(
+    path: Path,
+    *,
+    figures: Callable[[], object],
+    markdown: Callable[[], str],
+    html: Callable[[], str],
+) -> None:
+    """Write one of three forms to a file, chosen by its suffix; whole or not at all.
+
+    Args:
+        path: Where to; a place that `check_page_place` lets pass.
+        figures: Makes every figure, for JSON.
+        markdown: Makes what a person reads.
+        html: Makes the page.
+
+    Raises:
+        StoreError: When the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        text = json.dumps(figures(), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = html() if suffix == ".html" else markdown()
+    replace_text(path, text)
 
 
 def html_page(title: str, body: Sequence[str], *, style: str = "") -> str:

@@ -113,6 +113,17 @@ def test_sigterm_is_an_interrupt_and_a_second_one_stops_at_once(bench: Bench) ->
         assert server.n_requests <= QUICK + IN_FLIGHT
 
 
+def pressing(ctrl_c: CtrlC) -> Callable[[SeenRequest], Answer]:
+    """A server during whose last quick answer somebody presses Ctrl-C."""
+
+    def interrupts(seen: SeenRequest) -> Answer:
+        if seen.number == QUICK:
+            ctrl_c.press()
+        return ok(GOOD)
+
+    return interrupts
+
+
 @pytest.mark.parametrize(
     ("option", "told"),
     [
@@ -123,15 +134,8 @@ def test_sigterm_is_an_interrupt_and_a_second_one_stops_at_once(bench: Bench) ->
 def test_an_interrupt_promises_no_more_than_the_cache_keeps(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, option: str, told: str
 ) -> None:
-    ctrl_c = CtrlC(monkeypatch)
-
-    def interrupts(seen: SeenRequest) -> Answer:
-        if seen.number == QUICK:
-            ctrl_c.press()
-        return ok(GOOD)
-
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(interrupts) as server:
+    with OpenAILikeServer(pressing(CtrlC(monkeypatch))) as server:
         ran = bench.grade(server, "-j", 1, option)
     assert ran.code == 130
     assert told in ran.err
@@ -140,15 +144,8 @@ def test_an_interrupt_promises_no_more_than_the_cache_keeps(
 def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ctrl_c = CtrlC(monkeypatch)
-
-    def interrupts(seen: SeenRequest) -> Answer:
-        if seen.number == QUICK:
-            ctrl_c.press()
-        return ok(GOOD)
-
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
-    with OpenAILikeServer(interrupts) as server:
+    with OpenAILikeServer(pressing(CtrlC(monkeypatch))) as server:
         ran = bench.grade(server, "-j", 1)
         assert bench.grade(server).code == 0
         assert server.n_requests == 2 * len(CASES)
