@@ -278,17 +278,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # hidden from type checkers, so that a misspelt name is an error to them
 
     def __getattr__(name: str) -> object:
-        """A public name, imported from its home and kept here.
-
-        Args:
-            name: The name that was not found here yet.
-
-        Returns:
-            What it stands for.
-
-        Raises:
-            AttributeError: When it is no public name.
-        """
+        """A public name, imported from its home and kept here."""
         if name == "__version__":
             value: object = import_module("importlib.metadata").version("judgekit-llm")
         elif name in _HOMES:

@@ -14,14 +14,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @lru_cache(maxsize=1)
 def shipped_root() -> Path:
-    """The folder that holds `prompts/` and `calibration/`.
-
-    Returns:
-        A folder inside the installed package, or the checkout's own in an editable install.
-
-    Raises:
-        JudgekitError: When neither is there, that is, when the installation is incomplete.
-    """
+    """The folder that holds `prompts/` and `calibration/`."""
     for root in (_PACKAGE / "shipped", _PACKAGE.parent):
         if (root / "prompts" / "rubrics").is_dir():
             return root
@@ -32,14 +25,7 @@ def shipped_root() -> Path:
 
 
 def shipped_file(*parts: str) -> Path:
-    """The path of a shipped file or folder.
-
-    Args:
-        parts: Its path below the shipped root, for example `("prompts", "rubrics")`.
-
-    Returns:
-        The path; whether it exists is not checked.
-    """
+    """The path of a shipped file or folder."""
     return shipped_root().joinpath(*parts)
 
 
@@ -51,18 +37,7 @@ def _scales() -> dict[str, dict[str, object]]:
 
 
 def shipped_scale(name: str) -> dict[str, object]:
-    """The shipped scale of that name, as the fields of a `Scale`.
-
-    Args:
-        name: `five_level`, `one_to_five`, `one_to_ten`, `binary` or `unit`; hyphens and spaces
-            count as underscores.
-
-    Returns:
-        A new mapping.
-
-    Raises:
-        UnknownNameError: When no scale is called so; lists the near ones.
-    """
+    """The shipped scale of that name, as the fields of a `Scale`."""
     scales = _scales()
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     if key not in scales:

@@ -45,17 +45,7 @@ class SpecFault:
 def fault(
     where: Place, message: str, *, name: str | None = None, hint: str | None = None
 ) -> SpecFault:
-    """A fault that says where it is.
-
-    Args:
-        where: The spec, or its parameter.
-        message: What is wrong.
-        name: The type the spec names.
-        hint: How to mend it.
-
-    Returns:
-        The fault; its message begins with the place of the spec.
-    """
+    """A fault that says where it is."""
     last = max((n for n, part in enumerate(where) if isinstance(part, int)), default=len(where) - 1)
     called = "" if name is None else f" ({name})"
     return SpecFault(where, f"{written(where[: last + 1])}{called}: {message}", hint)
@@ -69,18 +59,7 @@ def read_arguments(
     name: str | None = None,
     synonym: Synonym | None = None,
 ) -> tuple[dict[str, object], list[SpecFault]]:
-    """The arguments a spec sets.
-
-    Args:
-        said: What the assertion or scorer says of itself.
-        settings: The spec without what every spec may have.
-        where: Where the spec stands.
-        name: The name the spec uses; None takes the declared one.
-        synonym: What that name stands for, where it is another name.
-
-    Returns:
-        The arguments, checked against the type hints, and what is wrong.
-    """
+    """The arguments a spec sets."""
     name = said.name if name is None else name
     renamed: Mapping[str, str] = {} if synonym is None else synonym.renamed
     fixed: Mapping[str, object] = {} if synonym is None else synonym.fixed
@@ -108,18 +87,7 @@ def read_arguments(
 
 
 def checked(adapter: TypeAdapter[object], value: object) -> object:
-    """A value, checked against a type hint; nothing is turned into another type.
-
-    Args:
-        adapter: The type.
-        value: The value.
-
-    Returns:
-        The value.
-
-    Raises:
-        InputError: It is of another type, or out of bounds; fit to follow the parameter's name.
-    """
+    """A value, checked against a type hint; nothing is turned into another type."""
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
@@ -131,15 +99,7 @@ def checked(adapter: TypeAdapter[object], value: object) -> object:
 
 
 def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> None:
-    """Raise what is wrong, if anything is.
-
-    Args:
-        faults: What was found.
-        of: What the faults are of, as a noun in the plural.
-
-    Raises:
-        InputError: There is a fault; lists them all.
-    """
+    """Raise what is wrong, if anything is."""
     if len(faults) == 1:
         raise InputError(faults[0].message, hint=faults[0].hint)
     if faults:
@@ -148,14 +108,7 @@ def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> Non
 
 
 def written(where: Place) -> str:
-    """A place as people write it.
-
-    Args:
-        where: Keys and list positions.
-
-    Returns:
-        For example `assertions[2].assertions[0]`.
-    """
+    """A place as people write it."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
     return text.removeprefix(".")
 

@@ -19,20 +19,9 @@ _MARKS = frozenset({"snapshot", "outputs", "nodeStatus", "node_status", "runId"}
 
 
 def as_output(given: Output | Mapping[str, object]) -> Output:
-    """What checks look at: an output whose artifact, if it has one, is taken apart.
-
-    An artifact is `{runId, snapshot, events}`. Handed over whole, or as the `data` of an output,
-    its snapshot becomes the data, and its events the trace where the output has no other.
-
-    Args:
-        given: An output, an artifact, or the fields of an output; it is not altered.
-
-    Returns:
-        The output; the same one where it holds no artifact.
-
-    Raises:
-        InputError: What is given is neither, or an event is none.
-    """
+    """What checks look at: an output whose artifact, if it has one, is taken apart."""
+    # An artifact is `{runId, snapshot, events}`. Handed over whole, or as the `data` of an output,
+    # its snapshot becomes the data, and its events the trace where the output has no other.
     if not isinstance(given, Output):
         return _taken_apart(_from_mapping(given))
     return _taken_apart(given) if type(given.data) is dict else given

@@ -42,18 +42,10 @@ _OPENING = 300
 
 @assertion("behavior.no_errors")
 def no_errors(output: Output) -> AssertionResult:
-    """Pass when nothing went wrong.
-
-    An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
-    that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
-    output's data says so.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The result; `actual` lists the errors.
-    """
+    """Pass when nothing went wrong."""
+    # An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
+    # that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
+    # output's data says so.
     errors = [] if output.error is None else [output.error]
     errors += [_described(event) for event in output.trace if _is_error(event)]
     statuses = _node_statuses(output)
@@ -68,18 +60,7 @@ def no_errors(output: Output) -> AssertionResult:
 
 @assertion("behavior.node_executed")
 def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
-    """Pass when a node was executed.
-
-    Args:
-        output: The output.
-        node_id: The node; `nodeId` in S1 files.
-
-    Returns:
-        The result; `actual` lists the nodes that were executed.
-
-    Raises:
-        UndecidedError: The output has neither events nor the state of its nodes.
-    """
+    """Pass when a node was executed."""
     executed = _executed(output)
     passed = node_id in executed
     names = ", ".join(sorted(executed)) or "none"
@@ -92,21 +73,7 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
 def node_invocations(
     output: Output, *, node_id: Name, value: Annotated[int, Field(ge=0)]
 ) -> AssertionResult:
-    """Pass when a node was invoked at most so many times.
-
-    Args:
-        output: The output.
-        node_id: The node; `nodeId` in S1 files.
-        value: The limit.
-
-    Returns:
-        The result; `actual` is the number of invocations: of its `node` and `agent` events the
-        kind of beginning or end that is there most often, else the different `invocation`
-        numbers, else the most frequent beginning or end of anything.
-
-    Raises:
-        UndecidedError: The output has no events.
-    """
+    """Pass when a node was invoked at most so many times."""
     if not output.trace:
         raise UndecidedError("the output has no events, so that invocations were not counted")
     n = _invocations([event for event in output.trace if _node(event) == node_id])
@@ -116,18 +83,7 @@ def node_invocations(
 
 @assertion("behavior.finish_reason")
 def finish_reason(output: Output, *, value: Name) -> AssertionResult:
-    """Pass when the model stopped for the expected reason.
-
-    Args:
-        output: The output.
-        value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
-
-    Returns:
-        The result; `actual` is the reason given.
-
-    Raises:
-        UndecidedError: Nobody says why it stopped.
-    """
+    """Pass when the model stopped for the expected reason."""
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
     ]
@@ -142,20 +98,9 @@ def finish_reason(output: Output, *, value: Name) -> AssertionResult:
 
 @assertion("text.is_refusal")
 def is_refusal(output: Output) -> AssertionResult:
-    """Pass when the output declines to answer.
-
-    A short list of English phrases is looked for in the first 300 characters; it misses
-    refusals in other words and other languages, for which a judge is the better check.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The result; `actual` is the phrase.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the output declines to answer."""
+    # A short list of English phrases is looked for in the first 300 characters; it misses refusals
+    # in other words and other languages, for which a judge is the better check.
     text = text_of(output, None)
     if not text.strip():
         return AssertionResult(passed=True, actual="", message="the text is empty")

@@ -32,12 +32,7 @@ _MISSING = {"ModuleNotFoundError", "ImportError"}
 
 
 class RefusedInputError(UndecidedError):
-    """The function that was run in the worker raised.
-
-    Args:
-        message: What it said.
-        kind: The name of the exception's class.
-    """
+    """The function that was run in the worker raised."""
 
     def __init__(self, message: str, *, kind: str) -> None:
         super().__init__(message)
@@ -45,20 +40,7 @@ class RefusedInputError(UndecidedError):
 
 
 def bounded(function: str, *arguments: object, timeout_s: float) -> object:
-    """What a function returns, if it returns in time.
-
-    Args:
-        function: A function of judgekit's own, as `package.module:name`.
-        arguments: What it is called with; JSON types only.
-        timeout_s: Seconds of the clock it may take; starting the worker does not count.
-
-    Returns:
-        What it returned, through JSON.
-
-    Raises:
-        UndecidedError: It took too long, or needed more memory than it may have.
-        RefusedInputError: It raised.
-    """
+    """What a function returns, if it returns in time."""
     pool = _pool(os.getpid())
     worker = pool.take()
     try:

@@ -22,86 +22,31 @@ _SAME = 1e-9
 
 @assertion("metric.latency_ms.max")
 def latency_ms(output: Output, *, value: Ceiling) -> AssertionResult:
-    """Pass when making the output took at most so many milliseconds.
-
-    Args:
-        output: The output.
-        value: The limit, in milliseconds.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else `duration_ms`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
+    """Pass when making the output took at most so many milliseconds."""
     return _within(output, "latency_ms", value)
 
 
 @assertion("metric.total_cost_usd.max")
 def total_cost_usd(output: Output, *, value: Ceiling) -> AssertionResult:
-    """Pass when making the output cost at most so many US dollars.
-
-    Args:
-        output: The output.
-        value: The limit, in US dollars.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
+    """Pass when making the output cost at most so many US dollars."""
     return _within(output, "cost_usd", value)
 
 
 @assertion("metric.tokens.input.max")
 def input_tokens(output: Output, *, value: Ceiling) -> AssertionResult:
-    """Pass when at most so many tokens were sent.
-
-    Args:
-        output: The output.
-        value: The limit, in tokens.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
+    """Pass when at most so many tokens were sent."""
     return _within(output, "input_tokens", value)
 
 
 @assertion("metric.tokens.output.max")
 def output_tokens(output: Output, *, value: Ceiling) -> AssertionResult:
-    """Pass when at most so many tokens were received.
-
-    Args:
-        output: The output.
-        value: The limit, in tokens.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
+    """Pass when at most so many tokens were received."""
     return _within(output, "output_tokens", value)
 
 
 @assertion("metric.tokens.total.max")
 def total_tokens(output: Output, *, value: Ceiling) -> AssertionResult:
-    """Pass when at most so many tokens were sent and received together.
-
-    Args:
-        output: The output.
-        value: The limit, in tokens.
-
-    Returns:
-        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
-    """
+    """Pass when at most so many tokens were sent and received together."""
     return _within(output, "total_tokens", value)
 
 

@@ -209,11 +209,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 
 @cache
 def assertion_registry() -> Registry:
-    """The built-in assertions, and those of installed packages.
-
-    Returns:
-        The registry; packages are looked for when a name is asked for that is not built in.
-    """
+    """The built-in assertions, and those of installed packages."""
     entries = [
         Entry(name, f"judgekit.checks.{module}:{attribute}")
         for module, names in _ASSERTIONS.items()
@@ -224,11 +220,7 @@ def assertion_registry() -> Registry:
 
 @cache
 def scorer_registry() -> Registry:
-    """The built-in scorers, and those of installed packages.
-
-    Returns:
-        The registry; packages are looked for when a name is asked for that is not built in.
-    """
+    """The built-in scorers, and those of installed packages."""
     entries = [
         Entry(name, f"judgekit.checks.scorers.{module}:{name}") for name, module in _SCORERS.items()
     ]

@@ -110,19 +110,7 @@ ExpectedCalls = Annotated[tuple[ExpectedCall, ...], PlainValidator(_read_calls)]
 
 
 def fits(call: ToolCall, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
-    """Whether a call is the expected one.
-
-    Args:
-        call: The call.
-        expected: The one that was expected.
-        mode: How arguments are compared where the expected call does not say.
-
-    Returns:
-        Whether tool and arguments fit.
-
-    Raises:
-        UndecidedError: The search for a pattern took too long.
-    """
+    """Whether a call is the expected one."""
     if call.tool != expected.tool:
         return False
     if expected.arguments is not None and not _arguments_fit(call.arguments, expected, mode):
@@ -133,19 +121,7 @@ def fits(call: ToolCall, expected: ExpectedCall, mode: ArgumentsMode) -> bool:
 def pairs(
     calls: Sequence[ToolCall], expected: Sequence[ExpectedCall], mode: ArgumentsMode
 ) -> dict[int, int]:
-    """As many calls as possible, each with an expected call of its own.
-
-    Args:
-        calls: The calls that were made.
-        expected: The expected ones.
-        mode: How arguments are compared.
-
-    Returns:
-        Place of the call by the place of the expected one; a largest matching.
-
-    Raises:
-        UndecidedError: The search for a pattern took too long.
-    """
+    """As many calls as possible, each with an expected call of its own."""
     fitting = [
         [number for number, call in enumerate(calls) if fits(call, wanted, mode)]
         for wanted in expected
@@ -159,16 +135,7 @@ def pairs(
 def in_order(
     calls: Sequence[ToolCall], expected: Sequence[ExpectedCall], mode: ArgumentsMode
 ) -> int:
-    """How many of the expected calls were made one after the other, others between.
-
-    Args:
-        calls: The calls that were made.
-        expected: The expected ones.
-        mode: How arguments are compared.
-
-    Returns:
-        The number of leading expected calls that were found in that order.
-    """
+    """How many of the expected calls were made one after the other, others between."""
     found = 0
     for call in calls:
         if found < len(expected) and fits(call, expected[found], mode):
@@ -177,14 +144,7 @@ def in_order(
 
 
 def described(call: ToolCall | ExpectedCall) -> str:
-    """A call as a message shows it.
-
-    Args:
-        call: A call, made or expected.
-
-    Returns:
-        Its tool, and its arguments where they are known.
-    """
+    """A call as a message shows it."""
     return call.tool if call.arguments is None else f"{call.tool}({shown(call.arguments)})"
 
 

@@ -61,17 +61,7 @@ class ToolCall:
 
 
 def trace_of(output: Output) -> tuple[TraceEvent, ...]:
-    """The trace a check looks at.
-
-    Args:
-        output: The output.
-
-    Returns:
-        Its events, at least one.
-
-    Raises:
-        UndecidedError: There is none, so nothing can be said of what happened.
-    """
+    """The trace a check looks at."""
     if not output.trace:
         why = f": {output.error}" if output.error is not None else ""
         raise UndecidedError(f"the output has no trace{why}")
@@ -79,20 +69,9 @@ def trace_of(output: Output) -> tuple[TraceEvent, ...]:
 
 
 def tool_calls(output: Output) -> list[ToolCall]:
-    """The tool calls of a trace, in their order, each with what came of it.
-
-    A result belongs to the call with its id; without one, to the oldest unanswered call of its
-    tool; without a name too, to the oldest unanswered call.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The calls; empty where no tool was called.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """The tool calls of a trace, in their order, each with what came of it."""
+    # A result belongs to the call with its id; without one, to the oldest unanswered call of its
+    # tool; without a name too, to the oldest unanswered call.
     calls: list[ToolCall] = []
     waiting: list[int] = []
     for place, event in enumerate(trace_of(output), start=1):
@@ -110,14 +89,7 @@ def tool_calls(output: Output) -> list[ToolCall]:
 
 
 def tool_of(event: TraceEvent) -> str | None:
-    """The tool an event names.
-
-    Args:
-        event: An event.
-
-    Returns:
-        Its name, or a field such as `toolName`; None where it has neither.
-    """
+    """The tool an event names."""
     if event.name is not None:
         return event.name
     found = _field(event, _NAMES)

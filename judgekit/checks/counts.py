@@ -45,11 +45,7 @@ class Bounds(Record):
         return self
 
     def fit(self, n: int) -> bool:
-        """Whether a count is within the bounds.
-
-        Args:
-            n: The count.
-        """
+        """Whether a count is within the bounds."""
         return (self.min is None or n >= self.min) and (self.max is None or n <= self.max)
 
 
@@ -57,19 +53,7 @@ class Bounds(Record):
 def word_count(
     output: Output, *, value: Count | Bounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many words, counted by the white space between them.
-
-    Args:
-        output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text stands; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text has so many words, counted by the white space between them."""
     return _counted(len(text_of(output, path).split()), "words", value)
 
 
@@ -77,19 +61,7 @@ def word_count(
 def char_count(
     output: Output, *, value: Count | Bounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many characters (Unicode code points).
-
-    Args:
-        output: The output.
-        value: The exact number, or `{"min": …, "max": …}`.
-        path: Where the text stands; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text has so many characters (Unicode code points)."""
     return _counted(len(text_of(output, path)), "characters", value)
 
 
@@ -103,24 +75,8 @@ def number(
     which: Literal["only", "first", "last"] = "only",
     path: PathText | None = None,
 ) -> AssertionResult:
-    """Pass when the number in the text is near enough to the value.
-
-    Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
-
-    Args:
-        output: The output.
-        value: The number that is right.
-        abs_tol: By how much it may be off.
-        rel_tol: By which share of `value` it may be off; the wider of the two counts.
-        which: The number to take; `only` asks that all numbers in the text are the same one.
-        path: Where the text or number stands; None takes the whole output.
-
-    Returns:
-        The result; `actual` is the number that was found.
-
-    Raises:
-        UnmetError: There is no text, no number in it, or more than one where `only` is asked.
-    """
+    """Pass when the number in the text is near enough to the value."""
+    # Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
     found = _numbers(text_of(output, path))
     if not found:
         raise UnmetError(f"{shown(text_of(output, path))} holds no number")

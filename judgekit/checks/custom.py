@@ -60,13 +60,7 @@ _SHOWN = 200
 
 
 class ScriptFailedError(UndecidedError):
-    """A script gave no answer; the check is an error, never a fail.
-
-    Args:
-        message: What happened, with the script's name.
-        kind: Why.
-        hint: What to do about it.
-    """
+    """A script gave no answer; the check is an error, never a fail."""
 
     def __init__(self, message: str, *, kind: ScriptFailure, hint: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message}; {hint}", hint=hint)
@@ -111,27 +105,12 @@ async def run_script(
     case: Case | None = None,
     params: JsonObject | None = None,
 ) -> Scripted:
-    """Ask a script about an output.
-
-    It is handed `{"output": …, "case": …, "params": …}`: as arguments of the function
-    `evaluate(output, case, params)` that it defines (`module.exports` in JavaScript; it may take
-    fewer), or as JSON on stdin where it defines none. It answers with `{"passed": …,
-    "value": …, "message": …}`, with a truth value, or with a number on [0, 1]; as the value it
-    returns, or as JSON on stdout.
-
-    Args:
-        script: Its path, relative to the suite's folder: `.py`, `.js`, `.cjs` or `.mjs`.
-        output: The output.
-        settings: Whether, where and how it runs.
-        case: The case that was answered.
-        params: Whatever the suite hands it.
-
-    Returns:
-        What it said.
-
-    Raises:
-        ScriptFailedError: It may not run, is not there, failed, or said nothing usable.
-    """
+    """Ask a script about an output."""
+    # It is handed `{"output": …, "case": …, "params": …}`: as arguments of the function
+    # `evaluate(output, case, params)` that it defines (`module.exports` in JavaScript; it may take
+    # fewer), or as JSON on stdin where it defines none. It answers with `{"passed": …, "value": …,
+    # "message": …}`, with a truth value, or with a number on [0, 1]; as the value it returns, or as
+    # JSON on stdout.
     path = find_script(script, settings)
     command, limits = _command(path, settings)
     asked = {
@@ -160,38 +139,16 @@ def run_script_sync(
     case: Case | None = None,
     params: JsonObject | None = None,
 ) -> Scripted:
-    """As `run_script`, also inside a running event loop.
-
-    Args:
-        script: As for `run_script`.
-        output: The output.
-        settings: Whether, where and how it runs.
-        case: The case that was answered.
-        params: Whatever the suite hands it.
-
-    Returns:
-        What it said.
-
-    Raises:
-        ScriptFailedError: As for `run_script`.
-    """
+    """As `run_script`, also inside a running event loop."""
     asked = run_script(script, output, settings=settings, case=case, params=params)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, asked).result()
 
 
 def script_entries(settings: ScriptSettings) -> tuple[Entry, Entry]:
-    """The assertion and the scorer `custom.script`, for the registries of a run.
-
-    A spec names the script and what it is handed: `{"type": "custom.script", "script":
-    "checks/tone.py", "params": {…}, "threshold": 0.7}`.
-
-    Args:
-        settings: Whether, where and how scripts run.
-
-    Returns:
-        The entry of the assertion and that of the scorer.
-    """
+    """The assertion and the scorer `custom.script`, for the registries of a run."""
+    # A spec names the script and what it is handed: `{"type": "custom.script", "script":
+    # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
 
     @assertion(SCRIPT_NAME)
     def script_holds(
@@ -228,19 +185,7 @@ def script_entries(settings: ScriptSettings) -> tuple[Entry, Entry]:
 
 
 def find_script(script: str, settings: ScriptSettings) -> Path:
-    """The file of a script that may run.
-
-    Args:
-        script: Its path, relative to the suite's folder.
-        settings: Whether scripts are allowed, and where they lie.
-
-    Returns:
-        Its real path, inside the suite's folder.
-
-    Raises:
-        ScriptFailedError: Scripts are not allowed, it lies outside or is not there, it is in no
-            language that is known, or what runs that language is not installed.
-    """
+    """The file of a script that may run."""
     if not settings.is_allowed:
         raise ScriptFailedError(
             f"the script {script!r} was not run, for scripts are not allowed",
@@ -266,14 +211,7 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
 
 
 def named_scripts(specs: Iterable[object]) -> Iterator[str]:
-    """The scripts that assertions and scorers name, those of groups included.
-
-    Args:
-        specs: As they stand in a file.
-
-    Yields:
-        Paths, as they are written.
-    """
+    """The scripts that assertions and scorers name, those of groups included."""
     for spec in specs:
         if not isinstance(spec, dict):
             continue
@@ -286,18 +224,7 @@ def named_scripts(specs: Iterable[object]) -> Iterator[str]:
 
 
 def read_answer(stdout: bytes, script: str) -> Scripted:
-    """What a script answered.
-
-    Args:
-        stdout: What it wrote.
-        script: Its name, for the message.
-
-    Returns:
-        The answer.
-
-    Raises:
-        ScriptFailedError: It is empty, no JSON, or no answer.
-    """
+    """What a script answered."""
     text = stdout.decode("utf-8", errors="replace").strip()
     try:
         found = json.loads(text, parse_constant=_refuse)

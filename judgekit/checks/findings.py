@@ -28,16 +28,7 @@ _SEEN = set(AssertionResult.model_fields)
 
 
 def finding(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
-    """What a built-in assertion found; to be returned at once.
-
-    Args:
-        passed: Whether it holds.
-        actual: What was found in the output.
-        message: Why, not empty.
-
-    Returns:
-        The result.
-    """
+    """What a built-in assertion found; to be returned at once."""
     result = _new(AssertionResult)
     fields = result.__dict__
     fields.update(_DEFAULTS)
@@ -51,16 +42,7 @@ def finding(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  
 
 
 def stamped(found: AssertionResult, kind: str, weight: float) -> AssertionResult:
-    """A result that says which assertion it is of.
-
-    Args:
-        found: A result; it is altered only where it was just made by `finding`.
-        kind: The type, as the spec has it.
-        weight: Its weight in its group.
-
-    Returns:
-        The stamped result.
-    """
+    """A result that says which assertion it is of."""
     if found.__pydantic_fields_set__ is not _FRESH:
         return changed(found, type=kind, weight=weight)
     fields = found.__dict__
@@ -71,15 +53,7 @@ def stamped(found: AssertionResult, kind: str, weight: float) -> AssertionResult
 
 
 def changed(found: AssertionResult, **fields: object) -> AssertionResult:
-    """A result with some fields changed to values that are sound.
-
-    Args:
-        found: A result; it is altered only where it was just made by `finding`.
-        fields: The fields to change.
-
-    Returns:
-        The changed result.
-    """
+    """A result with some fields changed to values that are sound."""
     if found.__pydantic_fields_set__ is _FRESH:
         found.__dict__.update(fields)
         _set_fields_set(found, _SEEN)

@@ -20,22 +20,10 @@ _SHOWN = 3
 def conclude_group(
     parts: Sequence[AssertionResult], *, rule: str, threshold: float | None = None
 ) -> AssertionResult:
-    """What the results of a group's members come to.
-
-    A member that could not be checked counts as open: the group passes or fails only where it
-    would do so whichever way the open ones went, and is an error otherwise. A member of weight 0
-    is shown and does not count.
-
-    Args:
-        parts: What the members found; at least one has a weight above 0.
-        rule: `all`, `any` or `none` of them must pass.
-        threshold: For `all`: the share of the weight from which the group passes; None asks
-            for all of it.
-
-    Returns:
-        The group's result; `value` is the share of the weight that passed, for `none` the share
-        that did not, None where open members count.
-    """
+    """What the results of a group's members come to."""
+    # A member that could not be checked counts as open: the group passes or fails only where it
+    # would do so whichever way the open ones went, and is an error otherwise. A member of weight 0
+    # is shown and does not count.
     counted = [part for part in parts if part.weight > 0]
     weighed = list(zip(counted, shares([part.weight for part in counted]), strict=True))
     passed = fsum(share for part, share in weighed if part.passed)

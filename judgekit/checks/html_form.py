@@ -27,14 +27,7 @@ _KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
 
 
 def html_fault(text: str) -> str | None:
-    """Why a text is no HTML document or fragment.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The first fault, with its line; None where there is none.
-    """
+    """Why a text is no HTML document or fragment."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -47,14 +40,7 @@ def html_fault(text: str) -> str | None:
 
 
 def contains_html(text: str) -> bool:
-    """Whether a text holds an HTML element: one that is void, or closed.
-
-    Args:
-        text: The text.
-
-    Returns:
-        True when it does.
-    """
+    """Whether a text holds an HTML element: one that is void, or closed."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

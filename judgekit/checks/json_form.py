@@ -29,51 +29,17 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def read_json(text: str) -> object:
-    """The value of a JSON text.
-
-    Args:
-        text: The text; white space around the value is allowed, anything else is not.
-
-    Returns:
-        The value.
-
-    Raises:
-        ValueError: It is no JSON; NaN and infinities are none.
-        RecursionError: It is nested too deeply to be read.
-    """
+    """The value of a JSON text."""
     return _DECODER.decode(text)
 
 
 def schema_faults(schema: object, text: str) -> list[str]:
-    """What a JSON text violates in a schema.
-
-    Args:
-        schema: A JSON Schema; draft 2020-12 unless its `$schema` says otherwise.
-        text: A JSON text.
-
-    Returns:
-        Faults, each with its place; empty where the text satisfies the schema.
-
-    Raises:
-        ValueError: The text is no JSON.
-        LookupError: The schema refers to something that it does not hold; nothing is fetched.
-    """
+    """What a JSON text violates in a schema."""
     return _faults(_validator(json.dumps(schema)), read_json(text))
 
 
 def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
-    """Whether a text contains a JSON object or list that satisfies a schema.
-
-    Args:
-        text: The text.
-        schema: A JSON Schema; None takes any object or list.
-
-    Returns:
-        Whether it does, and else the faults of the first that was found.
-
-    Raises:
-        LookupError: The schema refers to something that it does not hold; nothing is fetched.
-    """
+    """Whether a text contains a JSON object or list that satisfies a schema."""
     first: list[str] | None = None
     for value in _values(text):
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
@@ -84,14 +50,7 @@ def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
 
 
 def unsound_schema(schema: object) -> str | None:
-    """Why a schema cannot be used.
-
-    Args:
-        schema: What should be a JSON Schema.
-
-    Returns:
-        What is wrong with it; None where it is sound.
-    """
+    """Why a schema cannot be used."""
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - slow to import
 
     if not isinstance(schema, dict | bool):

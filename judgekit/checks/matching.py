@@ -24,21 +24,8 @@ Texts = Annotated[list[str], Field(min_length=1)]
 
 @assertion("output.contains")
 def output_contains(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path contains the value.
-
-    A text contains a part of itself, a list an equal element; nothing else contains anything.
-
-    Args:
-        output: The output.
-        path: Where to look.
-        value: What to look for.
-
-    Returns:
-        The result; `actual` is what stands at the path.
-
-    Raises:
-        UnmetError: Nothing stands at the path, or neither a text nor a list.
-    """
+    """Pass when what stands at the path contains the value."""
+    # A text contains a part of itself, a list an equal element; nothing else contains anything.
     found = value_of(output, path)
     if isinstance(found, str) and isinstance(value, str):
         passed = value in found
@@ -52,19 +39,7 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
 
 @assertion("output.equals")
 def output_equals(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path is the value.
-
-    Args:
-        output: The output.
-        path: Where to look.
-        value: The JSON value that should stand there; 1 and 1.0 are one number.
-
-    Returns:
-        The result; `actual` is what stands at the path.
-
-    Raises:
-        UnmetError: Nothing stands at the path.
-    """
+    """Pass when what stands at the path is the value."""
     found = value_of(output, path)
     passed = same_json(found, value)
     message = f"{path} is {shown(value)}"
@@ -77,20 +52,7 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
 def equals(
     output: Output, *, value: JsonValue, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text is the value; a value that is no text is compared as JSON.
-
-    Args:
-        output: The output.
-        value: The text, or the JSON value the text should hold.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The result.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text is the value; a value that is no text is compared as JSON."""
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
         found = _as_json(found)
@@ -108,20 +70,7 @@ def equals(
 def contains(
     output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains the value.
-
-    Args:
-        output: The output.
-        value: The part to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The result.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text contains the value."""
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
     verb = "contains" if passed else "does not contain"
@@ -132,20 +81,7 @@ def contains(
 def contains_all(
     output: Output, *, value: Texts, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains every one of the values.
-
-    Args:
-        output: The output.
-        value: The parts to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The result; `value` is the share that is there.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text contains every one of the values."""
     text = text_of(output, path)
     missing = [part for part, there in _present(text, value, ignore_case) if not there]
     message = f"the text contains all {len(value)}"
@@ -163,20 +99,7 @@ def contains_all(
 def contains_any(
     output: Output, *, value: Texts, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains one of the values.
-
-    Args:
-        output: The output.
-        value: The parts to look for.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The result.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text contains one of the values."""
     text = text_of(output, path)
     there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
     message = f"the text contains {_listed(there)}"
@@ -189,20 +112,7 @@ def contains_any(
 def starts_with(
     output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text begins with the value.
-
-    Args:
-        output: The output.
-        value: The beginning.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The result.
-
-    Raises:
-        UnmetError: There is no text.
-    """
+    """Pass when the text begins with the value."""
     text = text_of(output, path)
     passed = text.startswith(value)
     if ignore_case:
@@ -222,22 +132,7 @@ def regex(
     ignore_case: bool = False,
     timeout_s: TimeoutSeconds = 1.0,
 ) -> AssertionResult:
-    """Pass when the pattern matches somewhere in the text.
-
-    Args:
-        output: The output.
-        value: A pattern of Python's `re`.
-        path: Where the text stands; None takes the whole output.
-        ignore_case: Whether capitals count as small letters.
-        timeout_s: Seconds the search may take.
-
-    Returns:
-        The result; `actual` is what matched first, None where nothing did.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: The search took too long.
-    """
+    """Pass when the pattern matches somewhere in the text."""
     text = text_of(output, path)
     found = search(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
     message = f"no part of the text matches {shown(value)}"
@@ -247,15 +142,7 @@ def regex(
 
 
 def same_json(one: object, other: object) -> bool:
-    """Whether two JSON values are the same value.
-
-    Args:
-        one: A JSON value.
-        other: Another.
-
-    Returns:
-        True when they are; 1 and 1.0 are one number, `true` and 1 are not the same.
-    """
+    """Whether two JSON values are the same value."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):

@@ -53,21 +53,9 @@ class Measured:
 
 
 def measured(output: Output, quantity: Quantity) -> Measured:
-    """How much of something making an output took.
-
-    The `agent:complete` events are added up: nodes that ran at the same time count both. Where
-    there are none, the output's own `duration_ms` and `usage` are taken.
-
-    Args:
-        output: The output.
-        quantity: What to measure.
-
-    Returns:
-        The amount, with its unit.
-
-    Raises:
-        UndecidedError: Nothing was measured, which is not zero.
-    """
+    """How much of something making an output took."""
+    # The `agent:complete` events are added up: nodes that ran at the same time count both. Where
+    # there are none, the output's own `duration_ms` and `usage` are taken.
     if quantity == "total_tokens":
         parts = (measured(output, "input_tokens"), measured(output, "output_tokens"))
         n_silent = max(part.n_silent for part in parts)

@@ -51,28 +51,11 @@ def meteor(
     gamma: float,
     synonyms: bool,  # noqa: FBT001 - the worker hands over a list of JSON values
 ) -> float:
-    """METEOR of a text: how many of its words a good text has, and how far they stand together.
-
-    Of P, the share of the text's words that are matched, and R, that of the reference's, it takes
-    the mean `P R / (alpha P + (1 - alpha) R)`; of it, `gamma (chunks / matches) ** beta` is taken
-    away. Words are matched when they are the same, then when their Porter stems are, then, with
-    `synonyms`, when WordNet has both in one set.
-
-    Args:
-        text: A text.
-        references: Good texts; the best of them counts.
-        alpha: The weight of R in the mean, on [0, 1].
-        beta: How the loss grows with the number of chunks.
-        gamma: The most that is lost, on [0, 1].
-        synonyms: Whether synonyms match.
-
-    Returns:
-        A number in [0, 1]; 0 where no word is matched. A text that is the reference scores
-        `1 - gamma / n ** beta`, for n words.
-
-    Raises:
-        LookupError: Synonyms are asked for, and there are no data of WordNet.
-    """
+    """METEOR of a text: how many of its words a good text has, and how far they stand together."""
+    # Of P, the share of the text's words that are matched, and R, that of the reference's, it takes
+    # the mean `P R / (alpha P + (1 - alpha) R)`; of it, `gamma (chunks / matches) ** beta` is taken
+    # away. Words are matched when they are the same, then when their Porter stems are, then, with
+    # `synonyms`, when WordNet has both in one set.
     found = meteor_score(
         [words(reference) for reference in references],
         words(text),
@@ -85,14 +68,7 @@ def meteor(
 
 
 def wordnet_fault() -> str | None:
-    """What keeps synonyms from being looked up on this machine.
-
-    Returns:
-        What is missing and how to get it; None where WordNet can be read.
-
-    Raises:
-        Exception: The data are there and broken; whatever nltk raises.
-    """
+    """What keeps synonyms from being looked up on this machine."""
     try:
         wordnet.ensure_loaded()
     except LookupError:

@@ -36,17 +36,7 @@ _LOAD_S = 60.0
 
 
 def usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic hands it over alone
-    """Whether synonyms are looked up, where they can be.
-
-    Args:
-        synonyms: Whether they are asked for.
-
-    Returns:
-        The same.
-
-    Raises:
-        InputError: They are asked for, and WordNet is not on this machine, or cannot be read.
-    """
+    """Whether synonyms are looked up, where they can be."""
     if not synonyms or find_spec("nltk") is None:  # the latter is told of the whole assertion
         return synonyms
     try:
@@ -74,22 +64,7 @@ def levenshtein(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when at most so many characters differ.
-
-    Args:
-        output: The output.
-        value: The text to compare with.
-        threshold: The largest edit distance that passes, in characters.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; `actual` is the distance, or one more than the threshold when it is larger.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when at most so many characters differ."""
     text = text_of(output, path)
     found = near(text_scores.edit_distance, text, value, threshold, timeout_s=timeout_s)
     passed = found <= threshold
@@ -108,23 +83,7 @@ def bleu(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the BLEU score of the text reaches the threshold.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
+    """Pass when the BLEU score of the text reaches the threshold."""
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("bleu", text, other, timeout_s=timeout_s)
     return _reaches("BLEU", found, threshold)
@@ -140,25 +99,8 @@ def chrf(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the chrF score of the text reaches the threshold.
-
-    chrF compares rows of characters, so that other forms of a word count in part.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
+    """Pass when the chrF score of the text reaches the threshold."""
+    # chrF compares rows of characters, so that other forms of a word count in part.
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("chrf", text, other, timeout_s=timeout_s)
     return _reaches("chrF", found, threshold)
@@ -178,30 +120,7 @@ def meteor(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the METEOR score of the text reaches the threshold.
-
-    Args:
-        output: The output.
-        value: The text to compare with, or several, of which the best counts; None takes the
-            case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
-            that there are no others.
-        beta: How fast the loss grows with the number of pieces the shared words stand in.
-        gamma: The most that is lost so, on [0, 1].
-        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
-            machine; else only equal words and equal stems do.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
+    """Pass when the METEOR score of the text reaches the threshold."""
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
     found = _in_worker(
@@ -223,24 +142,7 @@ def rouge_n(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        n: How many words a gram has.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
+    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold."""
     text, other = text_of(output, path), reference_text(value, case)
     found = near(text_scores.rouge_n, text, other, n, timeout_s=timeout_s)
     return _reaches(f"ROUGE-{n}", found, threshold)
@@ -256,23 +158,7 @@ def rouge_l(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the longest row of words both texts have in order is high enough.
-
-    Args:
-        output: The output.
-        value: The text to compare with; None takes the case's reference.
-        threshold: The score from which it passes, on [0, 1].
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-        case: The case.
-
-    Returns:
-        The result; `actual` and `value` are the score.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is nothing to compare with, or it took too long.
-    """
+    """Pass when the F1 of the longest row of words both texts have in order is high enough."""
     text, other = text_of(output, path), reference_text(value, case)
     found = near(text_scores.rouge_l, text, other, timeout_s=timeout_s)
     return _reaches("ROUGE-L", found, threshold)
@@ -281,39 +167,14 @@ def rouge_l(
 def near(
     measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
 ) -> float:
-    """How near two texts are, worked out here when they are short, else in the worker process.
-
-    Args:
-        measure: A function of `judgekit.checks.text_scores`.
-        text: A text.
-        other: Another.
-        arguments: What else the measure takes.
-        timeout_s: Seconds it may take.
-
-    Returns:
-        What the measure says.
-
-    Raises:
-        UndecidedError: It took too long.
-    """
+    """How near two texts are, worked out here when they are short, else in the worker process."""
     if len(text) * len(other) <= _QUICK:
         return measure(text, other, *arguments)
     return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
 
 
 def reference_text(value: str | None, case: Case | None) -> str:
-    """What a text is compared with.
-
-    Args:
-        value: What the spec gives; None takes the case's reference.
-        case: The case.
-
-    Returns:
-        The text.
-
-    Raises:
-        UndecidedError: There is none.
-    """
+    """What a text is compared with."""
     if value is not None:
         return value
     if case is None or not isinstance(case.reference, str):

@@ -75,27 +75,9 @@ def combine(
     judged_passed: bool | None = None,
     judged_feedback: str | None = None,
 ) -> StrategyOutcome:
-    """What was found under a plan comes to.
-
-    What is missing is never counted as 0: the value is None, and it passes or fails only where
-    it would do so whatever the missing parts were.
-
-    Args:
-        plan: What was to be done.
-        checks: Results of `plan.assertions`, in their order.
-        scores: Scores of `plan.scorers`, in their order; one that is not there leaves its part
-            undecided.
-        judged_value: The value of the judge's verdict on [0, 1]; None where there is none.
-        judged_passed: Whether the verdict passes, which a rubric with required criteria knows
-            better than the value.
-        judged_feedback: What the judge said.
-
-    Returns:
-        Value, pass and why.
-
-    Raises:
-        ValueError: There are not as many results as assertions.
-    """
+    """What was found under a plan comes to."""
+    # What is missing is never counted as 0: the value is None, and it passes or fails only where it
+    # would do so whatever the missing parts were.
     if len(checks) != len(plan.assertions):
         raise ValueError(f"{len(checks)} results for {len(plan.assertions)} assertions")
     judged = (judged_value, judged_passed, judged_feedback)

@@ -59,17 +59,7 @@ _OFFERED = 100
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> Steps:
-    """The keys of a path.
-
-    Args:
-        path: The path as it is written.
-
-    Returns:
-        Its keys; at least one.
-
-    Raises:
-        InputError: It is empty, or a dot, quote or bracket is out of place.
-    """
+    """The keys of a path."""
     steps = []
     at = 0
     while at < len(path):
@@ -97,25 +87,12 @@ PathText = Annotated[str, AfterValidator(_checked)]
 
 
 def look_up(output: Output, path: str) -> JsonValue:
-    """What stands at a path in an output.
-
-    `outputs.…` is looked for in the output's data with that prefix and without it; the output's
-    own text answers `outputs.main.text` and `text` where the data has no such place. The fields
-    of the output (`usage`, `metadata`, `trace`, `duration_ms`, …) answer by their names, `events`
-    and `runId` are other names of `trace` and `run_id`, `snapshot` is one of the data, and any
-    other first key is looked for in the data.
-
-    Args:
-        output: The output.
-        path: The path.
-
-    Returns:
-        The value, as plain JSON.
-
-    Raises:
-        UnmetError: Nothing stands there; names the nearest part that is there.
-        InputError: The path cannot be read.
-    """
+    """What stands at a path in an output."""
+    # `outputs.…` is looked for in the output's data with that prefix and without it; the output's
+    # own text answers `outputs.main.text` and `text` where the data has no such place. The fields
+    # of the output (`usage`, `metadata`, `trace`, `duration_ms`, …) answer by their names, `events`
+    # and `runId` are other names of `trace` and `run_id`, `snapshot` is one of the data, and any
+    # other first key is looked for in the data.
     steps = parse_path(path)
     if output.data is None and output.text is not None and steps in _TEXT_PATHS:
         return output.text
@@ -130,18 +107,7 @@ def look_up(output: Output, path: str) -> JsonValue:
 
 
 def find_in(value: JsonValue, path: str) -> tuple[bool, JsonValue]:
-    """What stands at a path in a JSON value.
-
-    Args:
-        value: The value.
-        path: The path, from the value on.
-
-    Returns:
-        Whether anything stands there, and what does.
-
-    Raises:
-        InputError: The path cannot be read.
-    """
+    """What stands at a path in a JSON value."""
     steps = parse_path(path)
     depth, found = _walk(value, steps)
     is_there = depth == len(steps)

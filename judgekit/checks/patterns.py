@@ -30,18 +30,7 @@ _LONGEST = 100_000
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
-    """A pattern, compiled.
-
-    Args:
-        pattern: A pattern of Python's `re`.
-        ignore_case: Whether capitals count as small letters.
-
-    Returns:
-        The compiled pattern.
-
-    Raises:
-        InputError: It is no pattern, with the character where it breaks off; or it is too long.
-    """
+    """A pattern, compiled."""
     if len(pattern) > PATTERN_MAX:
         raise InputError(f"a pattern has {len(pattern)} characters, the limit is {PATTERN_MAX}")
     try:
@@ -67,22 +56,7 @@ PatternText = Annotated[str, AfterValidator(_checked)]
 def search(
     pattern: str, text: str, *, ignore_case: bool = False, whole: bool = False, timeout_s: float = 1
 ) -> str | None:
-    """The first part of a text that a pattern matches.
-
-    Args:
-        pattern: A pattern of Python's `re`.
-        text: The text.
-        ignore_case: Whether capitals count as small letters.
-        whole: Whether the whole text must match.
-        timeout_s: Seconds the search may take.
-
-    Returns:
-        The part that matches; None where nothing does.
-
-    Raises:
-        InputError: It is no pattern.
-        UndecidedError: The search took too long.
-    """
+    """The first part of a text that a pattern matches."""
     rule = compiled(pattern, ignore_case=ignore_case)
     if _is_quick(pattern, len(text)):
         found = rule.fullmatch(text) if whole else rule.search(text)
@@ -93,12 +67,10 @@ def search(
 
 @lru_cache(maxsize=1024)
 def _longest_quick_text(pattern: str) -> int:
-    """Up to how many characters a text is surely searched at once, whatever it says.
-
-    Without groups nothing is repeated that is repeated itself. From each place of the text the
-    parts of the pattern are tried one after the other, once for each way its optional ones may
-    go, and once more for each length that an open repeat may have.
-    """
+    """Up to how many characters a text is surely searched at once, whatever it says."""
+    # Without groups nothing is repeated that is repeated itself. From each place of the text the
+    # parts of the pattern are tried one after the other, once for each way its optional ones may
+    # go, and once more for each length that an open repeat may have.
     bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
     n_repeated = sum(int(count) for count in _FIXED_REPEAT.findall(bare))
     bare = _FIXED_REPEAT.sub("", bare)

@@ -81,17 +81,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 
 
 def find_profile(name: str) -> Profile:
-    """The profile of that name.
-
-    Args:
-        name: `deterministic`, `structured`, `flexible`, `creative` or `enterprise`.
-
-    Returns:
-        The profile.
-
-    Raises:
-        UnknownNameError: When none is called so; lists the near ones.
-    """
+    """The profile of that name."""
     if name not in PROFILES:
         raise UnknownNameError("profile", name, get_args(ProfileName))
     return PROFILES[name]

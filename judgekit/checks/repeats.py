@@ -62,14 +62,7 @@ class PassOfK:
 
 
 def case_repeats(passed: Mapping[str, Sequence[bool | None]]) -> tuple[CaseRepeats, ...]:
-    """The answers to each case, counted.
-
-    Args:
-        passed: By case, whether each of its answers passed; None where that is undecided.
-
-    Returns:
-        One count for each case, in the given order.
-    """
+    """The answers to each case, counted."""
     return tuple(
         CaseRepeats(
             case_id,
@@ -82,53 +75,20 @@ def case_repeats(passed: Mapping[str, Sequence[bool | None]]) -> tuple[CaseRepea
 
 
 def flaky_cases(passed: Mapping[str, Sequence[bool | None]]) -> tuple[CaseRepeats, ...]:
-    """The cases that neither always nor never pass, most undecisive first.
-
-    Args:
-        passed: By case, whether each of its answers passed; None where that is undecided.
-
-    Returns:
-        Their counts; those whose rate is nearest to one half come first.
-    """
+    """The cases that neither always nor never pass, most undecisive first."""
     flaky = [case for case in case_repeats(passed) if case.is_flaky]
     return tuple(sorted(flaky, key=lambda case: abs((case.rate or 0.0) - 0.5)))
 
 
 def pass_at(passed: Mapping[str, Sequence[bool | None]], k: int, *, level: float = 0.95) -> PassOfK:
-    """pass@k: the chance that at least one of k answers to a case passes.
-
-    Args:
-        passed: By case, whether each of its answers passed; None where that is undecided.
-        k: How many tries are allowed, 1 or more.
-        level: Confidence level of the interval, in (0, 1).
-
-    Returns:
-        The unbiased estimate, averaged over cases.
-
-    Raises:
-        ValueError: `k` is less than 1.
-        NotEnoughDataError: No case has k decided answers.
-    """
+    """pass@k: the chance that at least one of k answers to a case passes."""
     return _of_k(passed, k, every=False, level=level)
 
 
 def pass_hat(
     passed: Mapping[str, Sequence[bool | None]], k: int, *, level: float = 0.95
 ) -> PassOfK:
-    """pass^k: the chance that all of k answers to a case pass.
-
-    Args:
-        passed: By case, whether each of its answers passed; None where that is undecided.
-        k: How many answers all have to pass, 1 or more.
-        level: Confidence level of the interval, in (0, 1).
-
-    Returns:
-        The unbiased estimate, averaged over cases.
-
-    Raises:
-        ValueError: `k` is less than 1.
-        NotEnoughDataError: No case has k decided answers.
-    """
+    """pass^k: the chance that all of k answers to a case pass."""
     return _of_k(passed, k, every=True, level=level)
 
 

@@ -68,15 +68,7 @@ def score_output(
 
 
 def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
-    """Refuse scorers that are unsound, before anything is run.
-
-    Args:
-        scorers: Names, specs, or declared functions.
-        registry: The scorers there are; None takes the built-in and installed ones.
-
-    Raises:
-        InputError: Something is wrong; lists every fault with its place.
-    """
+    """Refuse scorers that are unsound, before anything is run."""
     known = scorer_registry() if registry is None else registry
     faults: list[SpecFault] = []
     for place, spec in enumerate(scorers):

@@ -18,14 +18,7 @@ _FUNCTION = "evaluate"
 
 
 def defines_evaluate(source: str) -> bool:
-    """Whether a script defines the function that is to be called.
-
-    Args:
-        source: The script.
-
-    Returns:
-        Whether `evaluate` is bound at its top level.
-    """
+    """Whether a script defines the function that is to be called."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == _FUNCTION:
             return True
@@ -41,18 +34,7 @@ def defines_evaluate(source: str) -> bool:
 
 
 def answer(path: str, request: dict[str, object]) -> str:
-    """What a script's `evaluate` says, as JSON.
-
-    Args:
-        path: The script.
-        request: `output`, `case` and `params`; as many are handed in as the function takes.
-
-    Returns:
-        JSON text.
-
-    Raises:
-        Exception: Whatever the script raises.
-    """
+    """What a script's `evaluate` says, as JSON."""
     function = runpy.run_path(path, run_name="judgekit_script")[_FUNCTION]
     given = [request["output"], request["case"], request["params"]]
     taken = inspect.signature(function).parameters.values()
@@ -66,11 +48,7 @@ def answer(path: str, request: dict[str, object]) -> str:
 
 
 def main(path: str) -> None:
-    """Run a script on the request in stdin.
-
-    Args:
-        path: The script.
-    """
+    """Run a script on the request in stdin."""
     sys.path.insert(0, os.path.dirname(path))  # noqa: PTH120 - a script may import its siblings
     sys.argv = [path]
     with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs 10 ms to import

@@ -55,9 +55,5 @@ class Scripted(Record):
         return self
 
     def as_value(self) -> float:
-        """The answer as a number.
-
-        Returns:
-            Its value on [0, 1]; 1 or 0 where it only said yes or no.
-        """
+        """The answer as a number."""
         return self.value if self.value is not None else float(bool(self.passed))

@@ -84,54 +84,22 @@ class Declared:
 
 
 def assertion(name: str) -> Callable[[_A], _A]:
-    """Declare a function to be an assertion.
-
-    The function takes the output, then keyword-only parameters with type hints; a spec such as
-    `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` is handed the
-    case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
-
-    Args:
-        name: The assertion's name: dotted, `acme.max_words`.
-
-    Returns:
-        A decorator that gives the function its name and changes nothing else.
-
-    Raises:
-        InputError: The name is blank, or the function's signature is another.
-    """
+    """Declare a function to be an assertion."""
+    # The function takes the output, then keyword-only parameters with type hints; a spec such as
+    # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` is handed the
+    # case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
     return lambda function: _marked(function, name)
 
 
 def scorer(name: str) -> Callable[[_S], _S]:
-    """Declare a function to be a scorer.
-
-    As `assertion`, but the function returns a `Score`.
-
-    Args:
-        name: The scorer's name: dotted, `acme.brevity`.
-
-    Returns:
-        A decorator that gives the function its name and changes nothing else.
-
-    Raises:
-        InputError: The name is blank, or the function's signature is another.
-    """
+    """Declare a function to be a scorer."""
+    # As `assertion`, but the function returns a `Score`.
     return lambda function: _marked(function, name)
 
 
 @cache
 def declared(function: Callable[..., object]) -> Declared:
-    """What an assertion or a scorer says of itself.
-
-    Args:
-        function: A function declared with `assertion` or `scorer`.
-
-    Returns:
-        Its name and its parameters.
-
-    Raises:
-        InputError: It was not declared, or the type hint of a parameter cannot be resolved.
-    """
+    """What an assertion or a scorer says of itself."""
     name = getattr(function, _MARK, None)
     if not isinstance(name, str):
         raise InputError(

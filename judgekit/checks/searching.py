@@ -9,20 +9,7 @@ warnings.simplefilter("ignore")
 
 
 def search(pattern: str, text: str, ignore_case: bool, whole: bool) -> str | None:  # noqa: FBT001
-    """The first part of a text that a pattern matches.
-
-    Args:
-        pattern: A pattern of Python's `re`.
-        text: The text.
-        ignore_case: Whether capitals count as small letters.
-        whole: Whether the whole text must match.
-
-    Returns:
-        The part; None where nothing matches.
-
-    Raises:
-        re.error: It is no pattern.
-    """
+    """The first part of a text that a pattern matches."""
     rule = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     found = rule.fullmatch(text) if whole else rule.search(text)
     return None if found is None else found.group()

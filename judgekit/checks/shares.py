@@ -10,14 +10,7 @@ if TYPE_CHECKING:
 
 
 def shares(weights: Sequence[float]) -> list[float]:
-    """The share of each weight in their sum, also where that is larger than any float.
-
-    Args:
-        weights: Weights, 0 or more and finite.
-
-    Returns:
-        Shares, which sum to 1; zeros where no weight is above 0.
-    """
+    """The share of each weight in their sum, also where that is larger than any float."""
     most = max(weights, default=0.0)
     if not most:
         return [0.0] * len(weights)

@@ -37,27 +37,15 @@ class SimilarityMeans:
     """What turns texts into vectors; None takes what is installed."""
 
     def arguments(self) -> dict[str, object]:
-        """The same as parameters of the scorer.
-
-        Returns:
-            Parameters by name.
-        """
+        """The same as parameters of the scorer."""
         given: dict[str, object] = {"method": self.method}
         return given if self.embed is None else {**given, "embed": self.embed}
 
 
 def similar_entry(means: SimilarityMeans) -> Entry:
-    """The assertion `similar`, for the registry of a run.
-
-    `{"type": "similar", "value": "30 days", "threshold": 0.8}`; without a value the case's
-    reference is compared with.
-
-    Args:
-        means: How the similarity is measured.
-
-    Returns:
-        The entry.
-    """
+    """The assertion `similar`, for the registry of a run."""
+    # `{"type": "similar", "value": "30 days", "threshold": 0.8}`; without a value the case's
+    # reference is compared with.
 
     @assertion(SIMILAR)
     def similar(

@@ -71,18 +71,7 @@ class Check:
     """For a group: its members."""
 
     def call(self, output: Output, case: Case | None) -> object:
-        """What the assertion says of an output.
-
-        Args:
-            output: The output.
-            case: The case, for an assertion that looks at it.
-
-        Returns:
-            An `AssertionResult`, if the assertion keeps to its contract.
-
-        Raises:
-            Exception: Whatever the assertion raises.
-        """
+        """What the assertion says of an output."""
         function = cast("Callable[..., object]", self.function)
         return function(output, case=case) if self.wants_case else function(output)
 
@@ -90,16 +79,7 @@ class Check:
 def read_specs(
     specs: object, *, registry: Registry | None = None, where: Place = ("assertions",)
 ) -> tuple[list[Check], list[SpecFault]]:
-    """Read specs.
-
-    Args:
-        specs: A list of mappings, each with a `type` and that assertion's parameters.
-        registry: The assertions there are; None takes the built-in and installed ones.
-        where: Where the list stands, for the faults.
-
-    Returns:
-        The checks of the sound specs, and every fault of the others.
-    """
+    """Read specs."""
     reader = _Reader(assertion_registry() if registry is None else registry)
     checks = reader.read_all(specs, where, depth=0)
     return checks, reader.faults
@@ -108,16 +88,7 @@ def read_specs(
 def check_specs(
     specs: object, *, registry: Registry | None = None, where: Place = ("assertions",)
 ) -> None:
-    """Refuse specs that are unsound, before anything is run.
-
-    Args:
-        specs: A list of mappings, each with a `type` and that assertion's parameters.
-        registry: The assertions there are; None takes the built-in and installed ones.
-        where: Where the list stands, for the message.
-
-    Raises:
-        InputError: Something is wrong; lists every fault with its place, type and parameter.
-    """
+    """Refuse specs that are unsound, before anything is run."""
     refuse_faults(read_specs(specs, registry=registry, where=where)[1])
 
 

@@ -24,16 +24,7 @@ _TRIED = 20
 
 
 def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
-    """Why a text is no SQL.
-
-    Args:
-        text: One statement or more.
-        dialect: The dialect, in sqlglot's words; None takes its own, which is the widest.
-        tables: The only tables that may be named; None allows any.
-
-    Returns:
-        The fault; None where there is none.
-    """
+    """Why a text is no SQL."""
     from sqlglot import parse  # noqa: PLC0415 - slow to import
     from sqlglot.errors import SqlglotError  # noqa: PLC0415 - slow to import
 
@@ -50,18 +41,8 @@ def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str |
 
 
 def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
-    """Why a text holds no SQL.
-
-    Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
-
-    Args:
-        text: The text.
-        dialect: The dialect.
-        tables: The only tables that may be named; None allows any.
-
-    Returns:
-        The fault of the first candidate; None where one is SQL.
-    """
+    """Why a text holds no SQL."""
+    # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
     first = None
     for n, candidate in enumerate(_candidates(text)):
         fault = sql_fault(candidate, dialect, tables)

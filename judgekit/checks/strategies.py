@@ -111,25 +111,10 @@ def plan_evaluation(
     *,
     rubric: str | Rubric | None = None,
 ) -> EvaluationPlan:
-    """What has to be done to evaluate a case.
-
-    The case's own strategy comes first, then the first default of the profile that the case has
-    what is needed for; without either, a judge is asked where there is a rubric. Assertions that
-    are no part of the strategy must hold besides. No script is run and no file is opened.
-
-    Args:
-        case: The case.
-        profile: The suite's profile, or its name.
-        rubric: The suite's rubric.
-
-    Returns:
-        The plan.
-
-    Raises:
-        DatasetError: The case lacks what its strategy compares with, so that it cannot fail;
-            names the case and what is missing.
-        UnknownNameError: There is no such profile.
-    """
+    """What has to be done to evaluate a case."""
+    # The case's own strategy comes first, then the first default of the profile that the case has
+    # what is needed for; without either, a judge is asked where there is a rubric. Assertions that
+    # are no part of the strategy must hold besides. No script is run and no file is opened.
     profile = find_profile(profile) if isinstance(profile, str) else profile
     planner = _Planner(case, profile, rubric)
     strategy = planner.strategy()

@@ -25,20 +25,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def text_of(output: Output, path: str | None) -> str:
-    """The text a check looks at.
-
-    Args:
-        output: The output.
-        path: Where the text stands; None takes the output's text, or its data as a JSON text
-            where it has no text.
-
-    Returns:
-        The text; data that is no text is given as JSON.
-
-    Raises:
-        UnmetError: Nothing stands at the path, or there is neither text nor data.
-        UndecidedError: There is no output, because it is an error.
-    """
+    """The text a check looks at."""
     if path is None and output.text is not None:
         return output.text
     found = value_of(output, path)
@@ -46,19 +33,7 @@ def text_of(output: Output, path: str | None) -> str:
 
 
 def value_of(output: Output, path: str | None) -> JsonValue:
-    """The value a check looks at.
-
-    Args:
-        output: The output.
-        path: Where it stands; None takes the output's text, or its data where it has no text.
-
-    Returns:
-        A JSON value.
-
-    Raises:
-        UnmetError: Nothing stands at the path, or there is neither text nor data.
-        UndecidedError: There is no output, because it is an error.
-    """
+    """The value a check looks at."""
     if path is not None:
         try:
             return look_up(output, path)
@@ -74,14 +49,7 @@ def value_of(output: Output, path: str | None) -> JsonValue:
 
 
 def kept(value: JsonValue) -> JsonValue:
-    """A value as a result keeps it: a long text or a large structure is cut and says so.
-
-    Args:
-        value: What was found.
-
-    Returns:
-        The value, or the beginning of its text.
-    """
+    """A value as a result keeps it: a long text or a large structure is cut and says so."""
     if isinstance(value, str):
         return value if len(value) <= KEPT else f"{value[:KEPT]}… ({len(value)} characters)"
     if isinstance(value, dict | list):
@@ -91,14 +59,7 @@ def kept(value: JsonValue) -> JsonValue:
 
 
 def shown(value: JsonValue) -> str:
-    """A value as a message shows it.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        Its JSON text, short.
-    """
+    """A value as a message shows it."""
     if isinstance(value, str):
         return _quoted(value[: SHOWN + 1])
     text = json_text(value)
@@ -106,14 +67,7 @@ def shown(value: JsonValue) -> str:
 
 
 def json_text(value: JsonValue) -> str:
-    """A value as one JSON text, characters as they are.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        The text.
-    """
+    """A value as one JSON text, characters as they are."""
     return _ENCODER.encode(value)
 
 

@@ -32,17 +32,7 @@ _CHECK_S = 10.0
 
 
 def sound_schema(schema: JsonValue) -> JsonValue:
-    """A JSON Schema that can be used.
-
-    Args:
-        schema: What should be one.
-
-    Returns:
-        The schema.
-
-    Raises:
-        InputError: It is none, or refers to another document.
-    """
+    """A JSON Schema that can be used."""
     try:
         fault = _schema_fault(json.dumps(schema, sort_keys=True))
     except UndecidedError as error:
@@ -71,22 +61,7 @@ def is_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is JSON, and satisfies the schema where there is one.
-
-    Args:
-        output: The output.
-        schema: A JSON Schema, draft 2020-12 unless it says otherwise; references to other
-            documents are refused.
-        path: Where the text stands; None takes the whole output, data as it is.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message lists what the schema finds wrong.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text is JSON, and satisfies the schema where there is one."""
     text = text_of(output, path)
     try:
         if schema is None:
@@ -107,21 +82,7 @@ def contains_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one.
-
-    Args:
-        output: The output.
-        schema: A JSON Schema, as for `is-json`.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message lists what the schema finds wrong with the first one.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one."""
     text = text_of(output, path)
     found = bounded("judgekit.checks.json_form:contained_json", text, schema, timeout_s=timeout_s)
     faults = found[1] if isinstance(found, list) else []
@@ -137,23 +98,8 @@ def is_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is a well-formed XML document.
-
-    Entities are neither expanded nor fetched.
-
-    Args:
-        output: The output.
-        required_elements: Elements that must be there, each as a dotted path from the root.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault with line and column.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text is a well-formed XML document."""
+    # Entities are neither expanded nor fetched.
     text = text_of(output, path)
     fault = _fault("xml_form:xml_fault", text, required_elements or [], timeout_s=timeout_s)
     return _result(text, fault, "XML")
@@ -167,21 +113,7 @@ def contains_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a well-formed XML element.
-
-    Args:
-        output: The output.
-        required_elements: Elements that must be there, each as a dotted path from that element.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault of the first element.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text holds a well-formed XML element."""
     text = text_of(output, path)
     required = required_elements or []
     fault = _fault("xml_form:contained_xml_fault", text, required, timeout_s=timeout_s)
@@ -192,20 +124,7 @@ def contains_xml(
 def is_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text is HTML: known elements, properly nested, with no text around them.
-
-    Args:
-        output: The output.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the first fault with its line.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text is HTML: known elements, properly nested, with no text around them."""
     text = text_of(output, path)
     return _result(text, _fault("html_form:html_fault", text, timeout_s=timeout_s), "HTML")
 
@@ -214,20 +133,7 @@ def is_html(
 def contains_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text holds an HTML element: one that has no content, or is closed.
-
-    Args:
-        output: The output.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text holds an HTML element: one that has no content, or is closed."""
     text = text_of(output, path)
     there = bounded("judgekit.checks.html_form:contains_html", text, timeout_s=timeout_s)
     return _result(text, None if there else "there is no element", "HTML", verb="holds")
@@ -242,22 +148,7 @@ def is_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is SQL: one statement or more, and nothing else.
-
-    Args:
-        output: The output.
-        dialect: The dialect; None takes a wide one.
-        tables: The only tables that may be named; None allows any.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault with line and column.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text is SQL: one statement or more, and nothing else."""
     text = text_of(output, path)
     fault = _fault("sql_form:sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _result(text, fault, "SQL")
@@ -272,22 +163,7 @@ def contains_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement.
-
-    Args:
-        output: The output.
-        dialect: The dialect; None takes a wide one.
-        tables: The only tables that may be named; None allows any.
-        path: Where the text stands; None takes the whole output.
-        timeout_s: Seconds the check may take.
-
-    Returns:
-        The result; its message names the fault of the first candidate.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: It took too long.
-    """
+    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement."""
     text = text_of(output, path)
     fault = _fault("sql_form:contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _result(text, fault, "SQL", verb="holds")

@@ -14,16 +14,7 @@ _WORD = re.compile(r"\w+")
 
 
 def edit_distance(text: str, reference: str, most: int) -> int:
-    """The least number of characters to insert, delete or replace to make one text the other.
-
-    Args:
-        text: A text.
-        reference: Another.
-        most: Above it the exact distance does not matter.
-
-    Returns:
-        The distance, or `most + 1` where it is larger than `most`.
-    """
+    """The least number of characters to insert, delete or replace to make one text the other."""
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - a native library
 
     # No distance is larger than the longer text; and rapidfuzz takes no number of any size.
@@ -33,15 +24,7 @@ def edit_distance(text: str, reference: str, most: int) -> int:
 
 
 def word_ratio(text: str, reference: str) -> float:
-    """How alike two texts are in their words, whatever their order.
-
-    Args:
-        text: A text.
-        reference: Another.
-
-    Returns:
-        A number in [0, 1]: rapidfuzz's token sort ratio of the small letters and digits.
-    """
+    """How alike two texts are in their words, whatever their order."""
     from rapidfuzz.fuzz import token_sort_ratio  # noqa: PLC0415 - a native library
 
     one, other = (" ".join(words(part)) for part in (text, reference))
@@ -51,31 +34,14 @@ def word_ratio(text: str, reference: str) -> float:
 
 
 def rouge_n(text: str, reference: str, n: int) -> float:
-    """ROUGE-N: the F1 of the n-grams of words that two texts share.
-
-    Args:
-        text: A text.
-        reference: A good text.
-        n: How many words a gram has.
-
-    Returns:
-        A number in [0, 1]; 0 where either has no n-gram.
-    """
+    """ROUGE-N: the F1 of the n-grams of words that two texts share."""
     ours, theirs = (_grams(words(part), n) for part in (text, reference))
     shared = (ours & theirs).total()
     return _f1(shared, ours.total(), theirs.total())
 
 
 def rouge_l(text: str, reference: str) -> float:
-    """ROUGE-L: the F1 of the longest row of words that both texts have in this order.
-
-    Args:
-        text: A text.
-        reference: A good text.
-
-    Returns:
-        A number in [0, 1]; 0 where either has no word.
-    """
+    """ROUGE-L: the F1 of the longest row of words that both texts have in this order."""
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - a native library
 
     ours, theirs = words(text), words(reference)
@@ -83,50 +49,21 @@ def rouge_l(text: str, reference: str) -> float:
 
 
 def bleu(text: str, reference: str) -> float:
-    """BLEU of one sentence or text.
-
-    Args:
-        text: A text.
-        reference: A good text.
-
-    Returns:
-        A number in [0, 1].
-
-    Raises:
-        ImportError: sacrebleu is not installed.
-    """
+    """BLEU of one sentence or text."""
     from sacrebleu import sentence_bleu  # noqa: PLC0415 - slow to import
 
     return _share(sentence_bleu(text, [reference]).score)
 
 
 def chrf(text: str, reference: str) -> float:
-    """The F-score of the n-grams of characters that two texts share.
-
-    Args:
-        text: A text.
-        reference: A good text.
-
-    Returns:
-        A number in [0, 1].
-
-    Raises:
-        ImportError: sacrebleu is not installed.
-    """
+    """The F-score of the n-grams of characters that two texts share."""
     from sacrebleu import sentence_chrf  # noqa: PLC0415 - slow to import
 
     return _share(sentence_chrf(text, [reference]).score)
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: letters and digits, in small letters.
-
-    Args:
-        text: A text.
-
-    Returns:
-        The words, in order.
-    """
+    """The words of a text: letters and digits, in small letters."""
     return _WORD.findall(text.casefold())
 
 

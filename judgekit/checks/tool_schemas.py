@@ -55,22 +55,8 @@ Tools = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_sound_t
 def tool_calls_valid(
     output: Output, *, tools: Tools, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when every tool call names one of the tools and its arguments fit the tool's schema.
-
-    The calls are those of the output's data, of its text where that is JSON, or of its trace.
-
-    Args:
-        output: The output.
-        tools: The tools there are.
-        timeout_s: Seconds the check of one call may take.
-
-    Returns:
-        The result; `actual` lists the calls.
-
-    Raises:
-        UnmetError: There is no tool call.
-        UndecidedError: It took too long, or there is no output.
-    """
+    """Pass when every tool call names one of the tools and its arguments fit the tool's schema."""
+    # The calls are those of the output's data, of its text where that is JSON, or of its trace.
     calls = _calls(output)
     if not calls:
         raise UnmetError("the output makes no tool call")

@@ -41,20 +41,7 @@ _SHOWN = 8
 def tool_used(
     output: Output, *, tool: Name, at_least: Count = 1, at_most: Count | None = None
 ) -> AssertionResult:
-    """Pass when a tool was called, as often as it should be.
-
-    Args:
-        output: The output.
-        tool: The tool.
-        at_least: How often at least.
-        at_most: How often at most; None sets no limit.
-
-    Returns:
-        The result; `actual` is how often it was called.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when a tool was called, as often as it should be."""
     calls = tool_calls(output)
     n = sum(call.tool == tool for call in calls)
     passed = n >= at_least and (at_most is None or n <= at_most)
@@ -66,18 +53,7 @@ def tool_used(
 
 @assertion("trajectory.tool_never_used")
 def tool_never_used(output: Output, *, tool: Name | Tools) -> AssertionResult:
-    """Pass when none of the tools was called.
-
-    Args:
-        output: The output.
-        tool: The tool, or several.
-
-    Returns:
-        The result; `actual` is the steps in which one was called.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when none of the tools was called."""
     barred = {tool} if isinstance(tool, str) else set(tool)
     found = [call for call in tool_calls(output) if call.tool in barred]
     message = f"{_named(sorted(barred))} was never called"
@@ -95,21 +71,7 @@ def arguments_match(
     mode: ArgumentsMode = "superset",
     which: Literal["any", "all", "first", "last"] = "any",
 ) -> AssertionResult:
-    """Pass when a tool was called with the right arguments.
-
-    Args:
-        output: The output.
-        call: The call as it should be.
-        mode: How arguments are compared where the call does not say.
-        which: Which calls of the tool must be so.
-
-    Returns:
-        The result; `actual` is the arguments of its calls.
-
-    Raises:
-        UnmetError: The tool was not called.
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
+    """Pass when a tool was called with the right arguments."""
     calls = tool_calls(output)
     made = [each for each in calls if each.tool == call.tool]
     if not made:
@@ -134,20 +96,7 @@ def matches(
     mode: OrderMode = "strict",
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the tool calls stand to the expected ones as they should.
-
-    Args:
-        output: The output.
-        calls: The expected calls, in their order.
-        mode: `strict`, `in_order`, `unordered`, `subset` or `superset`.
-        arguments: How arguments are compared where an expected call does not say.
-
-    Returns:
-        The result; `actual` is the calls that were made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
+    """Pass when the tool calls stand to the expected ones as they should."""
     made = tool_calls(output)
     if mode in {"strict", "in_order"}:
         why = _why_out_of_order(made, calls, mode, arguments)
@@ -165,20 +114,7 @@ def f1(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the calls and the expected ones coincide well enough in both directions.
-
-    Args:
-        output: The output.
-        calls: The expected calls; their order is free.
-        threshold: The least F1, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
-
-    Returns:
-        The result; `value` is the F1, `actual` has precision, recall and the calls.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
+    """Pass when the calls and the expected ones coincide well enough in both directions."""
     made = tool_calls(output)
     n_right = len(pairs(made, calls, arguments))
     n_both = len(made) + len(calls)
@@ -194,20 +130,7 @@ def precision(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when enough of the calls that were made are expected ones.
-
-    Args:
-        output: The output.
-        calls: The expected calls; their order is free.
-        threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
-
-    Returns:
-        The result; `value` is the share, 1 where no call was made.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
+    """Pass when enough of the calls that were made are expected ones."""
     made = tool_calls(output)
     n_right = len(pairs(made, calls, arguments))
     return _share(_of(n_right, made), threshold, "precision", made, calls, n_right)
@@ -221,20 +144,7 @@ def recall(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when enough of the expected calls were made.
-
-    Args:
-        output: The output.
-        calls: The expected calls; their order is free.
-        threshold: The least share, on [0, 1].
-        arguments: How arguments are compared where an expected call does not say.
-
-    Returns:
-        The result; `value` is the share, 1 where no call was expected.
-
-    Raises:
-        UndecidedError: There is no trace, or a pattern took too long.
-    """
+    """Pass when enough of the expected calls were made."""
     made = tool_calls(output)
     n_right = len(pairs(made, calls, arguments))
     return _share(_of(n_right, calls), threshold, "recall", made, calls, n_right)

@@ -39,20 +39,7 @@ def no_loop(
     max_cycles: AtLeastOne = 2,
     ignoring: list[Name] | None = None,
 ) -> AssertionResult:
-    """Pass when the agent did not go round in circles.
-
-    Args:
-        output: The output.
-        max_repeats: How often one call with the same arguments may be made in all.
-        max_cycles: How often in a row one sequence of two or more different calls may be made.
-        ignoring: Tools that may be called again and again, such as one that waits.
-
-    Returns:
-        The result; `actual` is the number of the most frequent call.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when the agent did not go round in circles."""
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
     counted = Counter(keys).most_common(1)
@@ -71,20 +58,7 @@ def no_loop(
 
 @assertion("trajectory.steps.max")
 def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) -> AssertionResult:
-    """Pass when the agent took at most so many steps.
-
-    Args:
-        output: The output.
-        value: The most steps.
-        types: The types of events that are steps; None takes what the agent did: its tool calls,
-            its messages and the nodes it entered, not what came back or was only noted.
-
-    Returns:
-        The result; `actual` is the number of steps.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when the agent took at most so many steps."""
     trace = trace_of(output)
     n = sum(_is_step(event) if types is None else event.type in types for event in trace)
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} steps, at most {value}")
@@ -92,19 +66,7 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
 
 @assertion("trajectory.tool_calls.max")
 def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) -> AssertionResult:
-    """Pass when tools were called at most so often.
-
-    Args:
-        output: The output.
-        value: The most calls.
-        tool: The tool whose calls count; None counts the calls of all.
-
-    Returns:
-        The result; `actual` is the number of calls.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when tools were called at most so often."""
     n = sum(tool is None or call.tool == tool for call in tool_calls(output))
     what = "tool calls" if tool is None else f"calls of {tool}"
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} {what}, at most {value}")
@@ -112,55 +74,21 @@ def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) ->
 
 @assertion("trajectory.node_executed")
 def node_executed(output: Output, *, node: Name) -> AssertionResult:
-    """Pass when a node of the workflow was entered, as its events show.
-
-    Args:
-        output: The output.
-        node: The node's id.
-
-    Returns:
-        The result; `actual` is the nodes that were.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when a node of the workflow was entered, as its events show."""
     trace_of(output)
     return behavior.node_executed(output, node_id=node)
 
 
 @assertion("trajectory.node_invocations.max")
 def max_node_invocations(output: Output, *, node: Name, value: Count) -> AssertionResult:
-    """Pass when a node was entered at most so often.
-
-    Args:
-        output: The output.
-        node: The node's id.
-        value: The most times.
-
-    Returns:
-        The result; `actual` is how often it was.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when a node was entered at most so often."""
     trace_of(output)
     return behavior.node_invocations(output, node_id=node, value=value)
 
 
 @assertion("trajectory.no_tool_errors")
 def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResult:
-    """Pass when no call of a tool ended in an error.
-
-    Args:
-        output: The output.
-        tool: The tool looked at; None looks at all.
-
-    Returns:
-        The result; `actual` is the errors.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when no call of a tool ended in an error."""
     failed = _failed(call for call in tool_calls(output) if tool in (None, call.tool))
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
@@ -171,18 +99,7 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
 
 @assertion("trajectory.recovers")
 def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
-    """Pass when every call that failed was followed by one that did not.
-
-    Args:
-        output: The output.
-        same_tool: Whether it must be a call of the same tool.
-
-    Returns:
-        The result, passed where nothing failed; `actual` is the errors that were not made good.
-
-    Raises:
-        UndecidedError: There is no trace.
-    """
+    """Pass when every call that failed was followed by one that did not."""
     calls = tool_calls(output)
     failed = _failed(calls)
     open_ = [call for call in failed if not _made_good(call, calls, same_tool=same_tool)]

@@ -22,16 +22,10 @@ MEMORY_BYTES = 2 << 30
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more.
-
-    The first line says where modules are found. Every other names a function to `load`, or
-    the one of those to `run`, with its arguments and the seconds it may take; a request that takes
-    longer ends the process, also when whoever asked is gone by then.
-
-    Args:
-        requests: One JSON object a line.
-        replies: One JSON object a line: `value`, or `error` with what was raised.
-    """
+    """Answer requests until there are no more."""
+    # The first line says where modules are found. Every other names a function to `load`, or the
+    # one of those to `run`, with its arguments and the seconds it may take; a request that takes
+    # longer ends the process, also when whoever asked is gone by then.
     functions: dict[str, Callable[..., object]] = {}
     sys.path[:] = json.loads(requests.readline())
     for line in requests:

@@ -16,15 +16,7 @@ class _EndReached(Exception):  # noqa: N818 - no error: the element that was loo
 
 
 def xml_fault(text: str, required: list[str]) -> str | None:
-    """Why a text is no XML document.
-
-    Args:
-        text: The text.
-        required: Elements that must be there, each as a dotted path from the root.
-
-    Returns:
-        The fault, with line and column; None where there is none.
-    """
+    """Why a text is no XML document."""
     seen: set[str] = set()
     try:
         _parser(seen, required).Parse(text.strip(), True)
@@ -34,15 +26,7 @@ def xml_fault(text: str, required: list[str]) -> str | None:
 
 
 def contained_xml_fault(text: str, required: list[str]) -> str | None:
-    """Why a text holds no well-formed XML element.
-
-    Args:
-        text: The text.
-        required: Elements that must be there, each as a dotted path from the outermost element.
-
-    Returns:
-        The fault of the first element; None where one is well-formed and complete.
-    """
+    """Why a text holds no well-formed XML element."""
     first = None
     for n, found in enumerate(_START.finditer(text)):
         if n == _TRIED:

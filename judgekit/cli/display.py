@@ -35,12 +35,7 @@ class Progress(Protocol):
 
 
 class Tally:
-    """What a grading or a run has come to so far.
-
-    Args:
-        total: How many outputs there are.
-        now: The clock, in seconds.
-    """
+    """What a grading or a run has come to so far."""
 
     def __init__(self, total: int, now: Callable[[], float] = time.monotonic) -> None:
         self.total = total
@@ -99,18 +94,7 @@ def progress(
     now: Callable[[], float] = time.monotonic,
     verb: tuple[str, str] = ("grading", "graded"),
 ) -> Iterator[Progress]:
-    """Show how far a grading or a run is.
-
-    Args:
-        console: Where to show it; a terminal gets a bar, anything else a line every 5 s.
-        total: How many outputs there are.
-        shown: Whether to show anything.
-        now: The clock, in seconds.
-        verb: What is being done, and what was.
-
-    Yields:
-        What is to be told of every output.
-    """
+    """Show how far a grading or a run is."""
     tally = Tally(total, now)
     if not shown:
         yield _Silent(tally)

@@ -31,12 +31,6 @@ class Interrupts:
 
     A signal is taken even while somebody's function holds up the event loop, and a program that
     will not be cancelled, for such a function waits on, is left.
-
-    Args:
-        stop: Called at the first interrupt; nothing new is to be begun after it.
-        grace_s: How long after SIGTERM what is in flight may take, in seconds.
-        patience_s: How long a cancelled program may take to end, in seconds.
-        leave: Ends the process with an exit code, whatever else it is about.
     """
 
     def __init__(

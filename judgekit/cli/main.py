@@ -146,11 +146,7 @@ def judgekit() -> None:
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code.
-
-    Args:
-        args: Arguments; None takes the process's own.
-    """
+    """Run the command line and exit with its code."""
     try:
         code = _run(args)
         sys.stdout.flush()
@@ -162,15 +158,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def exit_code(error: errors.JudgekitError) -> int:
-    """The exit code an error ends a command with.
-
-    Args:
-        error: What stopped the command.
-
-    Returns:
-        2 for files, options and judgekit's own store, 3 for judges, providers and downloads, 4 for
-        too few data, 5 for a limit the caller set, 6 for a frozen cache that missed.
-    """
+    """The exit code an error ends a command with."""
     if isinstance(error, errors.FrozenCacheError):
         return EXIT_FROZEN
     if isinstance(error, errors.BudgetExceededError):

@@ -304,14 +304,7 @@ def store_option(function: F) -> F:
 
 
 def max_cost_option(text: str = "Never spend more than this. Exit code 5.") -> Callable[[F], F]:
-    """What may be spent at the most.
-
-    Args:
-        text: What it means there.
-
-    Returns:
-        The decorator of a command.
-    """
+    """What may be spent at the most."""
     return click.option(
         "--max-cost",
         type=click.FloatRange(0, min_open=True),
@@ -370,15 +363,7 @@ def _drawing(things: str, *, seeded: str = "--sample") -> Callable[[F], F]:
 
 
 def stacked(function: F, *decorators: Decorator[F]) -> F:
-    """A command with several options, in the order they stand in its help.
-
-    Args:
-        function: The command.
-        decorators: What adds each option.
-
-    Returns:
-        The command with all of them.
-    """
+    """A command with several options, in the order they stand in its help."""
     for decorator in reversed(decorators):
         function = decorator(function)
     return function

@@ -41,14 +41,7 @@ class Remark:
 
 
 def from_problem(problem: Problem) -> Remark:
-    """A problem of a data file as a remark.
-
-    Args:
-        problem: What `validate_path` found.
-
-    Returns:
-        The remark.
-    """
+    """A problem of a data file as a remark."""
     case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
     return Remark(
         path=problem.path,
@@ -60,16 +53,7 @@ def from_problem(problem: Problem) -> Remark:
 
 
 def from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Remark:
-    """A flaw of a rubric or template as a remark.
-
-    Args:
-        flaw: What the linter found.
-        path: The file it stands in.
-        line: Its line, from 1.
-
-    Returns:
-        The remark.
-    """
+    """A flaw of a rubric or template as a remark."""
     place = "" if flaw.place is None else f"{flaw.place}: "
     return Remark(
         path=path,
@@ -82,38 +66,19 @@ def from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Remark:
 
 
 def in_order(remarks: Iterable[Remark]) -> list[Remark]:
-    """Remarks by file and line, each once.
-
-    Args:
-        remarks: Remarks; several files may have named the same one.
-
-    Returns:
-        The remarks of the first file first; those without a line stand before the others.
-    """
+    """Remarks by file and line, each once."""
     unique = list(dict.fromkeys(remarks))
     files = {path: number for number, path in enumerate(dict.fromkeys(r.path for r in unique))}
     return sorted(unique, key=lambda remark: (files[remark.path], remark.line or 0))
 
 
 def count(remarks: Sequence[Remark], severity: str) -> int:
-    """How many remarks are that bad.
-
-    Args:
-        remarks: Remarks.
-        severity: `error` or `warning`.
-
-    Returns:
-        Their number.
-    """
+    """How many remarks are that bad."""
     return sum(remark.severity == severity for remark in remarks)
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
-    """Print remarks on stdout, one a line.
-
-    Args:
-        remarks: What to print.
-    """
+    """Print remarks on stdout, one a line."""
     from rich.text import Text  # noqa: PLC0415 - only when printing
 
     console = streams.stdout()
@@ -130,14 +95,7 @@ def print_remarks(remarks: Sequence[Remark]) -> None:
 
 
 def totals(remarks: Sequence[Remark]) -> str:
-    """How many errors and warnings there are, in words.
-
-    Args:
-        remarks: What was found.
-
-    Returns:
-        For example `1 error, 2 warnings`, or `nothing to mend`.
-    """
+    """How many errors and warnings there are, in words."""
     n_errors, n_warnings = count(remarks, "error"), count(remarks, "warning")
     parts = [view.count(n_errors, "error")] if n_errors else []
     parts += [view.count(n_warnings, "warning")] if n_warnings else []
@@ -145,14 +103,7 @@ def totals(remarks: Sequence[Remark]) -> str:
 
 
 def as_json(remarks: Sequence[Remark]) -> dict[str, object]:
-    """Remarks and their totals as JSON types.
-
-    Args:
-        remarks: What was found.
-
-    Returns:
-        `n_errors`, `n_warnings` and `findings`.
-    """
+    """Remarks and their totals as JSON types."""
     return {
         "n_errors": count(remarks, "error"),
         "n_warnings": count(remarks, "warning"),

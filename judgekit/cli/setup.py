@@ -100,29 +100,14 @@ class GradeSetup:
     """Whether nothing is asked without maps that hold."""
 
     def answers(self) -> Iterator[tuple[Case, Output]]:
-        """Cases with their outputs, filtered, drawn and limited.
-
-        Yields:
-            In file order.
-
-        Raises:
-            DatasetError: When a file is unsound.
-        """
+        """Cases with their outputs, filtered, drawn and limited."""
         chosen = self._filtered()
         if self.sample is not None:
             chosen = drawn(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
     def counts(self) -> tuple[int, int]:
-        """How many there are; reads every file once, so that all of them are known to be sound.
-
-        Returns:
-            The number of outputs that `answers` yields, at least 1; and those without an input.
-
-        Raises:
-            DatasetError: When a file is unsound.
-            SettingsError: When the tags leave nothing to grade.
-        """
+        """How many there are; reads every file once, so that all of them are known to be sound."""
         n = n_unasked = 0
         for case, _ in self.answers():
             n += 1
@@ -158,19 +143,7 @@ class GradeSetup:
 
 
 def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
-    """Resolve the options of a grading: command line first, then the suite file, then defaults.
-
-    Args:
-        options: As click hands them over.
-        judge: Who judges, where it is open already.
-
-    Returns:
-        The setup; nothing has been asked yet.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        InputError: When a file is unsound.
-    """
+    """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = _suite(options)
     rubric = _rubric(options, suite)
     sources = sources_of(options, suite)
@@ -196,19 +169,7 @@ def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
 def make_judge(
     options: Options, suite: Suite | None, more: Mapping[str, object] | None = None
 ) -> Judge:
-    """The judge that the options and the suite describe.
-
-    Args:
-        options: As click hands them over.
-        suite: The suite file, where there is one.
-        more: Further arguments of the judge, by name (`scrub`, `draw_labels`, …).
-
-    Returns:
-        The judge.
-
-    Raises:
-        SettingsError: When no judge is named, or its settings are contradictory.
-    """
+    """The judge that the options and the suite describe."""
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
     named = cast("str | None", options.get("judge_model"))
@@ -243,17 +204,7 @@ def make_judge(
 
 
 def cache_folder(options: Options) -> Path | None:
-    """The folder of the reply cache.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        The folder; None for no cache.
-
-    Raises:
-        SettingsError: When no cache is wanted, and a frozen one.
-    """
+    """The folder of the reply cache."""
     if options.get("no_cache"):
         if options.get("frozen"):
             raise SettingsError("--no-cache and --frozen contradict each other")
@@ -262,14 +213,7 @@ def cache_folder(options: Options) -> Path | None:
 
 
 def refresh_of(options: Options) -> Refresh:
-    """What is asked anew although the cache holds it.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        All with `--refresh`; with `--retry-errors` what nobody can read.
-    """
+    """What is asked anew although the cache holds it."""
     given = {name: bool(options.get(name)) for name in ("refresh", "retry_errors", "frozen")}
     return refreshed(**given)
 
@@ -346,16 +290,7 @@ def _beside(suite: Suite, model: str) -> str:
 
 
 def drawn(items: Iterable[T], size: int, rng: random.Random) -> Iterator[T]:
-    """A sample without replacement, in file order (Vitter 1985, algorithm R).
-
-    Args:
-        items: What is drawn from; looked at once.
-        size: How many; all where there are fewer.
-        rng: Source of random numbers.
-
-    Returns:
-        The items that were drawn.
-    """
+    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
     kept: list[tuple[int, T]] = []
     for place, item in enumerate(items):
         if place < size:

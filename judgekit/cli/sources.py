@@ -29,33 +29,14 @@ class Source:
     """The variant of outputs that name none where none is wanted: one of several files."""
 
     def named(self, output: Output) -> Output:
-        """An output, with the name of its file's variant where it says none itself.
-
-        Args:
-            output: An output of the file.
-
-        Returns:
-            The output.
-        """
+        """An output, with the name of its file's variant where it says none itself."""
         if self.stem is None or output.variant is not None:
             return output
         return output.model_copy(update={"variant": self.stem})
 
 
 def sources_of(options: Mapping[str, object], suite: Suite | None) -> tuple[Source, ...]:
-    """The files of outputs that are meant: those named, else those of the suite's variants.
-
-    Args:
-        options: As click hands them over.
-        suite: The suite file, where there is one.
-
-    Returns:
-        At least one file.
-
-    Raises:
-        SettingsError: When none is named.
-        UnknownNameError: When the suite has no recorded variant of that name.
-    """
+    """The files of outputs that are meant: those named, else those of the suite's variants."""
     paths = cast("tuple[Path, ...]", options.get("outputs") or ())
     variant = cast("str | None", options.get("variant"))
     if paths:

@@ -46,17 +46,7 @@ def load_calibration(path: Path | str) -> Calibration:
 
 
 def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
-    """The calibrations of a file, or of all files in a folder.
-
-    Args:
-        path: A file, or a folder with `.json` files.
-
-    Returns:
-        Files with what they hold, by name.
-
-    Raises:
-        SettingsError: When there is none, or one is unsound.
-    """
+    """The calibrations of a file, or of all files in a folder."""
     place = as_path(path)
     if not (is_folder(place) or is_file(place)):
         raise SettingsError(

@@ -43,20 +43,9 @@ _TEXTS = ("id", "name", "prompt_version")
 def read_case(
     fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
 ) -> Case | list[Fault]:
-    """The case a row or mapping describes.
-
-    Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
-    number as an id is taken as text.
-
-    Args:
-        fields: Values by name, as they stand in the file.
-        is_table: Whether they are cells, where `tags`, `assertions`, `evaluation`, `metadata`
-            and a rubric in full are text.
-        is_repaired: Whether lone surrogates were replaced; noted in `metadata`.
-
-    Returns:
-        The case, or its faults, never none.
-    """
+    """The case a row or mapping describes."""
+    # Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
+    # number as an id is taken as text.
     found, faults = rename(fields, CASE_ALIASES)
     if is_table:
         typed, typed_faults = typed_columns(found, VALUE_COLUMNS)

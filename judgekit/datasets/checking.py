@@ -38,14 +38,7 @@ _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
 def check_rubric(document: Document) -> Rubric | list[Fault]:
-    """A document as a rubric.
-
-    Args:
-        document: A JSON or YAML document.
-
-    Returns:
-        The rubric, or everything that is wrong with it.
-    """
+    """A document as a rubric."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
@@ -60,14 +53,7 @@ def check_rubric(document: Document) -> Rubric | list[Fault]:
 
 
 def check_suite(document: Document) -> Suite | list[Fault]:
-    """A document as a suite.
-
-    Args:
-        document: A JSON or YAML document.
-
-    Returns:
-        The suite, its paths relative to the document's folder, or everything that is wrong.
-    """
+    """A document as a suite."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
@@ -81,14 +67,7 @@ def check_suite(document: Document) -> Suite | list[Fault]:
 
 
 def dataset_header(document: Document) -> Dataset | list[Fault]:
-    """What a document says of a dataset beside its cases.
-
-    Args:
-        document: A list of cases, or an object with `cases`.
-
-    Returns:
-        The dataset without cases, or its faults.
-    """
+    """What a document says of a dataset beside its cases."""
     stem = document.path.stem
     value = document.value
     if isinstance(value, list):

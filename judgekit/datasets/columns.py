@@ -22,23 +22,9 @@ _METADATA = "metadata."
 
 
 def map_columns(rows: Iterable[Row], columns: Mapping[str, str], path: Path) -> Iterator[Row]:
-    """The rows under the names of a case's fields.
-
-    A column that is neither mapped nor a field of a case goes into the metadata. A row without
-    an id is called `row-N`, N its place in the file from 1.
-
-    Args:
-        rows: Rows of a file.
-        columns: The file's names with the fields they are; `metadata.x` is an entry of it.
-        path: The file, for messages.
-
-    Yields:
-        Each row, renamed.
-
-    Raises:
-        SettingsError: When a column is mapped to what is no field, or two to the same one.
-        DatasetError: When no row has a column that is mapped.
-    """
+    """The rows under the names of a case's fields."""
+    # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
+    # id is called `row-N`, N its place in the file from 1.
     _check(columns)
     unseen = dict(columns)
     known: dict[str, None] = {}

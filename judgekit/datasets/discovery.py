@@ -58,17 +58,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
 
 def discover_suites(folder: Path | str) -> list[Path]:
-    """The suite files in a folder, and in the folders in it; looked for as datasets are.
-
-    Args:
-        folder: Where to look.
-
-    Returns:
-        Paths that begin with `folder`, sorted.
-
-    Raises:
-        DatasetError: When it is no folder, or holds more than `MAX_FILES` files.
-    """
+    """The suite files in a folder, and in the folders in it; looked for as datasets are."""
     return _found(as_path(folder), _is_suite)
 
 
@@ -91,14 +81,7 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
 
 
 def holds_cases(path: Path) -> bool:
-    """Whether a file is a dataset, judged by its first row or its shape.
-
-    Args:
-        path: A file.
-
-    Returns:
-        False also for a file that cannot be read.
-    """
+    """Whether a file is a dataset, judged by its first row or its shape."""
     try:
         if is_rows(path):
             rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, Row)]

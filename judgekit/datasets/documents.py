@@ -68,14 +68,7 @@ class Document:
         return self.find_lines()
 
     def line_of(self, *where: str | int) -> int:
-        """The line a value stands in, or that of the nearest value around it.
-
-        Args:
-            where: Keys and list positions from the root.
-
-        Returns:
-            A line, counted from 1.
-        """
+        """The line a value stands in, or that of the nearest value around it."""
         for length in range(len(where), -1, -1):
             if (line := self.lines.get(where[:length])) is not None:
                 return line
@@ -83,22 +76,11 @@ class Document:
 
 
 def read_document(path: Path | str) -> Document:
-    """The document in a JSON or YAML file.
-
-    YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts.
-    A key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases
-    that repeat more than 1,000 values are errors in either format. Comments in JSON are passed
-    over, as in annotated examples.
-
-    Args:
-        path: A `.yaml` or `.yml` file, or any other name for JSON.
-
-    Returns:
-        The document.
-
-    Raises:
-        DatasetError: When it cannot be read; names the line.
-    """
+    """The document in a JSON or YAML file."""
+    # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts. A
+    # key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases that
+    # repeat more than 1,000 values are errors in either format. Comments in JSON are passed over,
+    # as in annotated examples.
     path = as_path(path)
     text = read_text(path)
     if path.suffix.lower() in YAML_SUFFIXES:
@@ -117,33 +99,12 @@ def read_document(path: Path | str) -> Document:
 
 
 def read_yaml_text(text: str, path: Path) -> JsonValue:
-    """What a YAML text holds, by the rules of `read_document`.
-
-    Args:
-        text: The text.
-        path: Where it comes from, for messages.
-
-    Returns:
-        The value; None for an empty text.
-
-    Raises:
-        DatasetError: When it is no YAML, or refused.
-    """
+    """What a YAML text holds, by the rules of `read_document`."""
     return _read_yaml(text, path).value
 
 
 def dump_yaml(value: object) -> str:
-    """A value as YAML that every YAML reader, of 1.1 or 1.2, takes for the same value.
-
-    Args:
-        value: JSON types only.
-
-    Returns:
-        YAML text, keys in their order.
-
-    Raises:
-        yaml.YAMLError: For anything that is not JSON.
-    """
+    """A value as YAML that every YAML reader, of 1.1 or 1.2, takes for the same value."""
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
 

@@ -83,17 +83,7 @@ def explain(
     *,
     synonyms: Mapping[str, str] | None = None,
 ) -> list[Fault]:
-    """What pydantic found, in plain words, each fault once.
-
-    Args:
-        error: What pydantic raised.
-        model: The record that was wanted.
-        value: What was given, to name fields by their place in it.
-        synonyms: Names people give to fields, with the fields' own.
-
-    Returns:
-        Faults in the order found, the first few hundred, and how many there are beyond them.
-    """
+    """What pydantic found, in plain words, each fault once."""
     faults: dict[tuple[KeyPath, str], Fault] = {}
     details = error.errors(include_url=False)
     for detail in details[:_MOST]:
@@ -109,29 +99,13 @@ def explain(
 
 
 def dotted(where: KeyPath) -> str:
-    """A path as people write it.
-
-    Args:
-        where: Keys and list positions.
-
-    Returns:
-        For example `criteria[0].scale.min`; empty for the root.
-    """
+    """A path as people write it."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
     return text.removeprefix(".")
 
 
 def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
-    """What a misspelt name may have meant.
-
-    Args:
-        name: The name that nothing answers to.
-        known: The names there are.
-        synonyms: Names people use, with the one meant.
-
-    Returns:
-        `did you mean …?`, or the names there are where none is near.
-    """
+    """What a misspelt name may have meant."""
     names = sorted(known)
     other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
     folded = {_fold(candidate): candidate for candidate in (*other, *names)}
@@ -145,28 +119,12 @@ def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, str] | No
 
 
 def is_near(name: str, known: Iterable[str]) -> bool:
-    """Whether a name may be a slip for one that is known.
-
-    Args:
-        name: The name that nothing answers to.
-        known: The names there are.
-
-    Returns:
-        True where one of them is close to it.
-    """
+    """Whether a name may be a slip for one that is known."""
     return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
 
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
-    """The fields that may stand at a place in a record.
-
-    Args:
-        model: The record.
-        where: The path of a mapping in it.
-
-    Returns:
-        Their names; empty where any name may stand.
-    """
+    """The fields that may stand at a place in a record."""
     here: type[Record] | None = model
     for part in where:
         if here is None:
@@ -178,14 +136,7 @@ def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
 
 
 def kind_of(value: object) -> str:
-    """A value's kind in plain words.
-
-    Args:
-        value: A JSON value.
-
-    Returns:
-        `a text`, `a number`, `a list`, `a mapping`, `a truth value` or `null`.
-    """
+    """A value's kind in plain words."""
     return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
 
 

@@ -27,17 +27,8 @@ _METADATA_PREFIX = "metadata."
 def rename(
     fields: Mapping[str, JsonValue], aliases: Mapping[str, str]
 ) -> tuple[Fields, list[Fault]]:
-    """The fields under judgekit's names.
-
-    A field that already has its own name keeps it, and an alias beside it stays as it is.
-
-    Args:
-        fields: Values by the file's names.
-        aliases: The file's names with judgekit's.
-
-    Returns:
-        The renamed fields, and a fault for two names that mean the same field.
-    """
+    """The fields under judgekit's names."""
+    # A field that already has its own name keeps it, and an alias beside it stays as it is.
     found: Fields = {}
     taken: dict[str, str] = {}
     faults = []
@@ -61,20 +52,9 @@ def read_cells(
     list_names: Iterable[str],
     mixed_names: Iterable[str] = (),
 ) -> tuple[Fields, list[Fault]]:
-    """The fields of a table's row, with what their cells stand for.
-
-    An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
-    fields that may be any value see `typed_columns`.
-
-    Args:
-        fields: Cells by column, renamed.
-        json_names: Columns whose text cells hold JSON.
-        list_names: Columns whose text cells hold a JSON list, or names separated by `;` or `,`.
-        mixed_names: Columns whose text cells hold a JSON object, or a plain text.
-
-    Returns:
-        The fields, and a fault for every cell that is not JSON.
-    """
+    """The fields of a table's row, with what their cells stand for."""
+    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
+    # fields that may be any value see `typed_columns`.
     found: Fields = {}
     extra: Fields = {}
     faults = []
@@ -99,17 +79,8 @@ def read_cells(
 
 
 def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[Fault]]:
-    """The values of a table's row that stand as JSON in a column `x.json`, by their field `x`.
-
-    That tells a number from its digits, and null and an empty text from no value at all.
-
-    Args:
-        fields: Cells by column, renamed.
-        names: Fields that may be any JSON value.
-
-    Returns:
-        The values, and a fault for a cell that is not JSON and for a field that has two columns.
-    """
+    """The values of a table's row that stand as JSON in a column `x.json`, by their field `x`."""
+    # That tells a number from its digits, and null and an empty text from no value at all.
     found: Fields = {}
     faults = []
     for name in names:
@@ -128,15 +99,7 @@ def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[Fa
 
 
 def as_texts(fields: Fields, names: Iterable[str]) -> Fields:
-    """The fields with whole numbers turned to text where a text is meant, as in ids.
-
-    Args:
-        fields: Values by name.
-        names: Fields that are texts.
-
-    Returns:
-        New fields.
-    """
+    """The fields with whole numbers turned to text where a text is meant, as in ids."""
     changed: Fields = {
         name: str(fields[name])
         for name in names

@@ -31,14 +31,7 @@ def neutralise(text: str) -> str:
 
 
 def restore(text: str) -> str:
-    """The text as it was before `neutralise`.
-
-    Args:
-        text: The content of a cell.
-
-    Returns:
-        The text without the mark; texts that carry none are unchanged.
-    """
+    """The text as it was before `neutralise`."""
     if text.startswith(MARK) and _is_formula(text.lstrip(MARK)):
         return text[len(MARK) :]
     return text

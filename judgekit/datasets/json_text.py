@@ -37,22 +37,9 @@ class _RefusedError(ValueError):
 
 
 def parse_json(text: str, *, path: Path, first_line: int = 1) -> tuple[JsonValue, bool]:
-    """A JSON text as a value.
-
-    Refused beyond what JSON's grammar refuses: NaN and infinities, numbers too large to hold,
-    a key given twice, nesting deeper than `MAX_DEPTH`.
-
-    Args:
-        text: One JSON value.
-        path: Where it comes from, for messages.
-        first_line: The line it starts in.
-
-    Returns:
-        The value, and whether lone surrogates in it were replaced by U+FFFD.
-
-    Raises:
-        DatasetError: When it is refused; names line and column.
-    """
+    """A JSON text as a value."""
+    # Refused beyond what JSON's grammar refuses: NaN and infinities, numbers too large to hold, a
+    # key given twice, nesting deeper than `MAX_DEPTH`.
     try:
         value: JsonValue = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -71,14 +58,7 @@ def parse_json(text: str, *, path: Path, first_line: int = 1) -> tuple[JsonValue
 
 
 def without_comments(text: str) -> str:
-    """A JSON text with `// …` and `/* … */` blanked out; every other character keeps its place.
-
-    Args:
-        text: JSON, maybe with comments.
-
-    Returns:
-        The text itself where it has none.
-    """
+    """A JSON text with `// …` and `/* … */` blanked out; every other character keeps its place."""
     if "//" not in text and "/*" not in text:
         return text
     return _COMMENT.sub(_blanked, text)
@@ -91,15 +71,7 @@ def _blanked(found: re.Match[str]) -> str:
 
 
 def json_lines(text: str, *, max_depth: int = MAX_DEPTH) -> dict[KeyPath, int]:
-    """The line of every value of a sound JSON text; for a field, that of its key.
-
-    Args:
-        text: JSON that `parse_json` accepts.
-        max_depth: How many steps from the root to record.
-
-    Returns:
-        Lines, counted from 1, by path.
-    """
+    """The line of every value of a sound JSON text; for a field, that of its key."""
     lines: dict[KeyPath, int] = {}
     line, seen = 1, 0
     for where, offset, _ in _places(text):
@@ -185,10 +157,8 @@ def _number_fault(token: str) -> str | None:
 
 
 def _places(text: str) -> Iterator[tuple[KeyPath, int, str | None]]:
-    """Path, offset and first token of every value; for a key the token is None.
-
-    It trusts the text to be JSON up to the place that is looked for.
-    """
+    """Path, offset and first token of every value; for a key the token is None."""
+    # It trusts the text to be JSON up to the place that is looked for.
     where: list[str | int] = []
     at_key = False
     for match in _TOKEN.finditer(text):

@@ -56,34 +56,14 @@ class PlacedLabel:
         return f"label {self.line}" if self.path is None else f"{self.path}:{self.line}"
 
     def fault(self, problem: str, hint: str | None = None) -> DatasetError:
-        """An error that says which label is wrong.
-
-        Args:
-            problem: What is wrong.
-            hint: How to mend it.
-
-        Returns:
-            The error, to be raised or gathered.
-        """
+        """An error that says which label is wrong."""
         return DatasetError(
             problem, path=self.path, line=self.line, case_id=self.label.case_id, hint=hint
         )
 
 
 def read_labels(path: Path | str) -> list[PlacedLabel]:
-    """The labels of a file.
-
-    Args:
-        path: JSONL (also `.gz`), CSV, TSV, Parquet, JSON or YAML, a row for each label. An empty
-            cell or a null is a label that was not given.
-
-    Returns:
-        The labels in file order.
-
-    Raises:
-        DatasetError: When the file cannot be read or holds no row.
-        InputError: When rows are unsound; names all of them.
-    """
+    """The labels of a file."""
     path = Path(path)
     placed: list[PlacedLabel] = []
     problems: list[DatasetError] = []
@@ -100,17 +80,7 @@ def read_labels(path: Path | str) -> list[PlacedLabel]:
 
 
 def place_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[PlacedLabel]:
-    """Labels that come from Python, each with its place in the list.
-
-    Args:
-        labels: Labels, or mappings with the fields of one.
-
-    Returns:
-        The labels in order.
-
-    Raises:
-        InputError: When mappings are unsound; names all of them.
-    """
+    """Labels that come from Python, each with its place in the list."""
     placed: list[PlacedLabel] = []
     problems: list[DatasetError] = []
     for number, given in enumerate(labels, start=1):
@@ -127,15 +97,7 @@ def place_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[Plac
 
 
 def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
-    """The label of a row.
-
-    Args:
-        row: A row of a file, or of a list.
-        path: The file; None for a list.
-
-    Returns:
-        The label with its place, or what is wrong with the row.
-    """
+    """The label of a row."""
     found = label_of(row)
     if isinstance(found, Label):
         return PlacedLabel(found, row.line, path)
@@ -147,19 +109,7 @@ def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
 
 
 def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
-    """The score a label gives, on the criterion's scale.
-
-    Args:
-        placed: A label with a `raw`: a score, the name of one of the scale's levels, or, where the
-            scale has two scores only, yes or no, pass or fail, true or false.
-        criterion: The criterion.
-
-    Returns:
-        The raw score.
-
-    Raises:
-        DatasetError: When it is no score of that scale.
-    """
+    """The score a label gives, on the criterion's scale."""
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
     if score is None or not scale.holds(score):
@@ -170,16 +120,7 @@ def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
 
 
 def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
-    """Raise what is wrong with labels or other rows, all of it at once.
-
-    Args:
-        problems: What is wrong; nothing is raised where that is empty.
-        what: What several of them are called.
-
-    Raises:
-        DatasetError: When one of them is wrong.
-        InputError: When several are; the first twenty are named.
-    """
+    """Raise what is wrong with labels or other rows, all of it at once."""
     if len(problems) == 1:
         raise problems[0]
     if problems:
@@ -192,14 +133,7 @@ def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
 
 
 def label_of(row: Row) -> Label | list[Fault]:
-    """The label of a row, wherever it stands.
-
-    Args:
-        row: A row of a file, or of a list.
-
-    Returns:
-        The label, or what is wrong with it.
-    """
+    """The label of a row, wherever it stands."""
     fields, faults = rename(row.fields, LABEL_ALIASES)
     if row.is_table:
         fields, more = read_cells(fields, json_names=("metadata",), list_names=())
@@ -249,14 +183,7 @@ def _is_blank(value: JsonValue) -> bool:
 
 
 def number_in(text: str) -> float | str:
-    """A score as a number, where the text is one.
-
-    Args:
-        text: What stands in a cell.
-
-    Returns:
-        The number, or the text without spaces around it.
-    """
+    """A score as a number, where the text is one."""
     try:
         return float(text)
     except ValueError:

@@ -66,43 +66,18 @@ def load_dataset(
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
-    """The cases of a file of rows, one in memory at a time; of them all only the ids are kept.
-
-    Args:
-        path: JSONL, CSV, TSV or Parquet.
-        columns: As for `load_dataset`.
-
-    Yields:
-        Each case, in file order.
-
-    Raises:
-        DatasetError: At the first unsound case, and at an id given twice.
-    """
+    """The cases of a file of rows, one in memory at a time; of them all only the ids are kept."""
     path = as_path(path)
     return _cases(iter_rows(path), path, columns, unique=True)
 
 
 def table_name(path: Path) -> str:
-    """What a file of rows is called as a dataset: its name without the ending.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The name.
-    """
+    """What a file of rows is called as a dataset: its name without the ending."""
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
 def no_cases(path: Path) -> DatasetError:
-    """The error of a dataset without cases.
-
-    Args:
-        path: Its file.
-
-    Returns:
-        The error.
-    """
+    """The error of a dataset without cases."""
     hint = "a result over no cases says nothing; add a case"
     return DatasetError("holds no cases", path=path, hint=hint)
 
@@ -133,17 +108,7 @@ def load_rubric(source: Path | str) -> Rubric:
 
 
 def rubric_path(source: Path | str) -> Path:
-    """The file of a rubric.
-
-    Args:
-        source: A file, or the name of a shipped rubric; hyphens and spaces count as underscores.
-
-    Returns:
-        Its path; for a file, whether it exists is not checked.
-
-    Raises:
-        UnknownNameError: When no shipped rubric is called so.
-    """
+    """The file of a rubric."""
     if isinstance(source, Path) or names_a_file(source):
         return as_path(source)
     names = shipped_rubrics()
@@ -156,27 +121,12 @@ def rubric_path(source: Path | str) -> Path:
 
 
 def shipped_rubrics() -> tuple[str, ...]:
-    """The names of the rubrics that come with judgekit.
-
-    Returns:
-        Names, sorted.
-    """
+    """The names of the rubrics that come with judgekit."""
     return tuple(sorted(path.stem for path in shipped_file("prompts", "rubrics").glob("*.yaml")))
 
 
 def load_suite(path: Path | str) -> Suite:
-    """The suite in a YAML or JSON file.
-
-    Args:
-        path: The file; the suite's own paths are relative to its folder.
-
-    Returns:
-        The suite.
-
-    Raises:
-        SettingsError: When it cannot be read or is unsound; every fault is named with file, line,
-            field and remedy.
-    """
+    """The suite in a YAML or JSON file."""
     path = as_path(path)
     try:
         document = read_document(path)
@@ -223,17 +173,7 @@ def _cases(
 
 
 def second_case(case_id: str, line: int, first_line: int, path: Path) -> DatasetError:
-    """The error of an id given twice.
-
-    Args:
-        case_id: The id.
-        line: The line of the second case.
-        first_line: The line of the first.
-        path: The file.
-
-    Returns:
-        The error, which names both lines.
-    """
+    """The error of an id given twice."""
     return DatasetError(
         f"a duplicate id; first in line {first_line}",
         path=path,

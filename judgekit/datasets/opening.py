@@ -28,26 +28,12 @@ if TYPE_CHECKING:
 
 
 def is_rows(path: Path) -> bool:
-    """Whether a path is a file of rows by its name.
-
-    Args:
-        path: A file or folder.
-    """
+    """Whether a path is a file of rows by its name."""
     return not is_folder(path) and suffix_of(path) in {*LINE_SUFFIXES, *TABLE_SUFFIXES}
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a path is read whole, rather than row by row.
-
-    Args:
-        path: A file or folder.
-
-    Returns:
-        True for documents, folders, zips, and rows of another tool, of which the first is read.
-
-    Raises:
-        DatasetError: When that row cannot be read.
-    """
+    """Whether a path is read whole, rather than row by row."""
     if is_folder(path) or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
         return True
     if suffix_of(path) not in LINE_SUFFIXES:
@@ -56,17 +42,7 @@ def is_whole(path: Path) -> bool:
 
 
 def whole_document(path: Path) -> Document | None:
-    """What a path that is read whole holds.
-
-    Args:
-        path: A file, or a folder or zip with an `eval/tests.json`.
-
-    Returns:
-        The document, of rows a list of them; None where it is read row by row.
-
-    Raises:
-        DatasetError: When it cannot be read.
-    """
+    """What a path that is read whole holds."""
     if is_folder(path) or is_archive(path):
         from judgekit.datasets.foreign.skill_archive import skill_document  # noqa: PLC0415 - zips
 
@@ -86,15 +62,7 @@ def _gathered(path: Path) -> Document:
 
 
 def rows_document(path: Path, rows: Sequence[Row]) -> Document:
-    """Rows of another tool as one list.
-
-    Args:
-        path: Their file.
-        rows: The rows.
-
-    Returns:
-        A document that knows the line of each.
-    """
+    """Rows of another tool as one list."""
     value: list[JsonValue] = [row.fields for row in rows]
     lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
     return Document(path, value, (), lambda: lines)

@@ -25,18 +25,7 @@ if TYPE_CHECKING:
 
 
 def iter_output_rows(path: Path) -> Iterator[Row]:
-    """The rows of a file of outputs; of results of another tool each answer is one.
-
-    Args:
-        path: A file that `iter_rows` reads, results of promptfoo, or objects of a quality memory
-            with their runs.
-
-    Yields:
-        Each row.
-
-    Raises:
-        DatasetError: At the first thing that cannot be read.
-    """
+    """The rows of a file of outputs; of results of another tool each answer is one."""
     for row in scan_output_rows(path):
         if isinstance(row, DatasetError):
             raise row
@@ -44,17 +33,7 @@ def iter_output_rows(path: Path) -> Iterator[Row]:
 
 
 def scan_output_rows(path: Path) -> Iterator[Row | DatasetError]:
-    """As `iter_output_rows`, but a row that cannot be read is given as the error it is.
-
-    Args:
-        path: As for `iter_output_rows`.
-
-    Yields:
-        Each row, or what is wrong with it.
-
-    Raises:
-        DatasetError: When nothing after this place can be read.
-    """
+    """As `iter_output_rows`, but a row that cannot be read is given as the error it is."""
     if has_own_lines(path):
         yield from scan_rows(path)
         return
@@ -65,14 +44,7 @@ def scan_output_rows(path: Path) -> Iterator[Row | DatasetError]:
 
 
 def has_own_lines(path: Path) -> bool:
-    """Whether each row of a file of outputs can be read without the others.
-
-    Args:
-        path: The file.
-
-    Returns:
-        False for documents, and for lines that are objects of a quality memory.
-    """
+    """Whether each row of a file of outputs can be read without the others."""
     suffix = suffix_of(path)
     if suffix in DOCUMENT_SUFFIXES:
         return False

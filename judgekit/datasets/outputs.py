@@ -75,20 +75,7 @@ class Answer:
 
 
 def iter_outputs(path: Path | str, *, variant: str | None = None) -> Iterator[Output]:
-    """The outputs of a file, in file order, one in memory at a time.
-
-    Args:
-        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
-        variant: The variant wanted: rows that name none belong to it, rows that name another
-            are left out. None takes all as they are.
-
-    Yields:
-        Outputs with `case_id` set; columns that are no field of an output are in `metadata`.
-
-    Raises:
-        DatasetError: At the first unsound row or second output of one case and variant, and
-            when there are none.
-    """
+    """The outputs of a file, in file order, one in memory at a time."""
     for answer in _iter_wanted(as_path(path), variant):
         yield answer.output
 
@@ -100,23 +87,7 @@ def iter_answers(
     variant: str | None = None,
     needs_input: bool = True,
 ) -> Iterator[tuple[Case, Output]]:
-    """The outputs of a file, each with the case it answers.
-
-    Args:
-        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
-        cases: The cases, joined by id; None takes each case from the row's own `input`,
-            `reference` and `context`.
-        variant: As for `iter_outputs`.
-        needs_input: Whether a row without `input` is an error where no cases are given; else
-            its case has None in its place, and who asks has to say so.
-
-    Yields:
-        Case and output, in the file's order.
-
-    Raises:
-        DatasetError: As for `iter_outputs`; for an output whose case is not known; and where no
-            cases are given and an input is needed, for a row without one.
-    """
+    """The outputs of a file, each with the case it answers."""
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
@@ -133,18 +104,7 @@ def read_output(
     is_repaired: bool = False,
     folder: Path | None = None,
 ) -> tuple[Output, Fields] | list[Fault]:
-    """The output a row describes, and the columns of its case.
-
-    Args:
-        fields: Values by name, as they stand in the file.
-        is_table: Whether they are cells, where `data`, `usage`, `trace` and `metadata` are JSON
-            text, and an empty `text` beside no other content is an empty answer.
-        is_repaired: Whether lone surrogates were replaced; noted in `metadata`.
-        folder: The file's folder, which the path of a trace may not leave; None allows no paths.
-
-    Returns:
-        The output with its case's columns, or its faults, never none.
-    """
+    """The output a row describes, and the columns of its case."""
     found, faults = rename(_from_artifact(fields), OUTPUT_ALIASES)
     if is_table:
         had_text = "text" in found
@@ -167,19 +127,7 @@ def read_output(
 
 
 def known_case(answer: Answer, by_id: Mapping[str, Case], path: Path) -> Case:
-    """The case an output answers.
-
-    Args:
-        answer: The output.
-        by_id: The cases there are.
-        path: The outputs file, for the message.
-
-    Returns:
-        The case.
-
-    Raises:
-        DatasetError: When there is none of that id; lists near ids.
-    """
+    """The case an output answers."""
     case_id = answer.output.case_id or ""
     if case_id not in by_id:
         message = f"no case has the id {case_id!r}"
@@ -189,15 +137,7 @@ def known_case(answer: Answer, by_id: Mapping[str, Case], path: Path) -> Case:
 
 
 def read_answer(row: Row, *, folder: Path | None = None) -> Answer | list[Fault]:
-    """A row as an answer.
-
-    Args:
-        row: A row of an outputs file.
-        folder: The file's folder, where rows may name files with traces; None allows none.
-
-    Returns:
-        The answer, or its faults.
-    """
+    """A row as an answer."""
     read = read_output(
         row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
     )
@@ -228,16 +168,7 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[Answer]:
 
 
 def second_output(answer: Answer, first_line: int, path: Path) -> DatasetError:
-    """The error of a second output for one case and variant.
-
-    Args:
-        answer: The second one.
-        first_line: The line of the first.
-        path: The file.
-
-    Returns:
-        The error, which names both lines.
-    """
+    """The error of a second output for one case and variant."""
     variant = answer.output.variant
     of_variant = "" if variant is None else f" from variant {variant!r}"
     return DatasetError(

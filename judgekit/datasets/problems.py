@@ -47,14 +47,7 @@ class Problem(Record):
 
 
 def problem_from_error(error: JudgekitError) -> Problem:
-    """An error as a problem.
-
-    Args:
-        error: What was raised; of a `DatasetError` the place goes into fields of its own.
-
-    Returns:
-        A problem of severity `error`.
-    """
+    """An error as a problem."""
     message = error.message
     path = line = case_id = None
     if isinstance(error, DatasetError):
@@ -69,17 +62,7 @@ def problem_from_error(error: JudgekitError) -> Problem:
 def problem_from_fault(
     fault: Fault, path: Path, line: int, *, case_id: str | None = None
 ) -> Problem:
-    """A fault as a problem.
-
-    Args:
-        fault: What is wrong with a value.
-        path: The file the value stands in.
-        line: Its line, from 1.
-        case_id: The case it concerns.
-
-    Returns:
-        A problem of severity `error`.
-    """
+    """A fault as a problem."""
     return Problem(
         severity="error",
         message=fault.message,

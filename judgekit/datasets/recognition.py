@@ -66,17 +66,7 @@ class ForeignShape:
     """What to do with a file that has no cases."""
 
     def read(self, document: Document) -> Reading:
-        """A file of this shape, with all that is wrong with it.
-
-        Args:
-            document: The file.
-
-        Returns:
-            What it comes to.
-
-        Raises:
-            DatasetError: When the shape is only recognised.
-        """
+        """A file of this shape, with all that is wrong with it."""
         if self.reader is None:
             raise self._refusal(document)
         module, _, name = self.reader.partition(":")
@@ -84,18 +74,7 @@ class ForeignShape:
         return read(document)
 
     def read_or_refuse(self, document: Document, *, unique: bool = True) -> Dataset:
-        """The dataset of a file of this shape.
-
-        Args:
-            document: The file.
-            unique: Whether an id given twice is an error.
-
-        Returns:
-            The dataset.
-
-        Raises:
-            DatasetError: When the file is unsound, or has no cases.
-        """
+        """The dataset of a file of this shape."""
         if self.reader is not None and self.has_cases:
             return self.read(document).dataset(unique=unique)
         raise self._refusal(document)
@@ -188,41 +167,20 @@ FOREIGN_SHAPES: tuple[ForeignShape, ...] = (
 
 
 def foreign_shape(value: JsonValue) -> ForeignShape | None:
-    """The other tool's shape a document has.
-
-    Args:
-        value: What the document holds.
-
-    Returns:
-        The shape; None for judgekit's own and for what nobody knows.
-    """
+    """The other tool's shape a document has."""
     sample = value if isinstance(value, dict) else _first(value)
     return next((shape for shape in FOREIGN_SHAPES if sample and shape.matches(sample)), None)
 
 
 def foreign_row_shape(fields: dict[str, JsonValue]) -> ForeignShape | None:
-    """The other tool's shape a row has.
-
-    Args:
-        fields: Its values by name.
-
-    Returns:
-        The shape; None for judgekit's own and for what nobody knows.
-    """
+    """The other tool's shape a row has."""
     return next(
         (shape for shape in FOREIGN_SHAPES if shape.in_rows and shape.matches(fields)), None
     )
 
 
 def document_kind(value: JsonValue) -> Kind | None:
-    """What a JSON or YAML document is.
-
-    Args:
-        value: What it holds.
-
-    Returns:
-        Its kind; None where it is none of judgekit's.
-    """
+    """What a JSON or YAML document is."""
     if isinstance(value, list):
         return row_kind(_first(value))
     if not isinstance(value, dict):
@@ -238,16 +196,8 @@ def document_kind(value: JsonValue) -> Kind | None:
 
 
 def row_kind(fields: dict[str, JsonValue]) -> Kind | None:
-    """What a row is.
-
-    A recorded reply is told from an output by its `criterion`, `order` or `repeat`.
-
-    Args:
-        fields: Its values by name.
-
-    Returns:
-        Its kind; None where it is none of judgekit's.
-    """
+    """What a row is."""
+    # A recorded reply is told from an output by its `criterion`, `order` or `repeat`.
     names = {name.removesuffix(TYPED) for name in fields}
     if "annotator" in names:
         return "labels"

@@ -83,14 +83,7 @@ class RowCheck:
     """The line of every sound row, and of every unsound case that has an id."""
 
     def take(self, rows: Iterable[Row | DatasetError]) -> Self:
-        """Check rows.
-
-        Args:
-            rows: All rows of the file, or what is wrong with them.
-
-        Returns:
-            Itself.
-        """
+        """Check rows."""
         n_rows = 0
         for row in rows:
             n_rows += 1

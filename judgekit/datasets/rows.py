@@ -49,31 +49,13 @@ class Row:
 
 
 def suffix_of(path: Path) -> str:
-    """The end of a file's name that tells its format, in lower case, `.gz` with what it packs.
-
-    Args:
-        path: A file.
-
-    Returns:
-        For example `.jsonl`, `.jsonl.gz`, `.csv`; empty where the name has none.
-    """
+    """The end of a file's name that tells its format, in lower case, `.gz` with what it packs."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
 
 def iter_rows(path: Path | str) -> Iterator[Row]:
-    """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole.
-
-    Args:
-        path: A `.jsonl`, `.ndjson` (also `.gz`), `.csv`, `.tsv`, `.parquet`, `.json` or `.yaml`
-            file; a JSON or YAML document is a list of objects, or an object that holds one.
-
-    Yields:
-        Each row.
-
-    Raises:
-        DatasetError: At the first thing that cannot be read.
-    """
+    """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole."""
     for row in scan_rows(path):
         if isinstance(row, DatasetError):
             raise row
@@ -81,17 +63,7 @@ def iter_rows(path: Path | str) -> Iterator[Row]:
 
 
 def scan_rows(path: Path | str) -> Iterator[Row | DatasetError]:
-    """As `iter_rows`, but a row that cannot be read is given as the error it is.
-
-    Args:
-        path: As for `iter_rows`.
-
-    Yields:
-        Each row, or what is wrong with it.
-
-    Raises:
-        DatasetError: When nothing after this place can be read.
-    """
+    """As `iter_rows`, but a row that cannot be read is given as the error it is."""
     path = as_path(path)
     suffix = suffix_of(path)
     if suffix in LINE_SUFFIXES:
@@ -110,17 +82,7 @@ def scan_rows(path: Path | str) -> Iterator[Row | DatasetError]:
 
 
 def document_rows(document: Document) -> Iterator[Row | DatasetError]:
-    """The rows a document holds: it is a list of objects, or an object that holds one.
-
-    Args:
-        document: A JSON or YAML document.
-
-    Yields:
-        Each row, or what is wrong with it.
-
-    Raises:
-        DatasetError: When it holds no list of rows, or several.
-    """
+    """The rows a document holds: it is a list of objects, or an object that holds one."""
     where, items = _list_in(document)
     is_repaired = bool(document.notes)
     for index, item in enumerate(items):

@@ -35,19 +35,11 @@ class CaseSource:
     """Begins at the first case; of rows in JSONL, CSV and Parquet it holds one at a time."""
 
     def __iter__(self) -> Iterator[Case]:
-        """Every case, whatever its status.
-
-        Raises:
-            DatasetError: At the first unsound case, and at an id given twice.
-        """
+        """Every case, whatever its status."""
         return self.read()
 
     def count(self) -> int:
-        """How many there are; reads all of them, so that they are known to be sound.
-
-        Raises:
-            DatasetError: At the first unsound case, and at an id given twice.
-        """
+        """How many there are; reads all of them, so that they are known to be sound."""
         return sum(1 for _ in self)
 
 
@@ -85,11 +77,7 @@ class Filters:
     """Only cases in whose name it is found; of a case without a name the id is taken."""
 
     def take(self, case: Case) -> bool:
-        """Whether a case passes, its status left aside.
-
-        Args:
-            case: Any case.
-        """
+        """Whether a case passes, its status left aside."""
         if self.tags and not self.tags.intersection(case.tags):
             return False
         if self.ids and case.id not in self.ids:
@@ -132,12 +120,7 @@ class Selection:
         return self.source.version
 
     def __iter__(self) -> Iterator[Case]:
-        """The chosen cases; a sample goes through the source once more, the first time.
-
-        Raises:
-            DatasetError: When the source is unsound.
-            UnknownNameError: When the source ends and a wanted id was not in it.
-        """
+        """The chosen cases; a sample goes through the source once more, the first time."""
         chosen = self._passing()
         if self.sample is not None:
             drawn = self._places(self.sample)
@@ -145,21 +128,11 @@ class Selection:
         return islice(chosen, self.limit)
 
     def count(self) -> int:
-        """How many are chosen; reads the whole source, so that it is known to be sound.
-
-        Raises:
-            DatasetError: When the source is unsound.
-            UnknownNameError: When a wanted id is not in it.
-        """
+        """How many are chosen; reads the whole source, so that it is known to be sound."""
         return self.tally().n_chosen
 
     def tally(self) -> Tally:
-        """How many are chosen, and how many left out for which reason; reads the whole source.
-
-        Raises:
-            DatasetError: When the source is unsound.
-            UnknownNameError: When a wanted id is not in it.
-        """
+        """How many are chosen, and how many left out for which reason; reads the whole source."""
         n_all = n_draft = n_deprecated = n_passing = 0
         unseen = set(self.filters.ids)
         for case in self.source:
@@ -201,24 +174,10 @@ class Selection:
 def open_cases(
     source: Path | str | Suite, *, columns: Mapping[str, str] | None = None
 ) -> CaseSource:
-    """The cases of a file or a suite.
-
-    Rows in JSONL, CSV, TSV and Parquet are read anew each time, one in memory at a time, and of
-    all of them only the ids are kept. A JSON or YAML document, another tool's file and the cases
-    of a suite are read once and kept.
-
-    Args:
-        source: A file as for `load_dataset`, or a suite.
-        columns: As for `load_dataset`.
-
-    Returns:
-        The source.
-
-    Raises:
-        DatasetError: When a document is unsound, or there is no such file; of rows it is said
-            when they are read.
-        SettingsError: When the suite has no cases.
-    """
+    """The cases of a file or a suite."""
+    # Rows in JSONL, CSV, TSV and Parquet are read anew each time, one in memory at a time, and of
+    # all of them only the ids are kept. A JSON or YAML document, another tool's file and the cases
+    # of a suite are read once and kept.
     if isinstance(source, Suite):
         return _suite_cases(source, columns)
     path = as_path(source)
@@ -240,24 +199,7 @@ def select(
     seed: int = 0,
     limit: int | None = None,
 ) -> Selection:
-    """Choose cases: active ones that pass every filter, then a sample, then the first of it.
-
-    Args:
-        source: Where they come from.
-        tags: Only cases with one of these tags.
-        ids: Only these cases.
-        name_pattern: Only cases in whose name (or id, without one) this regular expression is
-            found.
-        sample: So many, drawn at random without replacement.
-        seed: Seed of the drawing.
-        limit: Only the first so many.
-
-    Returns:
-        The selection, which reads nothing yet.
-
-    Raises:
-        SettingsError: When the pattern is no regular expression, or a number is below 1.
-    """
+    """Choose cases: active ones that pass every filter, then a sample, then the first of it."""
     for what, number in (("sample", sample), ("limit", limit)):
         if number is not None and number < 1:
             raise SettingsError(f"the {what} must be 1 or more, not {number}")
@@ -271,16 +213,7 @@ def select(
 
 
 def drawn_places(n: int, size: int, seed: int) -> frozenset[int]:
-    """The places that a sample without replacement takes of a stream (Vitter 1985, algorithm R).
-
-    Args:
-        n: How many items the stream has.
-        size: How many to draw.
-        seed: Seed of the drawing.
-
-    Returns:
-        Places from 0; all of them where the stream is not longer than the sample.
-    """
+    """The places that a sample without replacement takes of a stream (Vitter 1985, algorithm R)."""
     rng = random.Random(seed)
     kept = list(range(min(n, size)))
     for place in range(size, n):

@@ -144,25 +144,11 @@ class Suite(Record):
         return self.resolve(self.rubric)
 
     def resolve(self, path: str) -> Path:
-        """A path of the suite as one that can be opened.
-
-        Args:
-            path: As it stands in the file, relative to the file's folder, or absolute.
-
-        Returns:
-            The path.
-        """
+        """A path of the suite as one that can be opened."""
         return self._folder / as_path(path)
 
     def in_folder(self, folder: Path) -> Suite:
-        """The same suite with its paths relative to a folder.
-
-        Args:
-            folder: The folder.
-
-        Returns:
-            A new suite.
-        """
+        """The same suite with its paths relative to a folder."""
         suite = self.model_copy()
         suite._folder = folder  # noqa: SLF001 - its own, on the copy made above
         return suite
@@ -226,35 +212,17 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def scorer_name(scorer: JsonObject) -> str:
-    """What a scorer's scores are called.
-
-    Args:
-        scorer: A scorer as it stands in a suite.
-
-    Returns:
-        The name it is given, else its type.
-    """
+    """What a scorer's scores are called."""
     return str(scorer.get("name") or scorer.get("type"))
 
 
 def names_a_file(name: str) -> bool:
-    """Whether a rubric is given as a file rather than by a shipped rubric's name.
-
-    Args:
-        name: What was given.
-
-    Returns:
-        True for names with a folder in them or with the ending of a YAML or JSON file.
-    """
+    """Whether a rubric is given as a file rather than by a shipped rubric's name."""
     return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
 
 
 def suite_schema() -> JsonObject:
-    """The JSON Schema of a suite file, for editors.
-
-    Returns:
-        A draft 2020-12 schema with a description for every field.
-    """
+    """The JSON Schema of a suite file, for editors."""
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
         JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,

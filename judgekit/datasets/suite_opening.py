@@ -18,21 +18,7 @@ if TYPE_CHECKING:
 
 
 def suite_from(path: Path | str) -> Suite:
-    """The suite a path stands for.
-
-    Args:
-        path: A suite file; a skill's `eval/tests.json`, its folder or its zip, whose profile,
-            settings, setup and groups become the suite's; or any other file with cases, which
-            become a suite with nothing else. A suite file whose dataset is a skill's tests has
-            all of that from there which it does not say itself.
-
-    Returns:
-        The suite; what the file does not name, such as variants and judges, is empty.
-
-    Raises:
-        DatasetError: When the cases are unsound.
-        SettingsError: When the suite is unsound.
-    """
+    """The suite a path stands for."""
     path = as_path(path)
     document = whole_document(path)
     if document is not None:

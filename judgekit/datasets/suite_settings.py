@@ -96,11 +96,7 @@ class JudgeSettings(Record):
         return "heuristic" if self.model == "heuristic" else "llm"
 
     def arguments(self) -> dict[str, object]:
-        """The settings of asking that the file gives; what it leaves out has its default.
-
-        Returns:
-            Arguments of `Judge` by name, without the model and the weight.
-        """
+        """The settings of asking that the file gives; what it leaves out has its default."""
         return self.model_dump(exclude_unset=True, exclude={"model", "weight"})
 
     @model_validator(mode="after")

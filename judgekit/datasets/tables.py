@@ -19,21 +19,9 @@ _BATCH_ROWS = 512
 
 
 def iter_table(path: Path) -> Iterator[dict[str, JsonValue]]:
-    """The rows of a Parquet file, in file order.
-
-    Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
-    become ISO 8601 text.
-
-    Args:
-        path: A Parquet file.
-
-    Yields:
-        Each row by column name.
-
-    Raises:
-        DatasetError: When pyarrow is not installed, the file is missing or damaged, or a value
-            has no JSON form.
-    """
+    """The rows of a Parquet file, in file order."""
+    # Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
+    # become ISO 8601 text.
     try:
         import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
         from pyarrow import parquet  # noqa: PLC0415

@@ -39,17 +39,7 @@ class Line:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
-    """A file opened for reading bytes; one whose name ends in `.gz` is decompressed.
-
-    Args:
-        path: The file.
-
-    Yields:
-        The open file.
-
-    Raises:
-        DatasetError: When it is missing, a folder, unreadable, or damaged gzip.
-    """
+    """A file opened for reading bytes; one whose name ends in `.gz` is decompressed."""
     try:
         packed = path.suffix.lower() == ".gz"
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
@@ -66,17 +56,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_text(path: Path) -> str:
-    """The whole text of a file.
-
-    Args:
-        path: A UTF-8 file of at most `MAX_DOCUMENT_BYTES`.
-
-    Returns:
-        Its text, without a byte order mark.
-
-    Raises:
-        DatasetError: When it cannot be read, is too large, or is not UTF-8.
-    """
+    """The whole text of a file."""
     with open_file(path) as stream:
         raw = stream.read(MAX_DOCUMENT_BYTES + 1)
     if len(raw) > MAX_DOCUMENT_BYTES:
@@ -89,19 +69,8 @@ def read_text(path: Path) -> str:
 
 
 def iter_lines(path: Path) -> Iterator[Line | DatasetError]:
-    """The lines of a file, one in memory at a time.
-
-    A line that is not UTF-8 is given as the error it is, and the next lines follow.
-
-    Args:
-        path: A UTF-8 file, gzipped if its name ends in `.gz`.
-
-    Yields:
-        Each line, or what is wrong with it.
-
-    Raises:
-        DatasetError: When the file cannot be read, a line is too long, or it is UTF-16.
-    """
+    """The lines of a file, one in memory at a time."""
+    # A line that is not UTF-8 is given as the error it is, and the next lines follow.
     with open_file(path) as stream:
         number, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
@@ -119,20 +88,7 @@ def iter_lines(path: Path) -> Iterator[Line | DatasetError]:
 
 
 def decode(raw: bytes, *, path: Path, line: int | None = None, offset: int = 0) -> str:
-    """Bytes as UTF-8 text, strictly.
-
-    Args:
-        raw: The bytes.
-        path: Where they come from, for the message.
-        line: The line they stand in, from 1; None counts it from `raw`.
-        offset: How many bytes of the file stand before them; a byte order mark is dropped at 0.
-
-    Returns:
-        The text.
-
-    Raises:
-        DatasetError: At the first byte that is not UTF-8, or for UTF-16 and NUL.
-    """
+    """Bytes as UTF-8 text, strictly."""
     if offset == 0 and looks_like_utf16(raw):
         raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
     n_dropped = len(_BOM) if offset == 0 and raw.startswith(_BOM) else 0
@@ -148,14 +104,7 @@ def decode(raw: bytes, *, path: Path, line: int | None = None, offset: int = 0) 
 
 
 def looks_like_utf16(raw: bytes) -> bool:
-    """Whether bytes begin as UTF-16 text does: with its mark, or a NUL beside an ASCII byte.
-
-    Args:
-        raw: The first bytes of a file.
-
-    Returns:
-        True when they do.
-    """
+    """Whether bytes begin as UTF-16 text does: with its mark, or a NUL beside an ASCII byte."""
     head = raw[:2]
     half_empty = len(head) == len(_UTF16_BOMS[0]) and (head[0] == 0) != (head[1] == 0)
     return head in _UTF16_BOMS or half_empty
@@ -184,14 +133,7 @@ def _near_files(path: Path) -> str | None:
 
 
 def as_path(path: Path | str) -> Path:
-    """A path from what a caller gives.
-
-    Args:
-        path: A path or its text; `~` is the home folder.
-
-    Returns:
-        The path; as it stands where nobody is called so, whose home folder it names.
-    """
+    """A path from what a caller gives."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -199,27 +141,15 @@ def as_path(path: Path | str) -> Path:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder; what cannot be a path, or be looked at, is none.
-
-    Args:
-        path: Any path, also one that a file names. `Path.is_dir` raises where it is too long.
-    """
+    """Whether there is a folder; what cannot be a path, or be looked at, is none."""
     return os.path.isdir(path)  # noqa: PTH112 - as the docstring says
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file; what cannot be a path, or be looked at, is none.
-
-    Args:
-        path: Any path, also one that a file names.
-    """
+    """Whether there is a file; what cannot be a path, or be looked at, is none."""
     return os.path.isfile(path)  # noqa: PTH113 - as for folders
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a path is named as a zip.
-
-    Args:
-        path: A file.
-    """
+    """Whether a path is named as a zip."""
     return path.suffix.lower() == ".zip" and not is_folder(path)

@@ -19,16 +19,7 @@ _HUGE = 1e9
 
 
 def threshold_fault(where: KeyPath, given: JsonValue, scales: Iterable[Scale]) -> Fault | None:
-    """What is wrong with a threshold above 1, which was meant on a scale.
-
-    Args:
-        where: Its place.
-        given: Its value, whatever it is.
-        scales: Scales it may have been meant on.
-
-    Returns:
-        A fault that says what it is on [0, 1]; None where it is no number between 1 and 1e9.
-    """
+    """What is wrong with a threshold above 1, which was meant on a scale."""
     if not isinstance(given, int | float) or isinstance(given, bool) or not 1 < given < _HUGE:
         return None
     message = f"`{where[-1]}` is {given:g}, but thresholds are on [0, 1]"

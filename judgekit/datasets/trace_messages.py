@@ -24,15 +24,7 @@ _CALL_ROLE = "assistant"
 
 
 def is_message(value: JsonValue) -> bool:
-    """Whether a value looks like a chat message.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        Whether it is an object with a `role` that is no event yet: it has no `type`, or the type
-        `message` and its content in parts.
-    """
+    """Whether a value looks like a chat message."""
     if not isinstance(value, dict) or not isinstance(value.get("role"), str):
         return False
     in_parts = isinstance(value.get("parts", value.get("content")), list)
@@ -40,19 +32,9 @@ def is_message(value: JsonValue) -> bool:
 
 
 def read_messages(value: JsonValue, *, role: str) -> list[Event]:
-    """The events in one or several messages.
-
-    Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
-    `tool_call_id`, and Anthropic's content blocks.
-
-    Args:
-        value: A list of messages, one message, a text, or any of them as JSON text.
-        role: The role of a message that names none.
-
-    Returns:
-        Events of type `message` (with `role`), `reasoning`, `tool_call` and `tool_result` (with
-        the call's `id`), in their order; a result has the name its call gives.
-    """
+    """The events in one or several messages."""
+    # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
+    # `tool_call_id`, and Anthropic's content blocks.
     value = decoded(value)
     messages = value if isinstance(value, list) else [value]
     events = [event for message in messages for event in _events(message, role)]
@@ -60,14 +42,7 @@ def read_messages(value: JsonValue, *, role: str) -> list[Event]:
 
 
 def named_results(events: Sequence[Event]) -> list[Event]:
-    """The events, with every nameless tool result named after the call it answers.
-
-    Args:
-        events: Events in their order.
-
-    Returns:
-        New events.
-    """
+    """The events, with every nameless tool result named after the call it answers."""
     names = {
         event["id"]: event.get("name")
         for event in events
@@ -82,14 +57,7 @@ def named_results(events: Sequence[Event]) -> list[Event]:
 
 
 def final_text(events: Iterable[Event]) -> str | None:
-    """The last thing the assistant said.
-
-    Args:
-        events: Events in their order.
-
-    Returns:
-        Its text; None where it said nothing.
-    """
+    """The last thing the assistant said."""
     found = None
     for event in events:
         content = event.get("content")
@@ -100,14 +68,7 @@ def final_text(events: Iterable[Event]) -> str | None:
 
 
 def decoded(value: JsonValue) -> JsonValue:
-    """A value that was written as JSON text into an attribute, as the value it is.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        The list or object a text holds; anything else as it is.
-    """
+    """A value that was written as JSON text into an attribute, as the value it is."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:

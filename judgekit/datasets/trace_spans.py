@@ -87,15 +87,7 @@ class Span:
 
 
 def find_spans(value: JsonValue) -> list[JsonValue] | None:
-    """The spans in a value that holds some.
-
-    Args:
-        value: An OTLP export (`resourceSpans`), an object with `spans`, one span, or a list of
-            any of them.
-
-    Returns:
-        The spans as they stand there; None where the value is nothing of the kind.
-    """
+    """The spans in a value that holds some."""
     if isinstance(value, list):
         spans: list[JsonValue] = []
         for item in value:
@@ -113,19 +105,8 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
 
 
 def read_spans(values: Sequence[JsonValue]) -> list[Span]:
-    """Spans as plain values, oldest first.
-
-    Spans are ordered by their start; where a start is missing they stay in the given order.
-
-    Args:
-        values: Spans of an OTLP JSON export, or as an SDK's console exporter writes them.
-
-    Returns:
-        The spans.
-
-    Raises:
-        DatasetError: For a value that is no span; names its place.
-    """
+    """Spans as plain values, oldest first."""
+    # Spans are ordered by their start; where a start is missing they stay in the given order.
     spans = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict):
@@ -137,14 +118,7 @@ def read_spans(values: Sequence[JsonValue]) -> list[Span]:
 
 
 def ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
-    """The ids of the spans around each span, nearest first.
-
-    Args:
-        spans: Spans of any order.
-
-    Returns:
-        By span id; a ring of parents ends where it closes.
-    """
+    """The ids of the spans around each span, nearest first."""
     parents = {span.id: span.parent for span in spans}
     found: dict[str, list[str]] = {}
     for span in spans:

@@ -34,35 +34,16 @@ _AT_THE_END = 1
 
 
 def span_events(spans: Sequence[Span]) -> list[Event]:
-    """The events of a trace, oldest first.
-
-    What several spans say is told once: each message of a conversation that every model call
-    repeats, a call that both the model's reply and the tool's span show, and the messages of an
-    agent whose model calls hold them.
-
-    Args:
-        spans: Spans, oldest first.
-
-    Returns:
-        Events of type `message`, `reasoning`, `tool_call`, `tool_result`, `model_call` (a call
-        whose content was not captured), `agent:complete`, `agent:end` (of an agent inside
-        another), `error`, or the operation's own name.
-    """
+    """The events of a trace, oldest first."""
+    # What several spans say is told once: each message of a conversation that every model call
+    # repeats, a call that both the model's reply and the tool's span show, and the messages of an
+    # agent whose model calls hold them.
     return named_results(_Timeline(spans).events())
 
 
 def span_usage(spans: Sequence[Span]) -> Usage | None:
-    """Tokens and money of the model calls.
-
-    A span whose own parts say what they used is not counted beside them.
-
-    Args:
-        spans: Spans of any order.
-
-    Returns:
-        The sum, with the fields set that a span says; None where none says anything. The cost is
-        None unless every counted span names one.
-    """
+    """Tokens and money of the model calls."""
+    # A span whose own parts say what they used is not counted beside them.
     counted = _innermost(spans, _has_usage)
     if not counted:
         return None
@@ -77,14 +58,7 @@ def span_usage(spans: Sequence[Span]) -> Usage | None:
 
 
 def span_duration_ms(spans: Iterable[Span]) -> float | None:
-    """Time from the first span's start to the last one's end.
-
-    Args:
-        spans: Spans of any order.
-
-    Returns:
-        Milliseconds; None where no span says when it was.
-    """
+    """Time from the first span's start to the last one's end."""
     times = [(s.start_ns, s.end_ns) for s in spans if s.start_ns is not None]
     if not times:
         return None
@@ -120,11 +94,9 @@ class _ToolSpans:
         return cls(ids, Counter(_tool_name(span) for span in tools if _call_id(span) is None))
 
     def takes(self, event: Event, *, is_new: bool) -> bool:
-        """Whether a tool's span tells of the call or result that a message shows.
-
-        Of calls without an id the arguments are kept in order; `is_new` tells a call from its
-        repetition in a later history.
-        """
+        """Whether a tool's span tells of the call or result that a message shows."""
+        # Of calls without an id the arguments are kept in order; `is_new` tells a call from its
+        # repetition in a later history.
         is_call, name = event["type"] == "tool_call", str(event.get("name"))
         if (call_id := event.get("id")) in self.ids and call_id is not None:
             known = self.arguments if is_call else self.results

@@ -70,21 +70,7 @@ class TraceRead:
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
-    """The trace in a file.
-
-    Args:
-        path: A JSON or JSONL file, or JSON values one after the other as console exporters write
-            them: OpenTelemetry spans (an OTLP export or an SDK's dump), runtime events, or chat
-            messages.
-        trace_id: The trace wanted, where spans of several are in the file.
-
-    Returns:
-        What it says.
-
-    Raises:
-        DatasetError: When it cannot be read, holds nothing of the kind, or spans of several
-            traces where none is named.
-    """
+    """The trace in a file."""
     path = as_path(path)
     values = list(_values(read_text(path), path))
     value = values[0] if len(values) == 1 else values
@@ -97,21 +83,7 @@ def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
 def normalise_trace(
     value: JsonValue, *, folder: Path | None = None, trace_id: str | None = None
 ) -> TraceRead:
-    """A trace in any of the shapes it may have in an outputs file.
-
-    Args:
-        value: A list of events or chat messages, OpenTelemetry spans, an object that holds such a
-            list as `events`, `messages` or `spans`, or the path of a file that holds any of them,
-            as a text or as `{"path": …, "trace_id": …}`.
-        folder: The folder a path is relative to and may not leave; None allows no paths.
-        trace_id: The trace wanted, where there are spans of several.
-
-    Returns:
-        What it says.
-
-    Raises:
-        DatasetError: When it is nothing of the kind, or unsound.
-    """
+    """A trace in any of the shapes it may have in an outputs file."""
     if isinstance(value, dict) and isinstance(value.get("path"), str):
         named = value.get("trace_id")
         trace_id = named if isinstance(named, str) else trace_id
@@ -131,19 +103,7 @@ def normalise_trace(
 
 
 def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None) -> TraceRead:
-    """What OpenTelemetry spans say, by the semantic conventions for generative AI.
-
-    Args:
-        spans: Spans of an OTLP JSON export, or as the Python SDK's console exporter writes them.
-        trace_id: The trace wanted, where there are spans of several.
-
-    Returns:
-        The events, oldest first; the usage of the model calls, each counted once.
-
-    Raises:
-        DatasetError: For something that is no span, and for spans of several traces where none
-            is named.
-    """
+    """What OpenTelemetry spans say, by the semantic conventions for generative AI."""
     found = read_spans(spans)
     ids = sorted({span.trace_id for span in found if span.trace_id is not None})
     if trace_id is not None:
@@ -159,20 +119,9 @@ def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None
 
 
 def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
-    """What runtime events (`agent:complete`, `recording:linked`, node events) say.
-
-    Fields stay as they came; an event that names its node, tool or agent in a field of its own
-    gets it as `name` too. Where every event has a time, they are put in its order.
-
-    Args:
-        events: Objects with a `type`.
-
-    Returns:
-        The events; usage and duration are the sums over `agent:complete`.
-
-    Raises:
-        DatasetError: For an event without a type; names its place.
-    """
+    """What runtime events (`agent:complete`, `recording:linked`, node events) say."""
+    # Fields stay as they came; an event that names its node, tool or agent in a field of its own
+    # gets it as `name` too. Where every event has a time, they are put in its order.
     found = [_named(event, number) for number, event in enumerate(events, start=1)]
     times = [_first_number(event, _TIME_FIELDS) for event in found]
     if None not in times:
@@ -185,30 +134,14 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
 
 
 def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
-    """What a list of chat messages says.
-
-    Args:
-        messages: Messages with a `role`, as OpenAI, Anthropic or OpenTelemetry write them.
-
-    Returns:
-        The events, in the messages' order; nothing is said of usage and duration.
-    """
+    """What a list of chat messages says."""
     events = read_messages(list(messages), role="user")
     return TraceRead(_validated(events), text=final_text(events))
 
 
 def fill_from_trace(fields: Fields, folder: Path | None) -> Fault | None:
-    """Put the events of a trace, and what it says beside them, into the fields of an output.
-
-    Usage, duration and text that are given are kept.
-
-    Args:
-        fields: Values by the names of an output's fields; changed in place.
-        folder: The folder of the outputs file, which a path may not leave; None allows no paths.
-
-    Returns:
-        What is wrong with the trace, or None.
-    """
+    """Put the events of a trace, and what it says beside them, into the fields of an output."""
+    # Usage, duration and text that are given are kept.
     value = fields.get("trace")
     if value is None or _is_native(value):
         return None

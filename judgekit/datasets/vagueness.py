@@ -12,13 +12,6 @@ _VAGUE = re.compile(rf"\b(?:in|un)?(?:{_STEMS})(?:e|y|ly|ely)?\b", re.IGNORECASE
 
 
 def vague_word(text: str | None) -> str | None:
-    """The first word of a text that nothing can contradict.
-
-    Args:
-        text: A description of what is wanted.
-
-    Returns:
-        The word as it stands; None where there is none.
-    """
+    """The first word of a text that nothing can contradict."""
     found = _VAGUE.search(text or "")
     return None if found is None else found.group()

@@ -68,18 +68,9 @@ def _lacks_reference(case: Case) -> bool:
 
 
 def validate_path(path: Path | str) -> list[Problem]:
-    """Everything that is wrong with a file; what it is, is seen from what it holds.
-
-    Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
-    replies, labels and files of other tools are known.
-
-    Args:
-        path: The file, or a skill's folder or zip.
-
-    Returns:
-        Problems in file order, those of files that a suite names after its own; empty when all
-        is well.
-    """
+    """Everything that is wrong with a file; what it is, is seen from what it holds."""
+    # Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
+    # replies, labels and files of other tools are known.
     path = as_path(path)
     try:
         document = whole_document(path) if _is_whole(path) else None

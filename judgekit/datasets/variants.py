@@ -26,21 +26,10 @@ _ONE_VALUE = frozenset({
 
 
 def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
-    """The variants of a suite, each with one prompt, one model and one value of each parameter.
-
-    The order is the file's: the last of prompt, model and parameters changes quickest. What a
-    variant differs in from its siblings is in its id: `v2[model=openai/a,temperature=0.7]`. What
-    is no list, or a list of one, is not.
-
-    Args:
-        suite: The suite.
-
-    Returns:
-        Variants with ids that are unique; those without lists as they are.
-
-    Raises:
-        SettingsError: When two combinations are the same, or an id is taken.
-    """
+    """The variants of a suite, each with one prompt, one model and one value of each parameter."""
+    # The order is the file's: the last of prompt, model and parameters changes quickest. What a
+    # variant differs in from its siblings is in its id: `v2[model=openai/a,temperature=0.7]`. What
+    # is no list, or a list of one, is not.
     expanded = tuple(one for variant in suite.variants for one in _expanded(variant))
     ids = [variant.id for variant in expanded]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):

@@ -124,23 +124,11 @@ class GateHeld:
 
 
 def hold_to_gate(summary: RunSummary, store: StoredRuns) -> GateHeld | None:
-    """Hold a run to the gate of its suite, as the suite was then.
-
-    A variant reaches a tier where its value does with all of its interval, answers without a
-    value counted as worst; it is below where not even the upper end, those counted as best,
-    reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
-    case.
-
-    Args:
-        summary: The run's figures.
-        store: Where it, and earlier runs, are kept.
-
-    Returns:
-        What the gate says; None where the suite has none that says something of figures.
-
-    Raises:
-        StoreError: When a run cannot be read.
-    """
+    """Hold a run to the gate of its suite, as the suite was then."""
+    # A variant reaches a tier where its value does with all of its interval, answers without a
+    # value counted as worst; it is below where not even the upper end, those counted as best,
+    # reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
+    # case.
     run = summary.run
     given = run.config.get("gate")
     gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()

@@ -48,22 +48,7 @@ async def grade_answers(
     in_flight: int = 64,
     stop: asyncio.Event | None = None,
 ) -> AsyncIterator[Graded]:
-    """Grade outputs as they come, several at a time.
-
-    Args:
-        judge: Who grades.
-        answers: Cases with their outputs; read as slowly as they are graded.
-        rubric: How they are judged.
-        in_flight: How many outputs are being graded at a time.
-        stop: Once set, no further output is begun; what was begun is finished.
-
-    Yields:
-        Each output when it is done; `index` tells its place in the input.
-
-    Raises:
-        InputError: When the answers cannot be read, or the template does not fit them.
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Grade outputs as they come, several at a time."""
     n_workers = max(1, in_flight)
     gradings = enumerate(_begun(judge, answers, rubric, min(n_workers, _AT_ONCE)))
     while (item := None if _is_set(stop) else next(gradings, None)) is not None:
@@ -103,11 +88,9 @@ async def _asked(flow: _Flow) -> AsyncGenerator[Graded, None]:
 
 
 async def _work(flow: _Flow) -> None:
-    """Workers that share one iterator; None in the queue says that all of them have ended.
-
-    A worker that has an answer begins its next call at once, whoever still waits for the result:
-    calls would else begin together, and none be under way while the machine is busy.
-    """
+    """Workers that share one iterator; None in the queue says that all of them have ended."""
+    # A worker that has an answer begins its next call at once, whoever still waits for the result:
+    # calls would else begin together, and none be under way while the machine is busy.
 
     async def worker() -> None:
         while (item := None if _is_set(flow.stop) else next(flow.gradings, None)) is not None:

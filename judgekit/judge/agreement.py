@@ -35,15 +35,7 @@ class PanelAgreement:
 
 
 def panel_agreement(judgments: Iterable[Judgment]) -> tuple[PanelAgreement, ...]:
-    """How far several judges agree on one output, criterion by criterion.
-
-    Args:
-        judgments: The judgments of one output, all judges and repeats.
-
-    Returns:
-        One entry for each criterion that two judges or more have judged, in order of appearance;
-        agreement beyond chance needs many outputs and is a matter of statistics.
-    """
+    """How far several judges agree on one output, criterion by criterion."""
     values: dict[str, dict[str, list[float]]] = {}
     for judgment in judgments:
         of_judges = values.setdefault(judgment.criterion, {})

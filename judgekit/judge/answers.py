@@ -43,19 +43,7 @@ class Reader:
     """Marks that every judgment carries."""
 
     def read(self, reply: ModelReply, question: Question) -> Readings:
-        """What a reply says of each criterion that was asked about.
-
-        Args:
-            reply: The reply.
-            question: What was asked.
-
-        Returns:
-            A reading for each criterion.
-
-        Raises:
-            ReplyFormatError: When it cannot be read safely, or gives no reason.
-            RefusalError: When the judge declined.
-        """
+        """What a reply says of each criterion that was asked about."""
         criteria, reply_format = question.prompt.criteria, self.header.reply
         if reply_format.kind == "json":
             readings = read_reply(
@@ -89,15 +77,7 @@ class Reader:
         return said
 
     def outcomes(self, answer: Answer[Readings], question: Question) -> list[Said]:
-        """What an answer comes to, criterion by criterion.
-
-        Args:
-            answer: What came of the question.
-            question: What was asked.
-
-        Returns:
-            A judgment or a failure for each criterion that was asked about.
-        """
+        """What an answer comes to, criterion by criterion."""
         return [self._outcome(c, answer, question) for c in question.prompt.criteria]
 
     def _outcome(self, criterion: Criterion, answer: Answer[Readings], question: Question) -> Said:

@@ -22,17 +22,7 @@ _BESIDE_THE_POINT = frozenset({"seed", "logprobs", "top_logprobs"})
 def how_asked(
     judge: str, parameters: Mapping[str, JsonValue], *, repeats: int, asks_all: bool
 ) -> JudgeAsked:
-    """How one judge is asked.
-
-    Args:
-        judge: Model and template.
-        parameters: What is sent beside the prompt.
-        repeats: How often it is asked.
-        asks_all: Whether one call asks all criteria.
-
-    Returns:
-        The same without what does not move what it tends to say.
-    """
+    """How one judge is asked."""
     kept = {name: value for name, value in parameters.items() if name not in _BESIDE_THE_POINT}
     return JudgeAsked(
         judge=wandering_name(judge), parameters=kept, repeats=repeats, asks_all=asks_all
@@ -40,15 +30,7 @@ def how_asked(
 
 
 def asked_together(judges: Iterable[JudgeAsked], panel: Panel) -> Judging | None:
-    """How several judges are asked.
-
-    Args:
-        judges: Each of them, in the panel's order.
-        panel: How they are combined.
-
-    Returns:
-        None where there is no judge.
-    """
+    """How several judges are asked."""
     named = tuple(judges)
     if not named:
         return None
@@ -62,14 +44,7 @@ def asked_together(judges: Iterable[JudgeAsked], panel: Panel) -> Judging | None
 
 
 def wandering_name(judge: str) -> str:
-    """A judge's name; recorded replies go by their file, wherever it lies.
-
-    Args:
-        judge: Model and template.
-
-    Returns:
-        The same, without the folder of the file.
-    """
+    """A judge's name; recorded replies go by their file, wherever it lies."""
     model, _, template = judge.rpartition(" ")
     if not model.startswith(_RECORDED):
         return judge

@@ -90,27 +90,10 @@ async def ask(
     max_reasks: int = 2,
     shelf: CachedModel | None = None,
 ) -> Answer[R]:
-    """Ask until the answer can be read.
-
-    An unreadable reply is asked again with the reason, at most `max_reasks` times; after each
-    cut-off one the token limit is twice as high. A refusal is asked again once. Every reply that
-    came counts in the spending, whatever it was worth.
-
-    Args:
-        model: Who is asked.
-        request: What is asked.
-        read: Reads a reply; raises `ReplyFormatError` or `RefusalError`.
-        max_reasks: How often an unreadable reply is asked again.
-        shelf: The model again, where it keeps replies: it may ask anew what it kept and nobody
-            can read, in the same words.
-
-    Returns:
-        The answer; errors of the model are in it, never raised.
-
-    Raises:
-        InputError: When the model cannot be set up at all, so that no case would fare better.
-        StoreError: When the cache cannot keep what was paid for; asking on would lose more.
-    """
+    """Ask until the answer can be read."""
+    # An unreadable reply is asked again with the reason, at most `max_reasks` times; after each
+    # cut-off one the token limit is twice as high. A refusal is asked again once. Every reply that
+    # came counts in the spending, whatever it was worth.
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
@@ -136,14 +119,7 @@ async def ask(
 
 
 def spending(replies: Sequence[ModelReply]) -> Spending:
-    """What a list of replies took.
-
-    Args:
-        replies: Replies to the same question, in order.
-
-    Returns:
-        Sums; a sum with an unknown part is unknown.
-    """
+    """What a list of replies took."""
     if len(replies) == 1:
         (only,) = replies
         paid_now = 0.0 if only.cached else only.cost_usd
@@ -187,11 +163,9 @@ def _is_of_no_use(
 
 
 def _again(request: ModelRequest, last: JudgeError, attempt: int, n_cut: int) -> ModelRequest:
-    """The request with the reason for asking again at its end.
-
-    No two askings have the same words, nor has the one after a refusal: the same words would only
-    bring the kept reply back.
-    """
+    """The request with the reason for asking again at its end."""
+    # No two askings have the same words, nor has the one after a refusal: the same words would only
+    # bring the kept reply back.
     parameters = dict(request.parameters)
     for name in _LIMITS:
         limit = parameters.get(name)

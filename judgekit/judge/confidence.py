@@ -14,19 +14,10 @@ _ENOUGH_REPEATS = 2
 
 
 def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...]:
-    """The judgments, each with how well the repeats of its criterion agree.
-
-    The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
-    standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
-    best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
-
-    Args:
-        judgments: The judgments of one output, all repeats.
-
-    Returns:
-        The same judgments in the same order; `confidence` is the reported one: from repeats
-        where there are any, else from log-probabilities, else what the judge stated.
-    """
+    """The judgments, each with how well the repeats of its criterion agree."""
+    # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
+    # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
+    # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
     if len(judgments) < _ENOUGH_REPEATS:
         return tuple(judgments)
     by_criterion: dict[str, list[float]] = {}
@@ -38,14 +29,7 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
 
 
 def reported_confidence(*known: float | None) -> float | None:
-    """The first confidence there is.
-
-    Args:
-        known: Confidences on [0, 1] in the order of trust: repeats, log-probabilities, stated.
-
-    Returns:
-        The first that is not None.
-    """
+    """The first confidence there is."""
     for confidence in known:
         if confidence is not None:
             return confidence

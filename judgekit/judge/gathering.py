@@ -13,17 +13,7 @@ T = TypeVar("T")
 
 
 async def gathered(jobs: Sequence[Coroutine[object, object, T]]) -> list[T]:
-    """All results, in order; a single job needs no task of its own.
-
-    Args:
-        jobs: What to run.
-
-    Returns:
-        One result a job.
-
-    Raises:
-        BaseException: The first that a job raised; the others are called off.
-    """
+    """All results, in order; a single job needs no task of its own."""
     if len(jobs) == 1:
         return [await jobs[0]]
     try:
@@ -35,17 +25,7 @@ async def gathered(jobs: Sequence[Coroutine[object, object, T]]) -> list[T]:
 
 
 async def as_answered(jobs: Sequence[Coroutine[object, object, T]]) -> AsyncGenerator[T, None]:
-    """Each result as it comes; who stops listening calls off what is still asked.
-
-    Args:
-        jobs: What to run.
-
-    Yields:
-        Results in the order of their coming.
-
-    Raises:
-        BaseException: What a job raised.
-    """
+    """Each result as it comes; who stops listening calls off what is still asked."""
     tasks = [asyncio.ensure_future(job) for job in jobs]
     try:
         for result in asyncio.as_completed(tasks):
@@ -57,17 +37,7 @@ async def as_answered(jobs: Sequence[Coroutine[object, object, T]]) -> AsyncGene
 
 
 async def merged(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
-    """What several streams tell, as it comes; the first error ends all of them.
-
-    Args:
-        streams: What is listened to.
-
-    Yields:
-        What any of them tells.
-
-    Raises:
-        BaseException: What a stream raised; the others are called off.
-    """
+    """What several streams tell, as it comes; the first error ends all of them."""
     told: asyncio.Queue[tuple[T] | asyncio.Task[None]] = asyncio.Queue()
 
     async def pour(stream: AsyncGenerator[T, None]) -> None:

@@ -55,14 +55,7 @@ class Grading:
         return None if None in self.answers else self._concluded(self.answers)
 
     async def finished(self) -> Verdict:
-        """Ask what is open, and conclude.
-
-        Returns:
-            The verdict, with one judgment or failure for each criterion and repeat.
-
-        Raises:
-            StoreError: When the cache cannot keep what was paid for.
-        """
+        """Ask what is open, and conclude."""
         paired = list(zip(self.questions, self.answers, strict=True))
         asked = iter(await gathered([self.ask(each) for each, known in paired if known is None]))
         return self._concluded([next(asked) if known is None else known for _, known in paired])

@@ -27,21 +27,7 @@ _YES_OR_NO = 2
 def implied_rubric(
     assertions: Sequence[JsonObject], *, name: str = "assertions", pass_threshold: float = 1.0
 ) -> Rubric:
-    """The rubric that assertions make up where there is no other: each is a yes-or-no criterion.
-
-    Args:
-        assertions: As they stand in a suite, each with a `type`; `weight` is the criterion's.
-            Those that name the same `criterion` make up one, which has all their weight; one
-            that names none is called by its type and place: `output.contains 1`.
-        name: Name of the rubric.
-        pass_threshold: The overall value from which an output passes; 1 when all must hold.
-
-    Returns:
-        The rubric.
-
-    Raises:
-        ValidationError: When there are no assertions, or all have the weight 0.
-    """
+    """The rubric that assertions make up where there is no other: each is a yes-or-no criterion."""
     groups: dict[str, list[JsonObject]] = {}
     for place, assertion in enumerate(assertions, start=1):
         groups.setdefault(_criterion_name(assertion, place), []).append(assertion)
@@ -65,27 +51,10 @@ def judge_by_assertions(
     case_id: str | None = None,
     variant: str | None = None,
 ) -> tuple[Judgment | JudgeFailure, ...]:
-    """What assertions say of the criteria they stand for.
-
-    An assertion stands for the criterion it names; in an implied rubric, also for its own. On a
-    scale of two scores all assertions of a criterion must hold; on a longer one it gets the score
-    nearest to their weighted mean, the worse of two.
-
-    Args:
-        rubric: An implied rubric or any other; criteria no assertion stands for are left out.
-        assertions: As they stand in the suite.
-        results: What each of them found, in the same order.
-        case_id: The case.
-        variant: The variant.
-
-    Returns:
-        For each criterion that is stood for, in the rubric's order, a judgment with the
-        assertions' messages as its rationale; a failure where one could not be checked.
-
-    Raises:
-        UnknownNameError: When an assertion names a criterion the rubric does not have.
-        ValueError: When there are not as many results as assertions.
-    """
+    """What assertions say of the criteria they stand for."""
+    # An assertion stands for the criterion it names; in an implied rubric, also for its own. On a
+    # scale of two scores all assertions of a criterion must hold; on a longer one it gets the score
+    # nearest to their weighted mean, the worse of two.
     names = [criterion.name for criterion in rubric.criteria]
     found: dict[str, list[tuple[float, AssertionResult]]] = {}
     for place, (assertion, result) in enumerate(zip(assertions, results, strict=True), start=1):

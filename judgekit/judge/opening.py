@@ -30,28 +30,7 @@ def open_judge(
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Judge:
-    """A judge as a suite describes it.
-
-    Args:
-        settings: The judge's settings.
-        suite: The suite they stand in, for paths beside it; None for a judge of no suite.
-        cache: Where its replies are kept.
-        template_folders: Folders of templates that come before the suite's own.
-        given: Settings that override the suite's, by the names of `Judge`'s arguments.
-        frozen: Whether a reply that is not owned is an error.
-        refresh: Whether owned replies are asked anew, or those of them that nobody can read.
-        prices: What models charge.
-        budget: The money that may be spent.
-
-    Returns:
-        The judge; nothing was asked yet.
-
-    Raises:
-        SettingsError: When settings contradict each other.
-        UnknownNameError: When there is no such template.
-        TemplateError: When the template is unsound.
-        DatasetError: When a file of recorded replies is unsound.
-    """
+    """A judge as a suite describes it."""
     arguments = settings.arguments()
     template = arguments.get("template")
     if suite is not None and isinstance(template, str):
@@ -71,27 +50,12 @@ def open_judge(
 
 
 def own_templates(suite: Suite) -> list[Path]:
-    """The suite's own templates: a `prompts/` folder beside its file.
-
-    Args:
-        suite: A suite.
-
-    Returns:
-        The folder, where it is there.
-    """
+    """The suite's own templates: a `prompts/` folder beside its file."""
     folder = suite.resolve("prompts")
     return [folder] if folder.is_dir() else []
 
 
 def beside_suite(suite: Suite, model: str) -> str:
-    """A model's name; recorded replies named in a suite lie beside it.
-
-    Args:
-        suite: The suite the name stands in.
-        model: The name.
-
-    Returns:
-        The name, with a path that can be opened.
-    """
+    """A model's name; recorded replies named in a suite lie beside it."""
     kind, colon, path = model.partition(":")
     return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model

@@ -47,20 +47,7 @@ class Analyst:
     async def analyse(
         self, case: Case, outputs: tuple[Output, Output], rubric: Rubric, found: Comparison
     ) -> Analysis | AnalysisFailure | None:
-        """Ask why one of two outputs lost.
-
-        Args:
-            case: What was to be answered.
-            outputs: The outputs of side a and side b, as they were, nothing taken out.
-            rubric: How they were compared.
-            found: What the comparison came to.
-
-        Returns:
-            The analysis, or the failure in its place; None where nobody won.
-
-        Raises:
-            StoreError: When the cache cannot keep what was paid for.
-        """
+        """Ask why one of two outputs lost."""
         if found.winner not in {"a", "b"}:
             return None
         winner: Literal["a", "b"] = "a" if found.winner == "a" else "b"

@@ -55,19 +55,7 @@ class PairReader:
     """Marks that every preference carries."""
 
     def read(self, reply: ModelReply, question: PairQuestion) -> Readings:
-        """What a reply says for each thing that was asked.
-
-        Args:
-            reply: The reply.
-            question: What was asked.
-
-        Returns:
-            A reading for each criterion, and for None the whole.
-
-        Raises:
-            ReplyFormatError: When it cannot be read safely, or gives no reason.
-            RefusalError: When the judge declined.
-        """
+        """What a reply says for each thing that was asked."""
         form = self.reply_format
         readings: dict[str | None, PreferenceReply] = {}
         if form.kind == "json":
@@ -102,16 +90,7 @@ class PairReader:
     def outcome(
         self, criterion: str | None, answer: Answer[Readings], question: PairQuestion
     ) -> Said:
-        """What an answer comes to for one thing that was asked.
-
-        Args:
-            criterion: The criterion; None for the whole.
-            answer: What came of the question.
-            question: What was asked.
-
-        Returns:
-            The preference, or the failure in its place.
-        """
+        """What an answer comes to for one thing that was asked."""
         reading = None if answer.readings is None else answer.readings[criterion]
         if reading is None or answer.reply is None or reading.choice is None:
             return self._failure(criterion, answer, question, reading)

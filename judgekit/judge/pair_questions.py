@@ -74,17 +74,7 @@ class PairQuestion:
 
 
 def seen_pair(a: Output, b: Output, names: Iterable[str] = (), *, scrubs: bool = True) -> Pair:
-    """The two outputs as a judge gets to see them.
-
-    Args:
-        a: One output.
-        b: The other.
-        names: Names that would give one of them away (models, files), beside the variants'.
-        scrubs: Whether what names their makers is taken out.
-
-    Returns:
-        Their texts, and what was taken out.
-    """
+    """The two outputs as a judge gets to see them."""
     variants = a.variant, b.variant
     texts = shown_text(a), shown_text(b)
     if not scrubs:

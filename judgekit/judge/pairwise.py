@@ -87,19 +87,7 @@ class Comparer:
         return f"{self.model_name} {self.template.id}"
 
     def questions(self, case: Case, pair: Pair, rubric: Rubric) -> list[PairQuestion]:
-        """Everything that is asked about two outputs, both orders and repeats included.
-
-        Args:
-            case: What was to be answered.
-            pair: The outputs as the judge sees them.
-            rubric: How they are compared.
-
-        Returns:
-            Questions order by order, repeat by repeat; none about identical outputs.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-        """
+        """Everything that is asked about two outputs, both orders and repeats included."""
         if pair.is_identical:
             return []
         labels = self.labels(case)
@@ -129,21 +117,7 @@ class Comparer:
     async def compare(
         self, case: Case, a: Output, b: Output, rubric: Rubric, *, names: Iterable[str] = ()
     ) -> Comparison:
-        """Compare two outputs.
-
-        Args:
-            case: What was to be answered.
-            a: One output; with one that is an error nothing is asked.
-            b: The other.
-            rubric: How they are compared.
-            names: Names that would give one of them away, beside the variants'.
-
-        Returns:
-            What both orders come to.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-        """
+        """Compare two outputs."""
         pair = self.seen(a, b, names)
         if a.error is not None or b.error is not None:
             return self.conclude(case, a, b, pair, rubric, ())
@@ -151,19 +125,7 @@ class Comparer:
         return self.conclude(case, a, b, pair, rubric, said)
 
     async def answers(self, case: Case, pair: Pair, rubric: Rubric) -> list[Said]:
-        """Ask everything about two outputs.
-
-        Args:
-            case: What was to be answered.
-            pair: The outputs as the judge sees them, neither of them an error.
-            rubric: How they are compared.
-
-        Returns:
-            A preference or failure for each thing that is asked, in the order of the questions.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-        """
+        """Ask everything about two outputs."""
         questions = self.questions(case, pair, rubric)
         owned = self._owned(questions)
         open_ones = [q for q, known in zip(questions, owned, strict=True) if known is None]
@@ -181,23 +143,7 @@ class Comparer:
         names: Iterable[str] = (),
         known: Collection[tuple[Order, str | None, int]] = (),
     ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Ask about two outputs what is not known, and tell each answer as it comes.
-
-        Args:
-            case: What was to be answered.
-            a: One output; with one that is an error nothing is asked.
-            b: The other.
-            rubric: How they are compared.
-            names: Names that would give one of them away, beside the variants'.
-            known: Order, criterion (None for the whole) and repeat of what was said before. A
-                question is left out when all it asks for is known.
-
-        Yields:
-            What one question came to, a preference or failure for each thing it asks about.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-        """
+        """Ask about two outputs what is not known, and tell each answer as it comes."""
         if a.error is not None or b.error is not None:
             return
         open_ones = [
@@ -219,34 +165,13 @@ class Comparer:
                 yield tuple(found)
 
     def seen(self, a: Output, b: Output, names: Iterable[str] = ()) -> Pair:
-        """The two outputs as this judge gets to see them.
-
-        Args:
-            a: One output.
-            b: The other.
-            names: Names that would give one of them away, beside the variants'.
-
-        Returns:
-            Their texts, and what was taken out.
-        """
+        """The two outputs as this judge gets to see them."""
         return seen_pair(a, b, names, scrubs=self.scrubs)
 
     def conclude(
         self, case: Case, a: Output, b: Output, pair: Pair, rubric: Rubric, said: Iterable[Said]
     ) -> Comparison:
-        """What answers come to, whenever they were given.
-
-        Args:
-            case: What was to be answered.
-            a: One output.
-            b: The other.
-            pair: The outputs as the judge saw them.
-            rubric: How they were compared.
-            said: Preferences and failures.
-
-        Returns:
-            The comparison.
-        """
+        """What answers come to, whenever they were given."""
         errors = [f"output {side}: {o.error}" for side, o in (("a", a), ("b", b)) if o.error]
         answers = list(said)
         return conclude_comparison(

@@ -33,13 +33,6 @@ class JudgePanel:
     less sure than the panel's `escalate_below`, did not say how sure it is, or failed in any
     repeat. A judge that asks one criterion at a time is then sent the same requests as ever, so
     that the cache serves both; one that asks all at once is asked those criteria alone.
-
-    Args:
-        judges: Who grades, in order; no two may have the same identity.
-        panel: How they are combined; where it names no judges, these are filled in.
-
-    Raises:
-        SettingsError: When the panel cannot work as described.
     """
 
     def __init__(self, judges: Sequence[Judge], panel: Panel | None = None) -> None:
@@ -55,20 +48,7 @@ class JudgePanel:
         return f"{self.panel.combine} of {', '.join(judge.id for judge in self.judges)}"
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
-        """Grade one output.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced; an output with an error is not judged.
-            rubric: How it is judged.
-
-        Returns:
-            The verdict, with a judgment or failure for all that was asked, judge by judge.
-
-        Raises:
-            TemplateError: When a template does not fit the output or the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
+        """Grade one output."""
         said: list[Said] = []
         async with aclosing(self.observe(case, output, rubric)) as answers:
             async for found in answers:
@@ -90,23 +70,7 @@ class JudgePanel:
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said] = ()
     ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Grade one output and tell each answer as it comes, so that it can be kept at once.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced; of one with an error nothing is asked.
-            rubric: How it is judged.
-            said: What the judges said, or failed to say, in an earlier run; it is not asked
-                again. Leave failures out to have them asked again.
-
-        Yields:
-            What one question came to, a judgment or failure for each of its criteria, in the
-            order of the answers; without `repeat_confidence`.
-
-        Raises:
-            TemplateError: When a template does not fit the output or the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
+        """Grade one output and tell each answer as it comes, so that it can be kept at once."""
         if output.error is not None:
             return
         if self.panel.combine == "cascade":
@@ -161,16 +125,7 @@ class JudgePanel:
 
 
 def is_sure_of(criterion: str, said: Sequence[Said], panel: Panel) -> bool:
-    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered.
-
-    Args:
-        criterion: The criterion.
-        said: What that judge said of an output, or failed to say.
-        panel: The cascade.
-
-    Returns:
-        False also where it was not asked.
-    """
+    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered."""
     own = [found for found in said if found.criterion == criterion]
     judgments = with_repeat_confidence([found for found in own if isinstance(found, Judgment)])
     failures = [found for found in own if isinstance(found, JudgeFailure)]
@@ -178,15 +133,7 @@ def is_sure_of(criterion: str, said: Sequence[Said], panel: Panel) -> bool:
 
 
 def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
-    """The rubric with some of its criteria, each as it was.
-
-    Args:
-        rubric: A rubric.
-        names: Names of the criteria to keep, at least one.
-
-    Returns:
-        The rubric itself where all of them are kept.
-    """
+    """The rubric with some of its criteria, each as it was."""
     criteria = tuple(criterion for criterion in rubric.criteria if criterion.name in names)
     if len(criteria) == len(rubric.criteria):
         return rubric
@@ -196,14 +143,7 @@ def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
 
 
 def check_judges(ids: Sequence[str]) -> None:
-    """Refuse a panel of nobody, and one in which two judges cannot be told apart.
-
-    Args:
-        ids: The identities of its judges.
-
-    Raises:
-        SettingsError: When it is such a panel.
-    """
+    """Refuse a panel of nobody, and one in which two judges cannot be told apart."""
     if not ids:
         raise SettingsError("a panel needs a judge")
     if twice := sorted({name for name in ids if ids.count(name) > 1}):

@@ -37,11 +37,7 @@ _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """Asks one model with one template; knows nothing of caches, limits or files.
-
-    Raises:
-        SettingsError: When a parameter is not JSON; no request checks that again.
-    """
+    """Asks one model with one template; knows nothing of caches, limits or files."""
 
     model: Model
     """Who is asked."""
@@ -104,19 +100,7 @@ class Grader:
         return self._asked
 
     def questions(self, case: Case, output: Output, rubric: Rubric) -> list[Question]:
-        """Everything that is asked about one output, repeats included.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
-
-        Returns:
-            Questions in the rubric's order, repeat by repeat.
-
-        Raises:
-            TemplateError: When the template does not fit the output or the rubric.
-        """
+        """Everything that is asked about one output, repeats included."""
         prompts = self.template.prompts(case, output, rubric)
         judged = tuple(text for text in (judged_text(output), steps_text(output)) if text)
         return [
@@ -126,20 +110,7 @@ class Grader:
         ]
 
     def begin(self, answers: Iterable[tuple[Case, Output]], rubric: Rubric) -> Iterator[Grading]:
-        """Grade outputs as far as that goes without asking, with one look into the cache for all.
-
-        Args:
-            answers: Cases with their outputs; of one with an error nothing is asked.
-            rubric: How they are judged.
-
-        Yields:
-            The questions about each output, in the order given, with the answers that are owned;
-            nothing is waited for.
-
-        Raises:
-            TemplateError: When the template does not fit an output or the rubric.
-            StoreError: When the cache cannot be read at all.
-        """
+        """Grade outputs as far as that goes without asking, with one look into the cache for all."""
         begun = [
             (case, output, [] if output.error is not None else self.questions(case, output, rubric))
             for case, output in answers
@@ -157,22 +128,7 @@ class Grader:
         *,
         known: Collection[tuple[str, int]] = (),
     ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Ask about one output what is not known, and tell each answer as it comes.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced; of one with an error nothing is asked.
-            rubric: How it is judged.
-            known: Criterion and repeat of what was said before. A question is left out when all
-                it asks for is known.
-
-        Yields:
-            What one question came to, a judgment or failure for each of its criteria, in the
-            order of the answers; without `repeat_confidence`, which needs all repeats.
-
-        Raises:
-            TemplateError: When the template does not fit the output or the rubric.
-        """
+        """Ask about one output what is not known, and tell each answer as it comes."""
         if output.error is not None:
             return
         jobs = [

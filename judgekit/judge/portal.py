@@ -33,21 +33,8 @@ class Portal:
         self._lock = threading.Lock()
 
     def run(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run a coroutine to its end and return what it returns.
-
-        An interrupt (Ctrl-C) cancels the coroutine before it is passed on.
-
-        Args:
-            coroutine: What to run.
-
-        Returns:
-            Its result.
-
-        Raises:
-            InputError: When it is called from inside the portal's own loop, which would wait for
-                itself for ever.
-            BaseException: Whatever the coroutine raises.
-        """
+        """Run a coroutine to its end and return what it returns."""
+        # An interrupt (Ctrl-C) cancels the coroutine before it is passed on.
         loop, thread = self._running()
         if thread is threading.current_thread():
             coroutine.close()
@@ -66,14 +53,9 @@ class Portal:
             raise
 
     def close(self, last: Callable[[], Coroutine[object, object, object]] | None = None) -> None:
-        """Stop the loop and its thread, and cancel what still runs in it.
-
-        A later `run` begins a new one. From inside the loop, where a garbage collection may call
-        it, it does not wait for the end.
-
-        Args:
-            last: What to run in the loop before it ends; not called where there is no loop.
-        """
+        """Stop the loop and its thread, and cancel what still runs in it."""
+        # A later `run` begins a new one. From inside the loop, where a garbage collection may call
+        # it, it does not wait for the end.
         with self._lock:
             opened, self._opened = self._opened, None
             if self._forgotten is not None:

@@ -17,17 +17,7 @@ Mode = Literal["per_criterion", "joint"]
 
 
 def check_settings(*, mode: str, repeats: int, max_reasks: int, temperature: float | None) -> None:
-    """Refuse settings that no judge can have.
-
-    Args:
-        mode: How many criteria a call asks about.
-        repeats: How often each question is asked.
-        max_reasks: How often an unreadable reply is asked again.
-        temperature: Sampling temperature; None leaves it to the provider.
-
-    Raises:
-        SettingsError: When one is out of its range.
-    """
+    """Refuse settings that no judge can have."""
     if mode not in get_args(Mode):
         raise SettingsError(f"mode is {mode!r}", hint="use per_criterion or joint")
     if repeats < 1:
@@ -39,27 +29,12 @@ def check_settings(*, mode: str, repeats: int, max_reasks: int, temperature: flo
 
 
 def check_rule(rule: str) -> None:
-    """Refuse a rule for two orders that there is none of.
-
-    Args:
-        rule: Who wins where the two orders of a comparison differ.
-
-    Raises:
-        SettingsError: When it is no such rule.
-    """
+    """Refuse a rule for two orders that there is none of."""
     if rule not in get_args(Rule):
         raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
 
 
 def sent_parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:
-    """The parameters that are set.
-
-    Args:
-        more: Own parameters; one of them overrides a setting of the same name.
-        known: Parameters that follow from settings.
-
-    Returns:
-        Parameters by name, without those that are None; `Grader` checks that they are JSON.
-    """
+    """The parameters that are set."""
     merged = {**known, **(more or {})}
     return cast("JsonObject", {name: value for name, value in merged.items() if value is not None})

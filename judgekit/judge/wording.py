@@ -10,15 +10,7 @@ _FEWEST_WORDS = 5
 
 
 def rationale_of(own: str | None, reply: str | None) -> str | None:
-    """The rationale in its own field; else the reply, where it is more than a bare verdict.
-
-    Args:
-        own: The rationale as it was read.
-        reply: The whole reply.
-
-    Returns:
-        The rationale; None where there is none.
-    """
+    """The rationale in its own field; else the reply, where it is more than a bare verdict."""
     said = (own or "").strip()
     if said:
         return encodable(said)
@@ -28,24 +20,10 @@ def rationale_of(own: str | None, reply: str | None) -> str | None:
 
 
 def asked_for_none(reply: str | None) -> str:
-    """What stands for the rationale of a judge whose template asks for none.
-
-    Args:
-        reply: The whole reply.
-
-    Returns:
-        A sentence that says so, with the reply.
-    """
+    """What stands for the rationale of a judge whose template asks for none."""
     return encodable(f"The judge was asked for no reason; it answered: {(reply or '').strip()}")
 
 
 def encodable(text: str) -> str:
-    """A text with halves of broken characters replaced, which no file and no record can hold.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        A text that is sound UTF-8.
-    """
+    """A text with halves of broken characters replaced, which no file and no record can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

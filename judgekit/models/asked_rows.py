@@ -29,29 +29,16 @@ class AskedRows:
         self._values: tuple[set[str | int | None], ...] = tuple(set() for _ in _FIELDS)
 
     def take(self, wanted: RowKey, row: RowKey | None) -> None:
-        """Note one request.
-
-        Args:
-            wanted: What it was about.
-            row: The row that answers it; None where there is none.
-        """
+        """Note one request."""
         for values, value in zip(self._values, wanted, strict=False):
             values.add(value)
         if row is not None:
             self._used.add(row)
 
     def told(self, rows: Mapping[RowKey, int]) -> str | None:
-        """Which rows nobody asked for, on one line, as far as anything was asked at all.
-
-        Left out are rows for being asked again, which are there for replies that cannot be read,
-        and rows that serve every variant or criterion where closer ones answered.
-
-        Args:
-            rows: All rows, each with its line.
-
-        Returns:
-            For example `12 of 40 rows were not asked for: repeats 2, 3`; None where all were.
-        """
+        """Which rows nobody asked for, on one line, as far as anything was asked at all."""
+        # Left out are rows for being asked again, which are there for replies that cannot be read,
+        # and rows that serve every variant or criterion where closer ones answered.
         if not self._values[0]:
             return None
         found: dict[str, list[str | int | None]] = {}
@@ -70,10 +57,8 @@ class AskedRows:
         return f"{n_left:,} of {len(rows):,} {were} not asked for: {'; '.join(parts)}"
 
     def _why(self, key: RowKey, line: int) -> tuple[str, str | int | None] | None:
-        """The first field of a row with a value that nobody asked for; else its line.
-
-        None for a row that serves all and was not needed.
-        """
+        """The first field of a row with a value that nobody asked for; else its line."""
+        # None for a row that serves all and was not needed.
         for at in _BY:
             value = key[at]
             serves_all = value is None and at in _SERVING_ALL

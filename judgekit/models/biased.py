@@ -88,15 +88,6 @@ class BiasedModel:
     It scores every text of a case alike and calls every two texts of a case a tie, but for its
     biases. Whether one shows is drawn from the seed and the request, so that the same request
     always gets the same answer.
-
-    Args:
-        worth: What outputs are worth.
-        biases: Its biases; none by default.
-        own: The name of its family of models, as a text would say it.
-        seed: Seed of the draws.
-        obeys: What a text tells it to do, if anything; True is to give the best score, also among
-            two. By default the simplest attacks do.
-        name: How the model is called.
     """
 
     def __init__(
@@ -117,31 +108,11 @@ class BiasedModel:
         self.name = name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Judge, with the biases it has.
-
-        Args:
-            request: What is asked; it needs a reply schema.
-
-        Returns:
-            The verdict as JSON.
-
-        Raises:
-            InputError: When the request has no schema.
-        """
+        """Judge, with the biases it has."""
         return self.reply(request)
 
     def reply(self, request: ModelRequest) -> ModelReply:
-        """`complete`, for callers that are not asynchronous.
-
-        Args:
-            request: What is asked; it needs a reply schema.
-
-        Returns:
-            The verdict as JSON.
-
-        Raises:
-            InputError: When the request has no schema.
-        """
+        """`complete`, for callers that are not asynchronous."""
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
         mind = _Mind(self, request, request.reply_schema)

@@ -27,13 +27,6 @@ class Budget:
     cheaper than feared, first come first served, and is refused where it does not fit at all. So
     what is spent never crosses the limit, as long as no call costs more than was set aside.
     May be used from several threads and event loops at once.
-
-    Args:
-        limit_usd: The most that may be spent, in US dollars, 0 or more.
-        prices: What tokens cost; None takes litellm's bundled table.
-
-    Raises:
-        SettingsError: For a limit that is negative or no number.
     """
 
     def __init__(self, limit_usd: float, prices: PriceTable | None = None) -> None:
@@ -80,21 +73,7 @@ class Budget:
         api_base: str | None = None,
         prices: PriceTable | None = None,
     ) -> ModelPrice:
-        """What a model is taken to charge.
-
-        Args:
-            model: Its name, with its provider.
-            input_tokens: Tokens sent; some models charge more for long prompts.
-            api_base: The endpoint, where it is not the provider's own. A listed model there is
-                taken to cost what is listed, and noted in `assumed`.
-            prices: What tokens cost, where it is not the budget's own table.
-
-        Returns:
-            Its price.
-
-        Raises:
-            SettingsError: When nobody knows it: what has no price cannot be limited.
-        """
+        """What a model is taken to charge."""
         table = prices or self.prices
         price = table.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None and api_base is not None:
@@ -110,18 +89,7 @@ class Budget:
         return price
 
     async def reserve(self, amount_usd: float, what: str = "the next call") -> Reservation:
-        """Set money aside, waiting where it fits only once calls in flight are settled.
-
-        Args:
-            amount_usd: The most that may be needed, in US dollars, 0 or more.
-            what: What it is for, in words.
-
-        Returns:
-            The reservation; settle or release it, whatever happens.
-
-        Raises:
-            BudgetExceededError: When it does not fit, even with nothing in flight.
-        """
+        """Set money aside, waiting where it fits only once calls in flight are settled."""
         amount = _units(amount_usd)
         with self._lock:
             turn = _Turn(amount)
@@ -138,11 +106,7 @@ class Budget:
         return Reservation(self, amount)
 
     def spend(self, amount_usd: float) -> None:
-        """Count money that was spent without a reservation: earlier, or by a target of its own.
-
-        Args:
-            amount_usd: US dollars, 0 or more; it is counted even beyond the limit.
-        """
+        """Count money that was spent without a reservation: earlier, or by a target of its own."""
         self._settle(0, _units(amount_usd))
 
     async def _come(self, turn: _Turn) -> bool:
@@ -187,12 +151,7 @@ class Budget:
 
 
 class Reservation:
-    """Money set aside for one call.
-
-    Args:
-        budget: Where it was set aside.
-        amount: How much, in the budget's own unit.
-    """
+    """Money set aside for one call."""
 
     def __init__(self, budget: Budget, amount: int) -> None:
         self._budget = budget
@@ -205,11 +164,7 @@ class Reservation:
         return self._amount / _PER_USD
 
     def settle(self, cost_usd: float | None) -> None:
-        """Count what the call cost and free the rest; later calls of it do nothing.
-
-        Args:
-            cost_usd: US dollars; None where it is not known, so that all of it counts as spent.
-        """
+        """Count what the call cost and free the rest; later calls of it do nothing."""
         if self._is_open:
             self._is_open = False
             spent = self._amount if cost_usd is None else _units(cost_usd)

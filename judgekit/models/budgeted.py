@@ -42,17 +42,6 @@ class BudgetedModel:
     makes more tokens than there are bytes, plus 1,024 tokens for what providers add, and by the
     limit on the reply. A call that times out, breaks off or is cancelled counts as spent in full,
     since the provider may bill it; one that is answered with an error costs nothing.
-
-    Args:
-        model: Who is asked.
-        budget: What may be spent.
-        api_base: The endpoint, where it is not the provider's own.
-        prices: What tokens cost, where it is not the budget's own table.
-        timeout_s: Seconds after which a call is given up; waiting for money does not count. None
-            for no deadline.
-
-    Raises:
-        SettingsError: When nobody knows what the model charges.
     """
 
     def __init__(
@@ -81,18 +70,7 @@ class BudgetedModel:
         return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request, once there is money for it.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The reply.
-
-        Raises:
-            BudgetExceededError: When the budget cannot hold what it may cost; nothing was sent.
-            ModelError: As the inner model does; `timeout` at the deadline.
-        """
+        """Answer a request, once there is money for it."""
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:
             return await complete_in_time(self._model, request, self._timeout_s)
@@ -164,15 +142,7 @@ class BudgetedModel:
 
 
 def most_input_tokens(request: ModelRequest) -> int:
-    """The most tokens a request can count as when it is sent.
-
-    Args:
-        request: What is asked.
-
-    Returns:
-        The UTF-8 bytes of the messages, twice those of the schema and the parameters, 16 for
-        each message and 1,024 for what the provider adds.
-    """
+    """The most tokens a request can count as when it is sent."""
     said = sum(
         _PER_MESSAGE + len(text.encode("utf-8", "surrogatepass"))
         for message in request.messages
@@ -199,11 +169,9 @@ def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:
 
 
 def _may_be_billed(error: BaseException) -> bool:
-    """Whether a call that ended so can still be on the bill.
-
-    An error that was answered with a status is not, but for a time-out on the provider's side:
-    a gateway may give up on a model that goes on.
-    """
+    """Whether a call that ended so can still be on the bill."""
+    # An error that was answered with a status is not, but for a time-out on the provider's side: a
+    # gateway may give up on a model that goes on.
     if isinstance(error, InputError):
         return False
     if not isinstance(error, ModelError):

@@ -29,13 +29,7 @@ _LONGEST_WAIT_S = 0.1
 
 
 class LateModel:
-    """A model that is built when it is first asked, so that a run of hits never builds it.
-
-    Args:
-        name: How the model is called in records and messages.
-        open_model: Builds it; called once at most, by whichever thread asks first.
-        cacheable: Whether its replies may be kept.
-    """
+    """A model that is built when it is first asked, so that a run of hits never builds it."""
 
     def __init__(
         self, name: str, open_model: Callable[[], Model], *, cacheable: bool = True
@@ -57,17 +51,7 @@ class LateModel:
         return self._model
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request; see `Model.complete`.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer.
-
-        Raises:
-            ModelError: The provider, or the way to it, answered with an error.
-        """
+        """Answer one request; see `Model.complete`."""
         if self._model is None:
             with self._lock:
                 if self._model is None:
@@ -82,17 +66,6 @@ class CachedModel:
     same task, across loops, threads and processes for a lease. A reply is kept before it is
     returned. One that was cut short, filtered or empty is returned, and noted, but not served
     again. Errors are not kept. May be used from several threads and event loops at once.
-
-    Args:
-        model: Answers what the cache cannot; hand in a `LateModel` where building it is slow.
-        cache: Keeps the replies; the caller closes it.
-        frozen: Whether a miss is an error instead of a call.
-        refresh: Whether to ask again for what is owned, once per request and instance, and to
-            replace it; with `unreadable`, only for what `asks_anew` is told of.
-        on_event: Told what became of each request, as it happens.
-
-    Raises:
-        SettingsError: Both `frozen` and `refresh`.
     """
 
     def __init__(
@@ -136,21 +109,7 @@ class CachedModel:
         return self._cache
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, from the cache if it can.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer, with `key` set; `cached` tells whether it cost nothing now.
-
-        Raises:
-            FrozenCacheError: The cache is frozen and does not hold the reply.
-            ModelError: The provider, or the way to it, answered with an error.
-            StoreError: The reply was paid for but could not be kept; the message says where it
-                was saved instead. It is raised when the calls that were under way have come back
-                and are saved too, and until then no other is begun.
-        """
+        """Answer one request, from the cache if it can."""
         if not getattr(self._model, "cacheable", True):
             return await self._model.complete(request)
         key = request.key
@@ -167,42 +126,19 @@ class CachedModel:
         return await self._fly(request)
 
     def owned(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
-        """The replies that can be served at once; to be told of with `took` when they are used.
-
-        Args:
-            requests: What would be asked.
-
-        Returns:
-            A reply for each request; None where it is not owned, is to be asked anew, or may not
-            be kept.
-
-        Raises:
-            StoreError: The cache cannot be read at all.
-        """
+        """The replies that can be served at once; to be told of with `took` when they are used."""
         if self._refresh is True or not getattr(self._model, "cacheable", True):
             return [None] * len(requests)
         found = self._cache.get_many([request.key for request in requests])
         return [found.get(request.key) for request in requests]
 
     def took(self, reply: ModelReply) -> None:
-        """Count a reply that `owned` gave as a hit.
-
-        Args:
-            reply: The reply.
-        """
+        """Count a reply that `owned` gave as a hit."""
         self._cache.count_hit(reply)
         self._tell("hit")
 
     def asks_anew(self, key: str) -> bool:
-        """Take in that the reply of a key is of no use, for nobody can read it.
-
-        Args:
-            key: The key of a reply that was served.
-
-        Returns:
-            Whether the next request with that key is a call, whose reply replaces it. It is where
-            `refresh` is `unreadable`, unless the reply was bought here.
-        """
+        """Take in that the reply of a key is of no use, for nobody can read it."""
         if self._refresh != "unreadable" or key in self._refreshed:
             return False
         self._unreadable.add(key)

@@ -36,18 +36,7 @@ class ChoiceDistribution:
 def choice_distribution(
     reply: ModelReply, words: Mapping[str, Slot], *, lead: str, made: Slot
 ) -> ChoiceDistribution | None:
-    """The probability of each choice, at the token that begins the one that was made.
-
-    Args:
-        reply: A reply with log-probabilities that makes one choice.
-        words: What may be chosen, and the slot each word stands for; no two begin alike.
-        lead: A regular expression for what stands before the choice; its last match counts.
-        made: The choice as it was read from the reply.
-
-    Returns:
-        The distribution, or None where it cannot be told: no log-probabilities, tokens that are
-        not the text, a token in which no choice begins, or one that is not the choice made.
-    """
+    """The probability of each choice, at the token that begins the one that was made."""
     tokens = reply.logprobs or ()
     text = "".join(token.token for token in tokens)
     matches = list(re.finditer(lead, text))

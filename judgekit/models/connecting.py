@@ -77,14 +77,7 @@ class Connection:
         return not isinstance(self.model, RecordedModel) or self.model.speaks_of_the_whole
 
     def owned(self, request: ModelRequest) -> ModelReply | None:
-        """The reply that is owned already, without counting a hit.
-
-        Args:
-            request: What would be asked.
-
-        Returns:
-            The reply; None when it would have to be asked.
-        """
+        """The reply that is owned already, without counting a hit."""
         if isinstance(self.model, RecordedModel):
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)
@@ -92,16 +85,7 @@ class Connection:
     def price_range(
         self, input_tokens: int, likely_output: int, most_output: int
     ) -> tuple[float, float] | None:
-        """What tokens would cost.
-
-        Args:
-            input_tokens: Tokens sent.
-            likely_output: Tokens that come back, likely.
-            most_output: Tokens that come back, at most.
-
-        Returns:
-            US dollars, likely and at most; None where the price is not known.
-        """
+        """What tokens would cost."""
         known = [
             self.prices.price_of(
                 self.name, Usage(input_tokens=input_tokens, output_tokens=n), api_base=self.api_base
@@ -139,37 +123,9 @@ def connect(
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
-    """The whole way to a model.
-
-    Nothing is sent and nothing slow is imported: a transport is built when a reply is needed
-    that is not owned.
-
-    Args:
-        model: Provider and model as litellm names them, `recorded:PATH`, `local`, or an object
-            with `name` and `async complete(request)`.
-        api_base: The endpoint, where it is not the provider's own.
-        cache: Folder of the reply cache, a cache, or None for none.
-        max_concurrency: Calls in flight at most.
-        rpm: Requests a minute at most.
-        tpm: Tokens a minute at most.
-        timeout_s: Deadline of one call, in seconds.
-        max_retries: Retries after a passing error.
-        frozen: Whether a miss is an error instead of a call.
-        refresh: Whether to ask again for what is owned, or for what of it nobody can read.
-        transport: Which way to the provider; `auto` goes directly to OpenAI-compatible endpoints
-            of one's own and through litellm to all else.
-        prices: What tokens cost; None takes the budget's table, or litellm's bundled one.
-        budget: What may be spent, shared with whatever else a run asks; None for no limit. A
-            model on this machine and recorded replies cost nothing.
-
-    Returns:
-        The connection.
-
-    Raises:
-        SettingsError: When the settings contradict each other, a model is not named rightly, or
-            a budget is to limit a model whose price nobody knows.
-        DatasetError: When a file of recorded replies is unsound.
-    """
+    """The whole way to a model."""
+    # Nothing is sent and nothing slow is imported: a transport is built when a reply is needed that
+    # is not owned.
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(_RECORDED):
         recorded = RecordedModel(model.removeprefix(_RECORDED))

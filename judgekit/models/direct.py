@@ -40,17 +40,6 @@ class DirectModel:
     It sends what `LitellmModel` sends for the same request, and reads replies and errors in the
     same way; a call costs 0.4 ms of CPU, not 7. What the endpoint refuses (parameters, native
     reply schemas) is dropped, and remembered by this object.
-
-    Args:
-        model: `openai/NAME` or `hosted_vllm/NAME`. The model and endpoint named in a request
-            are not looked at.
-        api_base: The endpoint, up to and including `/v1`.
-        api_key_env: The environment variable that holds the key. When None, it is the
-            provider's usual one, and a placeholder is sent where that is not set.
-        timeout_s: Seconds after which a call is given up, whatever the server still sends.
-
-    Raises:
-        SettingsError: For another provider, or an address that is not HTTP.
     """
 
     def __init__(
@@ -81,17 +70,7 @@ class DirectModel:
         return self._model
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer, as it came.
-
-        Raises:
-            ModelError: The endpoint, or the way to it, answered with an error.
-        """
+        """Answer one request."""
         messages = [dict(message) for message in request.messages]
 
         async def send(plan: Plan) -> object | Fault:
@@ -106,14 +85,7 @@ class DirectModel:
             await session.aclose()
 
     async def embed(self, text: str) -> object | Fault:
-        """Ask for the vector of a text; for models of embeddings.
-
-        Args:
-            text: The text.
-
-        Returns:
-            The body of the answer, as it came, or what went wrong.
-        """
+        """Ask for the vector of a text; for models of embeddings."""
         return await self._post("embeddings", {"model": self._bare, "input": text})
 
     async def _send(self, messages: list[dict[str, str]], plan: Plan) -> object | Fault:
@@ -192,11 +164,9 @@ class _Session:
         self._scope = _closing(self.client)
 
     async def open(self) -> None:
-        """Have the loop close the connections before it ends.
-
-        A loop closes the async generators that were started in it (`asyncio.run` and its like
-        call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
-        """
+        """Have the loop close the connections before it ends."""
+        # A loop closes the async generators that were started in it (`asyncio.run` and its like
+        # call `shutdown_asyncgens`), so an open one is a hook for what must be closed inside it.
         await anext(self._scope)
 
     async def aclose(self) -> None:

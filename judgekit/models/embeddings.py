@@ -48,12 +48,6 @@ class EmbeddingModel:
 
     Behind the seam of models it gets cache, limits, prices and budget like any other. The vector
     is the reply's text: base64 of 32-bit floats, little-endian.
-
-    Args:
-        model: Provider and model, as litellm names them: `openai/text-embedding-3-small`.
-        api_base: The endpoint, where it is not the provider's own; one of one's own that is
-            OpenAI-compatible is asked directly.
-        timeout_s: Seconds after which a call is given up.
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout_s: float = 60) -> None:
@@ -72,18 +66,7 @@ class EmbeddingModel:
         return self._name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request with the vector of its last message.
-
-        Args:
-            request: What is asked; see `embedding_request`.
-
-        Returns:
-            The answer; `vector_of` reads it.
-
-        Raises:
-            ModelError: The provider, or the way to it, answered with an error, or with what is
-                no vector.
-        """
+        """Answer a request with the vector of its last message."""
         body = await self._inner.embed(request.messages[-1]["content"])
         if isinstance(body, Fault):
             raise body.to_error()
@@ -103,9 +86,6 @@ class Embeddings:
 
     Asking is asynchronous and comparing is not: `holding` asks for the vectors of some texts, and
     while it lasts the object gives them when it is called.
-
-    Args:
-        connection: The way to the model.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -119,18 +99,7 @@ class Embeddings:
         return self._connection.name
 
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vectors of texts that are held.
-
-        Args:
-            texts: Texts.
-
-        Returns:
-            One vector a text.
-
-        Raises:
-            ModelError: When the model would not take one of them.
-            KeyError: When one of them is not held.
-        """
+        """The vectors of texts that are held."""
         found = [self._held[text] for text in texts]
         for one in found:
             if isinstance(one, ModelError):
@@ -143,36 +112,14 @@ class Embeddings:
         return self._connection
 
     def request(self, text: str) -> ModelRequest:
-        """What is asked for the vector of a text.
-
-        Args:
-            text: The text.
-
-        Returns:
-            The request; see `embedding_request`.
-        """
+        """What is asked for the vector of a text."""
         return embedding_request(self.name, text, api_base=self._connection.api_base)
 
     @asynccontextmanager
     async def holding(
         self, texts: Collection[str], bought: dict[str, Asked] | None = None
     ) -> AsyncGenerator[None, None]:
-        """Have the vectors of some texts at hand.
-
-        Args:
-            texts: Texts.
-            bought: Takes what each text came to that was asked for here, also where another could
-                not be had; texts that are held already cost nothing.
-
-        Yields:
-            While it lasts they are.
-
-        Raises:
-            BudgetExceededError: When there is no money for one of them.
-            FrozenCacheError: When a frozen cache lacks one.
-            ModelError: When the model cannot be asked now; what it will not take is told when it
-                is looked up.
-        """
+        """Have the vectors of some texts at hand."""
         wanted = set(texts)
         self._holders.update(wanted)
         try:
@@ -224,25 +171,7 @@ def open_embeddings(
     budget: Budget | None = None,
     timeout_s: float = 60,
 ) -> Embeddings:
-    """The whole way to a model of embeddings; nothing is asked yet.
-
-    Args:
-        model: Provider and model, as litellm names them.
-        api_base: The endpoint, where it is not the provider's own.
-        cache: What keeps the vectors.
-        frozen: Whether a vector that is not owned is an error.
-        refresh: Whether owned vectors are asked for anew.
-        prices: What models charge.
-        budget: The money that may be spent.
-        timeout_s: Deadline of one call, in seconds.
-
-    Returns:
-        The embeddings.
-
-    Raises:
-        SettingsError: When settings contradict each other, or a budget is to limit a model whose
-            price nobody knows.
-    """
+    """The whole way to a model of embeddings; nothing is asked yet."""
     return Embeddings(
         connect(
             EmbeddingModel(model, api_base=api_base, timeout_s=timeout_s),
@@ -258,32 +187,13 @@ def open_embeddings(
 
 
 def embedding_request(model: str, text: str, *, api_base: str | None = None) -> ModelRequest:
-    """What is asked for the vector of a text.
-
-    Args:
-        model: Provider and model.
-        text: The text.
-        api_base: The endpoint, where it is not the provider's own.
-
-    Returns:
-        The request; its key is that of the vector.
-    """
+    """What is asked for the vector of a text."""
     messages = ({"role": "user", "content": text},)
     return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
 
 
 def vector_of(reply: ModelReply) -> Sequence[float]:
-    """The vector a reply holds.
-
-    Args:
-        reply: A reply of an `EmbeddingModel`.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        ModelError: When it holds none.
-    """
+    """The vector a reply holds."""
     try:
         found = array("f", base64.b64decode(reply.text or "", validate=True))
     except (binascii.Error, ValueError):

@@ -33,37 +33,15 @@ def endpoint_label(provider: str, api_base: str | None) -> str:
 
 
 def key_variable(provider: str) -> str:
-    """The environment variable that holds a provider's key.
-
-    Args:
-        provider: The provider, as litellm names it.
-
-    Returns:
-        Its name.
-    """
+    """The environment variable that holds a provider's key."""
     return OWN_ENDPOINT_KEYS.get(provider, f"{provider.upper()}_API_KEY")
 
 
 def own_endpoint_key(provider: str) -> str:
-    """The key to send to an endpoint of one's own.
-
-    Args:
-        provider: `openai` or `hosted_vllm`.
-
-    Returns:
-        The key in the environment, or a placeholder, since most such servers ask for none.
-    """
+    """The key to send to an endpoint of one's own."""
     return key_in(key_variable(provider)) or PLACEHOLDER_KEY
 
 
 def key_in(variable: str) -> str | None:
-    """A key from the environment, as it can be sent.
-
-    Args:
-        variable: Name of the variable.
-
-    Returns:
-        Its value without the space round it, for files and forms often add a line break; None
-        where it is not set.
-    """
+    """A key from the environment, as it can be sent."""
     return os.environ.get(variable, "").strip() or None

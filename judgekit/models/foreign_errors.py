@@ -60,19 +60,9 @@ _UNREADABLE = re.compile(
 
 
 def fault_of_exception(provider: str, error: BaseException, *, hint: str | None = None) -> Fault:
-    """Read an exception of litellm, of an HTTP client or of the socket under it.
-
-    litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
-    chain below its exception is asked first: an HTTP response there is the provider's own word.
-
-    Args:
-        provider: The provider or endpoint, in words.
-        error: What was raised.
-        hint: What to do about a refused key.
-
-    Returns:
-        The fault it amounts to.
-    """
+    """Read an exception of litellm, of an HTTP client or of the socket under it."""
+    # litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
+    # chain below its exception is asked first: an HTTP response there is the provider's own word.
     chain = list(_chain(error))
     fault = _fault_of_http_error(provider, chain, hint) or _fault_of_error_object(provider, chain)
     if fault is None:

@@ -27,25 +27,6 @@ class LimitedModel:
     One object stands for one endpoint. The rates, the pause a provider asked for and the first
     fatal error hold for every call through it, from whichever event loop; the slots are
     counted per loop.
-
-    Args:
-        model: The model to ask.
-        max_concurrency: Most calls in flight at a time, per event loop; halved when the
-            provider asks for fewer requests, raised again by what succeeds.
-        rpm: Most requests a minute; None for no limit.
-        tpm: Most tokens a minute, estimated before and corrected after a call; None for no limit.
-        timeout_s: Seconds after which a call is given up, whatever the server still sends; None
-            where the model keeps a deadline of its own.
-        max_retries: How often a call that failed is sent again.
-        first_backoff_s: The longest wait before the first retry, in seconds; it doubles.
-        max_backoff_s: The longest wait before any retry, in seconds.
-        max_wait_s: The longest pause a provider may ask for, in seconds; beyond it the call fails.
-        clock: Seconds that never run backwards.
-        sleep: Waits that many seconds.
-        rng: Draws the waits.
-
-    Raises:
-        SettingsError: For a limit that lets nothing through.
     """
 
     def __init__(
@@ -94,19 +75,7 @@ class LimitedModel:
         return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, within the limits.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer, as it came.
-
-        Raises:
-            ModelError: The last error when retrying does not help; the first fatal error
-                (`auth`, `not_found`, `quota`) of any call, without anything being sent;
-                `rate_limited` when the provider asks for a longer pause than `max_wait_s`.
-        """
+        """Answer one request, within the limits."""
         here = self._in_loop()
         for attempt in range(self._max_retries + 1):
             try:
@@ -204,11 +173,7 @@ class LimitedModel:
             ) from first.__cause__
 
     def _backoff_s(self, attempt: int) -> float:
-        """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter).
-
-        References:
-            Brooker (2015), "Exponential Backoff And Jitter", AWS Architecture Blog.
-        """
+        """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
         longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
         return self._rng.uniform(0, longest)
 
@@ -225,19 +190,7 @@ class LimitedModel:
 async def complete_in_time(
     model: Model, request: ModelRequest, timeout_s: float | None
 ) -> ModelReply:
-    """Ask, and give up at a deadline.
-
-    Args:
-        model: Who is asked.
-        request: What is asked.
-        timeout_s: Seconds until the deadline; None for no deadline.
-
-    Returns:
-        The reply.
-
-    Raises:
-        ModelError: What the model raises; `timeout` when the deadline came first.
-    """
+    """Ask, and give up at a deadline."""
     deadline = asyncio.timeout(timeout_s)
     try:
         async with deadline:

@@ -51,13 +51,6 @@ class LitellmModel:
 
     litellm's own retries are off; wrap it in a `LimitedModel`. What the model refuses
     (parameters, native reply schemas) is dropped, and remembered by this object.
-
-    Args:
-        model: Provider and model, as litellm names them: `openai/gpt-4.1-mini`. The model and
-            endpoint named in a request are not looked at.
-        api_base: The endpoint, where it is not the provider's own.
-        timeout_s: Seconds after which a call is given up, whatever the server still sends.
-        extra: Further arguments of `litellm.acompletion` (`api_version`, `aws_region_name`, …).
     """
 
     def __init__(
@@ -80,18 +73,7 @@ class LitellmModel:
         return self._model
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer, as it came.
-
-        Raises:
-            ModelError: The provider, or the way to it, answered with an error; `auth` before
-                anything is sent where the environment lacks the provider's key.
-        """
+        """Answer one request."""
         route = self._route
         if route is None:
             route = self._route = _find_route(self._model, self._api_base, self._extra)
@@ -104,27 +86,15 @@ class LitellmModel:
         return await converse(route.negotiation, request, send, provider=route.label)
 
     async def aclose(self) -> None:
-        """Close the connections litellm holds for the running event loop.
-
-        They are closed before the loop ends in any case; other models that use them in the
-        same loop open new ones.
-        """
+        """Close the connections litellm holds for the running event loop."""
+        # They are closed before the loop ends in any case; other models that use them in the same
+        # loop open new ones.
         scope = _scopes.pop(asyncio.get_running_loop(), None)
         if scope is not None:
             await scope.aclose()
 
     async def embed(self, text: str) -> object | Fault:
-        """Ask for the vector of a text; for models of embeddings.
-
-        Args:
-            text: The text.
-
-        Returns:
-            The body of the answer, as it came, or what went wrong.
-
-        Raises:
-            ModelError: As for `complete`, before anything is sent.
-        """
+        """Ask for the vector of a text; for models of embeddings."""
         route = self._route
         if route is None:
             route = self._route = _find_route(self._model, self._api_base, self._extra)
@@ -312,11 +282,9 @@ def _marked(text: str) -> dict[str, Any]:
 
 
 async def _enter_loop(litellm: Any) -> None:
-    """Make sure that the connections of this loop are closed before the loop is.
-
-    A loop closes the async generators that were started in it (`asyncio.run` and its like call
-    `shutdown_asyncgens`), so an open one is a hook for what must be closed inside the loop.
-    """
+    """Make sure that the connections of this loop are closed before the loop is."""
+    # A loop closes the async generators that were started in it (`asyncio.run` and its like call
+    # `shutdown_asyncgens`), so an open one is a hook for what must be closed inside the loop.
     loop = asyncio.get_running_loop()
     if loop not in _scopes:
         for ended in [other for other in _scopes if other.is_closed()]:

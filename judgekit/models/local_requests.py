@@ -36,15 +36,7 @@ _SPECIAL_TOKEN = re.compile(
 
 
 def adapted(request: ModelRequest, model: str) -> ModelRequest:
-    """The request as a local server gets it: special tokens neutralised, the reply bounded.
-
-    Args:
-        request: What is asked.
-        model: The name the server goes by.
-
-    Returns:
-        A request to that model.
-    """
+    """The request as a local server gets it: special tokens neutralised, the reply bounded."""
     schema = request.reply_schema
     return ModelRequest(
         model=model,
@@ -59,19 +51,10 @@ def adapted(request: ModelRequest, model: str) -> ModelRequest:
 
 
 def bounded_schema(schema: JsonObject) -> JsonObject:
-    """The schema with an end to every list and text that has none.
-
-    Small models fall into loops, and a list without an end is where they stay. A local server
-    holds the reply to its schema token by token, so that bounds in the schema end the loop;
-    providers' own models need none, and some of their strict modes refuse the keywords.
-
-    Args:
-        schema: A JSON Schema of objects, arrays and scalars.
-
-    Returns:
-        The same with `maxItems` 3, `maxLength` 160 in lists and 600 elsewhere, where the schema
-        says nothing of its own.
-    """
+    """The schema with an end to every list and text that has none."""
+    # Small models fall into loops, and a list without an end is where they stay. A local server
+    # holds the reply to its schema token by token, so that bounds in the schema end the loop;
+    # providers' own models need none, and some of their strict modes refuse the keywords.
     return {key: _bounded(key, value) for key, value in _with_bounds(schema).items()}
 
 
@@ -94,18 +77,10 @@ def _with_bounds(schema: JsonObject) -> JsonObject:
 
 
 def neutralise_special_tokens(text: str) -> str:
-    """Make the special tokens of chat templates ordinary text, for servers that would obey them.
-
-    An invisible WORD JOINER (U+2060) is put after the first character of every `<|…|>`, `<s>`,
-    `[INST]`, `<start_of_turn>` and their like, so that a reader sees the same and a tokeniser
-    no longer does. Everything else stays byte for byte.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The text without special tokens; doing it twice changes nothing more.
-    """
+    """Make the special tokens of chat templates ordinary text, for servers that would obey them."""
+    # An invisible WORD JOINER (U+2060) is put after the first character of every `<|…|>`, `<s>`,
+    # `[INST]`, `<start_of_turn>` and their like, so that a reader sees the same and a tokeniser no
+    # longer does. Everything else stays byte for byte.
     if "<" not in text and "[" not in text:
         return text
     return _SPECIAL_TOKEN.sub(lambda match: f"{match[0][0]}{_JOINER}{match[0][1:]}", text)

@@ -43,26 +43,13 @@ class ScoreDistribution:
 
 
 def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistribution | None:
-    """The probability of each allowed score where the reply's JSON gives its score.
-
-    Read at the last `"score"` of the reply, token by token as far as the scores differ: the
-    tokens `5`, ` 5`, `"5` and `5,` all stand for 5, and a score written in several tokens has the
-    product of their probabilities. A token that may begin several scores and was not followed up
-    (`1` on a scale to 10) is left out; where such tokens hold more than 1 % of the probability of
-    the scores, there is no answer. The probabilities are those the provider reports: some report
-    them as they were before a schema was enforced, which the mass shows.
-
-    Args:
-        reply: A reply with log-probabilities, to a question about one criterion.
-        points: The scores there are; at least one.
-
-    Returns:
-        The distribution, or None where it cannot be told: no log-probabilities, no score in the
-        text, tokens that are not the text, or a score that is none of the points.
-
-    References:
-        Liu et al. (2023), G-Eval, section 2.3: the score weighted by token probabilities.
-    """
+    """The probability of each allowed score where the reply's JSON gives its score."""
+    # Read at the last `"score"` of the reply, token by token as far as the scores differ: the
+    # tokens `5`, ` 5`, `"5` and `5,` all stand for 5, and a score written in several tokens has the
+    # product of their probabilities. A token that may begin several scores and was not followed up
+    # (`1` on a scale to 10) is left out; where such tokens hold more than 1 % of the probability of
+    # the scores, there is no answer. The probabilities are those the provider reports: some report
+    # them as they were before a schema was enforced, which the mass shows.
     tokens = reply.logprobs or ()
     text = "".join(token.token for token in tokens)
     found = _last_score(text)

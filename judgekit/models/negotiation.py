@@ -59,12 +59,7 @@ class Send(Protocol):
 
 
 class Negotiation:
-    """What one model has refused so far.
-
-    Args:
-        forms: The forms of reply to try, best first.
-        accepts: Whether a parameter of that name may be sent at all.
-    """
+    """What one model has refused so far."""
 
     def __init__(
         self, forms: tuple[ReplyForm, ...], accepts: Callable[[str], bool] = lambda _: True
@@ -75,14 +70,7 @@ class Negotiation:
         self._renamed: dict[str, str] = {}
 
     def plan(self, request: ModelRequest) -> Plan:
-        """What to send for a request, as far as is known now.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The plan.
-        """
+        """What to send for a request, as far as is known now."""
         parameters: dict[str, JsonValue] = {}
         dropped: list[str] = []
         for asked, value in request.parameters.items():
@@ -102,16 +90,7 @@ class Negotiation:
         return Plan(parameters, form, tuple(dropped))
 
     def learns(self, fault: Fault, request: ModelRequest, plan: Plan) -> bool:
-        """Take in why a plan was refused.
-
-        Args:
-            fault: What the provider said.
-            request: What was asked.
-            plan: What was sent for it.
-
-        Returns:
-            Whether there is now another plan worth sending.
-        """
+        """Take in why a plan was refused."""
         if fault.kind == "bad_request" and fault.status in _UNPROCESSABLE:
             if _blames_form(fault, plan.form):
                 left = tuple(form for form in self._forms if form != plan.form)
@@ -136,20 +115,7 @@ class Negotiation:
 async def converse(
     negotiation: Negotiation, request: ModelRequest, send: Send, *, provider: str
 ) -> ModelReply:
-    """Ask once; again only where the provider refused a parameter or the form of the reply.
-
-    Args:
-        negotiation: What the model has refused so far; grows.
-        request: What is asked.
-        send: Sends one plan once.
-        provider: The provider or endpoint, in words.
-
-    Returns:
-        The reply.
-
-    Raises:
-        ModelError: The provider, or the way to it, failed.
-    """
+    """Ask once; again only where the provider refused a parameter or the form of the reply."""
     while True:
         plan = negotiation.plan(request)
         started = time.perf_counter()

@@ -26,17 +26,7 @@ class PricedModel:
         return self.model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request and say what it cost.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The reply; `cost_usd` stays None where the price is not known.
-
-        Raises:
-            ModelError: As the inner model does.
-        """
+        """Answer a request and say what it cost."""
         reply = await self.model.complete(request)
         if reply.cost_usd is not None:
             return reply

@@ -234,14 +234,7 @@ class PriceTable:
 
 
 def own_prices(settings: Mapping[str, PriceSettings]) -> dict[str, ModelPrice]:
-    """The prices of a suite file, as `PriceTable` takes them.
-
-    Args:
-        settings: Prices per million tokens, by the model's name.
-
-    Returns:
-        Prices per token, by the same name.
-    """
+    """The prices of a suite file, as `PriceTable` takes them."""
     return {
         name: ModelPrice.per_million(
             input_usd=price.input_usd,
@@ -284,11 +277,9 @@ def _table(path: Path | None) -> dict[str, dict[str, object]]:
 def _resolve(
     model: str, table: Mapping[str, dict[str, object]]
 ) -> tuple[str, dict[str, object] | None]:
-    """The entry of a model, looked up as litellm does: whole name, then without its provider.
-
-    Without its provider a name counts only where the entry is that provider's: an Azure
-    deployment or a reseller has prices of its own.
-    """
+    """The entry of a model, looked up as litellm does: whole name, then without its provider."""
+    # Without its provider a name counts only where the entry is that provider's: an Azure
+    # deployment or a reseller has prices of its own.
     name = _without_tuning_ids(model)
     if name in table and name != "sample_spec":
         return name, table[name]
@@ -313,11 +304,9 @@ def _is_by(entry_provider: str, provider: str) -> bool:
 
 
 def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
-    """Whether a price still holds at a given endpoint.
-
-    Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
-    also what every compatible server is called by.
-    """
+    """Whether a price still holds at a given endpoint."""
+    # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are also
+    # what every compatible server is called by.
     provider = name.partition("/")[0] if "/" in name else ""
     if provider not in _GENERIC_PROVIDERS:
         return True

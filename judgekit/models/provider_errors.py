@@ -108,15 +108,7 @@ class Fault:
     """What was raised, where something was."""
 
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
-        """The error to raise: shortened, without secrets, its cause a redacted stand-in.
-
-        Args:
-            retryable: Whether asking again may help; decided by the kind when None.
-
-        Returns:
-            A `ModelError` whose `__cause__` names the foreign exception; the exception itself
-            is not kept, since its text and its request may hold the key.
-        """
+        """The error to raise: shortened, without secrets, its cause a redacted stand-in."""
         where = "" if self.status is None else f" (HTTP {self.status})"
         detail = _shortened(redact(self.text))
         error = ModelError(
@@ -142,18 +134,7 @@ class ForeignError(Exception):
 def fault_of_response(
     provider: str, status: int, body: str, headers: Mapping[str, str], *, hint: str | None = None
 ) -> Fault:
-    """Read an HTTP error.
-
-    Args:
-        provider: The provider or endpoint, in words.
-        status: Its HTTP status.
-        body: The body, in whatever shape.
-        headers: The headers; looked up in lower case.
-        hint: What to do about a refused key.
-
-    Returns:
-        The fault it amounts to.
-    """
+    """Read an HTTP error."""
     message, code, parameter = _error_fields(body)
     fields = {name.lower(): value for name, value in headers.items()}
     kind = kind_of_status(status, f"{code or ''} {message}".lower())
@@ -170,15 +151,7 @@ def fault_of_response(
 
 
 def fault_in_body(provider: str, body: Mapping[str, object]) -> Fault | None:
-    """Read an error that came with status 200, as some gateways send it.
-
-    Args:
-        provider: The provider or endpoint, in words.
-        body: The body of the reply.
-
-    Returns:
-        The fault, or None where the body holds no error.
-    """
+    """Read an error that came with status 200, as some gateways send it."""
     error = body.get("error")
     if not error:
         return None
@@ -193,15 +166,7 @@ def fault_in_body(provider: str, body: Mapping[str, object]) -> Fault | None:
 
 
 def kind_of_status(status: int, words: str) -> Kind:
-    """What an HTTP status means, by what was said with it.
-
-    Args:
-        status: The status, not 200.
-        words: The code and the message, in lower case.
-
-    Returns:
-        The kind.
-    """
+    """What an HTTP status means, by what was said with it."""
     if QUOTA.search(words):
         return "quota"
     if status in _STATUS_KINDS:
@@ -216,15 +181,7 @@ def kind_of_status(status: int, words: str) -> Kind:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """How long a provider asked to be left alone.
-
-    Args:
-        headers: With lower-case names. A date counts from the `Date` header, so that a wrong
-            clock on either side does no harm.
-
-    Returns:
-        Seconds, 0 or more; None where nothing readable was said.
-    """
+    """How long a provider asked to be left alone."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)

@@ -91,13 +91,6 @@ class RecordedModel:
 
     Case, order, repeat and attempt are never guessed: a row without `repeat` answers repeat 0
     only, and a request that asks again needs a row with its `attempt`.
-
-    Args:
-        path: The file, one `RecordedReply` a line; blank lines are passed over.
-
-    Raises:
-        DatasetError: When the file cannot be read, a line is no recorded reply, or two lines
-            answer the same request; says which lines.
     """
 
     cacheable = False
@@ -141,42 +134,21 @@ class RecordedModel:
         return tuple(Subject.model_validate(row) for row in rows)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request from the file.
-
-        Args:
-            request: What is asked; only its subject matters.
-
-        Returns:
-            The recorded reply.
-
-        Raises:
-            ModelError: When no row answers it; names the nearest row there is.
-        """
+        """Answer one request from the file."""
         reply = self.find(request.subject)
         if reply is None:
             raise self._miss(request.subject)
         return reply
 
     def find(self, subject: Subject) -> ModelReply | None:
-        """The recorded reply for a subject.
-
-        Args:
-            subject: What is asked about.
-
-        Returns:
-            The reply; None when no row answers it.
-        """
+        """The recorded reply for a subject."""
         keys = _keys(subject)
         row = next((key for key in keys if key in self._replies), None)
         self._asked.take(keys[0], row)
         return None if row is None else self._replies[row]
 
     def unasked(self) -> str | None:
-        """Which rows nobody asked for yet, so that nothing that was recorded is lost in silence.
-
-        Returns:
-            The file and the rows, on one line; None where all were asked for, or nothing was.
-        """
+        """Which rows nobody asked for yet, so that nothing that was recorded is lost in silence."""
         told = self._asked.told(self._lines)
         return None if told is None else f"{self.path}: {told}"
 
@@ -217,14 +189,6 @@ class RecordingModel:
 
     The first reply to a request is the one that is kept: a later one to the same case, variant,
     criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
-
-    Args:
-        model: The model that answers.
-        path: The file to append to, gzipped where its name ends in `.gz`; a file that is there
-            is continued.
-
-    Raises:
-        DatasetError: When the file is there and is no file of recorded replies.
     """
 
     def __init__(self, model: Model, path: Path | str) -> None:
@@ -245,19 +209,7 @@ class RecordingModel:
         return bool(getattr(self._model, "cacheable", True))
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request and write the reply down.
-
-        Args:
-            request: What is asked; its subject must name a case.
-
-        Returns:
-            The model's reply, as it came.
-
-        Raises:
-            SettingsError: When the subject names no case, so that the reply could not be found
-                again; the model is not asked.
-            ModelError: As the model raises it; errors are not written down.
-        """
+        """Answer one request and write the reply down."""
         subject = request.subject
         if not subject.case_id:
             raise SettingsError(

@@ -34,23 +34,10 @@ def read_reply(
     dropped: tuple[str, ...] = (),
     duration_ms: float | None = None,
 ) -> ModelReply | Fault:
-    """Read the body of a successful chat completion.
-
-    Reasoning is no part of the text. A refusal becomes a `content_filter` reply with the
-    refusal as its text. Of a forced tool call the arguments are the text. Usage that is all
-    zero counts as not given.
-
-    Args:
-        body: The parsed JSON.
-        provider: The provider or endpoint, in words.
-        by_tool: Whether the reply was asked for as a forced tool call.
-        dropped: What was asked for and not sent.
-        duration_ms: How long the call took, in milliseconds.
-
-    Returns:
-        The reply, or the fault the body amounts to: `protocol` when it is no chat completion,
-        `empty` when it holds no choice.
-    """
+    """Read the body of a successful chat completion."""
+    # Reasoning is no part of the text. A refusal becomes a `content_filter` reply with the refusal
+    # as its text. Of a forced tool call the arguments are the text. Usage that is all zero counts
+    # as not given.
     if not isinstance(body, dict):
         return Fault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
     fault = fault_in_body(provider, body)

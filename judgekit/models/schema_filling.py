@@ -95,16 +95,7 @@ class Filling:
 def score_points(
     schema: JsonObject, value: float, scale: tuple[float, float] = (1.0, 5.0)
 ) -> list[float]:
-    """The scores a schema allows.
-
-    Args:
-        schema: The part of a schema that a score has to fit.
-        value: A value on [0, 1].
-        scale: Lowest and highest score, where the schema names no bounds.
-
-    Returns:
-        Scores, worst first; without a list, the scale's ends and the score of the value.
-    """
+    """The scores a schema allows."""
     listed = [v for v in _listed(schema) if isinstance(v, int | float) and v is not True]
     if listed:
         return sorted(listed)
@@ -116,41 +107,18 @@ def score_points(
 
 
 def nearest_point(points: list[float], value: float) -> float:
-    """The score that is nearest to a value.
-
-    Args:
-        points: From `score_points`.
-        value: On [0, 1].
-
-    Returns:
-        One of the points.
-    """
+    """The score that is nearest to a value."""
     target = points[0] + value * (points[-1] - points[0])
     return min(points, key=lambda point: abs(point - target))
 
 
 def written(score: float, schema: JsonObject) -> float:
-    """A score as the schema wants it written.
-
-    Args:
-        score: A score.
-        schema: The part of a schema that it has to fit.
-
-    Returns:
-        A whole number where the schema asks for an integer.
-    """
+    """A score as the schema wants it written."""
     return int(score) if float(score).is_integer() and kind_of(schema) == "integer" else score
 
 
 def kind_of(schema: JsonObject) -> str:
-    """The type a schema asks for; of several the first that is not null.
-
-    Args:
-        schema: A part of a schema.
-
-    Returns:
-        The type's name; `string` where it names none.
-    """
+    """The type a schema asks for; of several the first that is not null."""
     kind = schema.get("type", "string")
     kinds = kind if isinstance(kind, list) else [kind]
     return next((str(k) for k in kinds if k != "null"), "null")

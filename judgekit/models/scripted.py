@@ -161,19 +161,6 @@ class FlawedModel:
     preference (an enumeration with `first`, `second` and `tie`), or several of them by
     criterion; and answers JSON of that shape. Whether a fault shows is drawn from the seed and
     the request, so that the same request always gets the same answer, in whatever order it comes.
-
-    Args:
-        truth: True values on [0, 1]. As a mapping: by `case/variant`, variant, criterion or case
-            id, looked up in this order. In comparisons the variants are `a` and `b`, and `ab`
-            means that `a` is shown first.
-        faults: Its faults; none by default.
-        seed: Seed of the draws.
-        scale: Lowest and highest score, where the schema names no bounds.
-        judged: The judged texts of a request in the order shown; by default what stands between
-            the fences of outputs in the messages.
-        sleep: Awaited with `faults.slow_s` before each answer; a fake clock's sleep. Without it
-            no time passes, and only the reply's duration says that the call was slow.
-        name: How the model is called.
     """
 
     def __init__(
@@ -197,17 +184,7 @@ class FlawedModel:
         self.requests: list[ModelRequest] = []
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Judge, with the faults it has.
-
-        Args:
-            request: What is asked; it needs a reply schema.
-
-        Returns:
-            The verdict as JSON, or what a fault makes of it.
-
-        Raises:
-            InputError: When the request has no schema, or the truth is not known.
-        """
+        """Judge, with the faults it has."""
         self.requests.append(request)
         if self._sleep is not None and self.faults.slow_s:
             await self._sleep(self.faults.slow_s)
@@ -243,28 +220,14 @@ class FlawedModel:
 
 
 def fenced_outputs(request: ModelRequest) -> list[str]:
-    """The judged outputs in a request: what stands between their fences.
-
-    Args:
-        request: A request whose texts are fenced as `output…`, `first` or `second`.
-
-    Returns:
-        The texts in the order shown; the last message as a whole where there are no fences.
-    """
+    """The judged outputs in a request: what stands between their fences."""
     contents = [message["content"] for message in request.messages]
     found = [match[2] for content in contents for match in _FENCE.finditer(content)]
     return found or contents[-1:]
 
 
 def looks_like_an_order(text: str) -> bool:
-    """Whether a text tells its judge what to say, as the simplest attacks do.
-
-    Args:
-        text: A judged text.
-
-    Returns:
-        What a gullible fake judge goes by; no detector for real outputs.
-    """
+    """Whether a text tells its judge what to say, as the simplest attacks do."""
     return _INSTRUCTION.search(text) is not None
 
 
@@ -332,20 +295,7 @@ class _Verdict:
 
 
 def true_value(truth: Truth, case: str | None, variant: str | None, criterion: str | None) -> float:
-    """What a fake judge is told that an output is worth.
-
-    Args:
-        truth: All it is told.
-        case: The case.
-        variant: The variant.
-        criterion: The criterion.
-
-    Returns:
-        A value on [0, 1].
-
-    Raises:
-        InputError: When nothing is said of it.
-    """
+    """What a fake judge is told that an output is worth."""
     if isinstance(truth, Mapping):
         for key in (f"{case}/{variant}", variant, criterion, case):
             if key is not None and key in truth:

@@ -23,28 +23,12 @@ _LETTERS = {"first": "A", "second": "B", "tie": "C"}
 
 
 def form_schema(request: ModelRequest) -> JsonObject | None:
-    """What a request asks for that has no schema, as a schema.
-
-    Args:
-        request: A request.
-
-    Returns:
-        The schema of a preference with scores, for a comparison in one of the published forms;
-        None for anything else.
-    """
+    """What a request asks for that has no schema, as a schema."""
     return None if _form(request) is None else _SCHEMA
 
 
 def worded(request: ModelRequest, answer: str) -> str:
-    """An answer in the form that a request asks for.
-
-    Args:
-        request: The request.
-        answer: The answer as JSON.
-
-    Returns:
-        The same in words; as it is for a request with a schema.
-    """
+    """An answer in the form that a request asks for."""
     form = _form(request)
     if form is None:
         return answer

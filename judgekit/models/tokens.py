@@ -99,20 +99,10 @@ def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None
 def count_messages(
     messages: Sequence[Mapping[str, str]], model: str, *, folders: Sequence[Path] | None = None
 ) -> TokenCount:
-    """Count the tokens of a chat request.
-
-    To the tokens of every role and content come three for each message and three that open the
-    reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs
-    by a few tokens a message, and schemas and tools are not counted.
-
-    Args:
-        messages: Chat messages, each `{"role", "content"}`.
-        model: As for `count_tokens`.
-        folders: As for `count_tokens`.
-
-    Returns:
-        The count and its source.
-    """
+    """Count the tokens of a chat request."""
+    # To the tokens of every role and content come three for each message and three that open the
+    # reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs by
+    # a few tokens a message, and schemas and tools are not counted.
     encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
     total = _PER_REPLY
     for message in messages:
@@ -121,13 +111,8 @@ def count_messages(
 
 
 def encoding_folders() -> tuple[Path, ...]:
-    """The folders where encodings may lie: the user's own, then the one inside litellm.
-
-    litellm is looked up but not imported.
-
-    Returns:
-        `TIKTOKEN_CACHE_DIR` where it is set, and litellm's folder where it is installed.
-    """
+    """The folders where encodings may lie: the user's own, then the one inside litellm."""
+    # litellm is looked up but not imported.
     own = os.environ.get(_CACHE_VARIABLE)
     shipped = _litellm_folder()
     return tuple(path for path in (Path(own) if own else None, shipped) if path is not None)

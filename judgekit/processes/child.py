@@ -33,18 +33,6 @@ class Child:
 
     Of asyncio it uses only callbacks on file descriptors: asyncio's own processes hang on a
     watcher, and on pipes that a grandchild may hold open, in ways that differ between versions.
-
-    Args:
-        arguments: The program and its arguments.
-        stdin: What it reads.
-        most_bytes: How much it may write to stdout and to stderr before it is given up; None
-            sets no limit to stderr.
-        environment: Its environment, but for a mark by which its descendants are found.
-        folder: Its working folder; None takes the current one.
-
-    Raises:
-        OSError: When it cannot be begun.
-        ValueError: When an argument holds NUL.
     """
 
     def __init__(
@@ -119,13 +107,8 @@ class Child:
                     os.kill(pid, signal.SIGKILL)
 
     def bury(self) -> int:
-        """Kill what is left, close the pipes and reap.
-
-        It does not wait by the loop, so that a second cancelling cannot come in between.
-
-        Returns:
-            The exit code, or the negative number of the signal that ended it.
-        """
+        """Kill what is left, close the pipes and reap."""
+        # It does not wait by the loop, so that a second cancelling cannot come in between.
         self.kill()
         for pipe in list(self._sources):
             self._close_source(pipe)
@@ -201,15 +184,7 @@ class Child:
 
 
 def neutralised(raw: bytes) -> str:
-    r"""Bytes of a stranger as text that a terminal only shows.
-
-    Args:
-        raw: What it wrote.
-
-    Returns:
-        The text; control and direction characters but line ends and tabs as `\x1b`, bytes that
-        are not UTF-8 as U+FFFD.
-    """
+    r"""Bytes of a stranger as text that a terminal only shows."""
     text = raw.decode("utf-8", errors="replace").replace("\r\n", "\n").strip()
     return "".join(
         c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
@@ -217,11 +192,7 @@ def neutralised(raw: bytes) -> str:
 
 
 def n_tasks_of_user() -> int:
-    """How many processes and threads this process's user has.
-
-    Returns:
-        Their number; 0 where the system does not say.
-    """
+    """How many processes and threads this process's user has."""
     user, found = os.getuid(), 0
     for pid in _pids():
         with suppress(OSError):
@@ -253,10 +224,8 @@ def _exit_fd(pid: int) -> int | None:
 
 
 def _marked(mark: bytes) -> set[int]:
-    """The processes with a text in their environment, on Linux.
-
-    A grandchild may have left the group, but seldom empties its environment.
-    """
+    """The processes with a text in their environment, on Linux."""
+    # A grandchild may have left the group, but seldom empties its environment.
     found = set()
     for pid in _pids():
         with suppress(OSError):

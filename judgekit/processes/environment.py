@@ -23,21 +23,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def scrubbed_environment(
     extra: Mapping[str, str] = MappingProxyType({}), *, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment a stranger's program gets: where programs and folders are, and the language.
-
-    Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
-    settings and variables that change what an interpreter loads are not handed on.
-
-    Args:
-        extra: Variables to add, for example those a suite declares.
-        own: The environment to take the kept ones from; the process's own when None.
-
-    Returns:
-        A new environment.
-
-    Raises:
-        SettingsError: When the name of an added variable cannot be one, or its value holds NUL.
-    """
+    """The environment a stranger's program gets: where programs and folders are, and the language."""
+    # Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
+    # settings and variables that change what an interpreter loads are not handed on.
     for name, value in extra.items():
         if not _NAME.fullmatch(name) or "\0" in value:
             raise SettingsError(

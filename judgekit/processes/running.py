@@ -69,15 +69,7 @@ class Finished:
 
 
 class ProcessFailedError(JudgekitError):
-    """A program did not end well, or could not be begun.
-
-    Args:
-        message: What happened.
-        kind: `timeout`, `exit`, `signal`, `too_large`, `not_found` or `memory`.
-        stderr: The end of what it wrote to stderr.
-        exit_code: Its exit code, where it had one.
-        hint: What to do about it.
-    """
+    """A program did not end well, or could not be begun."""
 
     def __init__(
         self,
@@ -102,27 +94,10 @@ async def run_process(
     environment: Mapping[str, str] | None,
     folder: Path | None,
 ) -> Finished:
-    """Run a program to its end.
-
-    It gets a session of its own. However it ends (in time or not, by cancelling too), all
-    processes of its group are killed, and on Linux also those that left the group and kept its
-    environment. It may be called in any event loop of any thread.
-
-    Args:
-        command: The program and its arguments; no shell reads them. A name without a `/` is
-            looked up in the environment's `PATH`, a relative path in `folder`.
-        stdin: What it reads; it need not read it.
-        limits: What it may use.
-        environment: Its whole environment; None takes `scrubbed_environment()`.
-        folder: Its working folder; None takes the current one.
-
-    Returns:
-        What it wrote.
-
-    Raises:
-        ProcessFailedError: When it is not there, ends with another code than 0 or by a signal,
-            writes too much, or takes too long; and on a system without POSIX processes.
-    """
+    """Run a program to its end."""
+    # It gets a session of its own. However it ends (in time or not, by cancelling too), all
+    # processes of its group are killed, and on Linux also those that left the group and kept its
+    # environment. It may be called in any event loop of any thread.
     environment = scrubbed_environment() if environment is None else environment
     program = find_program(command, environment=environment, folder=folder)
     arguments = [*_limiting(limits), program, *command[1:]]
@@ -157,19 +132,7 @@ async def run_process(
 def find_program(
     command: Sequence[str], *, environment: Mapping[str, str], folder: Path | None
 ) -> str:
-    """The path of the program a command begins with.
-
-    Args:
-        command: The program and its arguments.
-        environment: Where `PATH` is looked up.
-        folder: What relative paths are relative to; None takes the current one.
-
-    Returns:
-        Its absolute path.
-
-    Raises:
-        ProcessFailedError: With the kind `not_found`, when there is none that can be run.
-    """
+    """The path of the program a command begins with."""
     name = command[0] if command else ""
     place = Path(folder or Path.cwd()).absolute()
     if not place.is_dir():
@@ -186,11 +149,9 @@ def find_program(
 
 
 def _limiting(limits: Limits) -> list[str]:
-    """A shell that sets the limits and becomes the program.
-
-    Limits set from here would come after the program began, and code between fork and exec is
-    not safe in a process with threads. A limit that the system does not know is left out.
-    """
+    """A shell that sets the limits and becomes the program."""
+    # Limits set from here would come after the program began, and code between fork and exec is not
+    # safe in a process with threads. A limit that the system does not know is left out.
     lines = ["ulimit -c 0"]
     if limits.memory_bytes is not None:
         # Of the data, not of the addresses: runtimes reserve many GiB of those without use.

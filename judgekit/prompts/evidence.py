@@ -29,20 +29,11 @@ _LONGEST = 32
 
 
 def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
-    """Each quotation with the place it has in the text, or marked as not found.
-
-    Looked for to the letter first; then after Unicode NFKC, straight quotes, and every run of
-    white space as one space. Quotation marks around a quote and an ellipsis at its end are the
-    judge's own and are not looked for. Nothing else is forgiven: a quote with a changed word is
-    not found.
-
-    Args:
-        quotes: What the judge quoted; blank ones are left out.
-        text: The judged text.
-
-    Returns:
-        One `Evidence` a quote, in order; `start` and `end` count characters of `text`.
-    """
+    """Each quotation with the place it has in the text, or marked as not found."""
+    # Looked for to the letter first; then after Unicode NFKC, straight quotes, and every run of
+    # white space as one space. Quotation marks around a quote and an ellipsis at its end are the
+    # judge's own and are not looked for. Nothing else is forgiven: a quote with a changed word is
+    # not found.
     folded: tuple[str, list[_Place]] | None = None
     found: list[Evidence] = []
     for quote in quotes:

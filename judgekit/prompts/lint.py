@@ -18,46 +18,16 @@ __all__ = ["Flaw", "lint_partial", "lint_rubric", "lint_template"]
 
 
 def lint_rubric(rubric: Rubric) -> list[Flaw]:
-    """What in a rubric may mislead a judge, or makes its pass mark idle.
-
-    Args:
-        rubric: A sound rubric.
-
-    Returns:
-        Flaws in the order of the criteria; `where` leads to the line in its file.
-    """
+    """What in a rubric may mislead a judge, or makes its pass mark idle."""
     return list(rubric_flaws(rubric))
 
 
 def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
-    """What in a template lets judged text in, confuses the judge, or costs more than it need.
-
-    The template is read as a tree, includes followed, and rendered over made-up cases.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: Folders of own templates and partials; they come before the shipped ones.
-
-    Returns:
-        Flaws, each with its file and, where there is one, its line.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-    """
+    """What in a template lets judged text in, confuses the judge, or costs more than it need."""
+    # The template is read as a tree, includes followed, and rendered over made-up cases.
     return list(template_flaws(name, folders))
 
 
 def lint_partial(path: Path) -> list[Flaw]:
-    """What in a partial lets judged text in; all else shows in the templates that include it.
-
-    Args:
-        path: A `.j2` file without blocks.
-
-    Returns:
-        Flaws, each with its file and line.
-
-    Raises:
-        TemplateError: When it cannot be read.
-        UnknownNameError: When there is no such file.
-    """
+    """What in a partial lets judged text in; all else shows in the templates that include it."""
     return list(partial_flaws(path))

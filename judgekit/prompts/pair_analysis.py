@@ -47,16 +47,7 @@ class AnalysisReply:
 
 
 class AnalysisTemplate:
-    """The template of the question, compiled.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: The caller's own template folders; they come before the shipped ones.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-        TemplateError: When it is unsound.
-    """
+    """The template of the question, compiled."""
 
     def __init__(self, name: str = DEFAULT, folders: Sequence[Path] = ()) -> None:
         file_name, places = find_template(name, folders)
@@ -67,20 +58,7 @@ class AnalysisTemplate:
     def messages(
         self, case: Case, texts: tuple[str, str], rubric: Rubric, reasons: str
     ) -> tuple[dict[str, str], ...]:
-        """The messages for one pair.
-
-        Args:
-            case: What was to be answered.
-            texts: The winner's text and the loser's.
-            rubric: How they were compared.
-            reasons: What the comparison gave as its reasons.
-
-        Returns:
-            A system message and the user's.
-
-        Raises:
-            TemplateError: When a variable is missing.
-        """
+        """The messages for one pair."""
         data: dict[str, JsonValue] = {
             "input": as_text(case.input),
             "reference": None if case.reference is None else as_text(case.reference),
@@ -97,28 +75,12 @@ class AnalysisTemplate:
 
 
 def analysis_schema() -> JsonObject:
-    """JSON Schema of the answer: quotes before what they show, reasons before the change.
-
-    Returns:
-        A JSON Schema object without additional properties, all properties required.
-    """
+    """JSON Schema of the answer: quotes before what they show, reasons before the change."""
     return _closed({name: _list_of(fields) for name, fields in _LISTS.items()})
 
 
 def read_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply:
-    """What a reply says.
-
-    Args:
-        text: The reply: one JSON object, perhaps in a code fence.
-        finish_reason: Why it ended.
-
-    Returns:
-        Its texts.
-
-    Raises:
-        ReplyFormatError: When it is not of the form that was asked for; nothing is guessed.
-        RefusalError: When it was filtered.
-    """
+    """What a reply says."""
     reply = checked_text(text, finish_reason)
     try:
         answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])

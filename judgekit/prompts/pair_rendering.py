@@ -60,14 +60,6 @@ class PairTemplate:
     It has the blocks `shared` and `question`, and may have `system`; with `asks: criterion` it
     may have `overall`, the question about the whole. The outputs are `first` and `second`, to be
     fenced as `first_fence` and `second_fence`; nothing in a block says whose they are.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: The caller's own template folders; they come before the shipped ones.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-        TemplateError: When it is unsound, or for one output only.
     """
 
     def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
@@ -100,22 +92,7 @@ class PairTemplate:
         *,
         labels: tuple[str, str] = SLOT_LABELS,
     ) -> list[PairPrompt]:
-        """The prompts that compare two outputs in one order.
-
-        Args:
-            case: What was to be answered.
-            first: The text shown first.
-            second: The text shown second.
-            rubric: How they are compared.
-            labels: What the two are called beside their places.
-
-        Returns:
-            Prompts in the rubric's order, the one about the whole last; one for all of it where
-            the template asks so.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-        """
+        """The prompts that compare two outputs in one order."""
         item = pair_data(case, first, second, labels)
         if self.header.asks == "all":
             return [self._joint(item, rubric.criteria)]
@@ -175,48 +152,21 @@ class PairTemplate:
 
 
 def shown_text(output: Output) -> str:
-    """The text of an output that a judge of two sees.
-
-    Args:
-        output: What was produced.
-
-    Returns:
-        Its text and data; of an output that is only a trace, the steps.
-    """
+    """The text of an output that a judge of two sees."""
     return judged_text(output) or steps_text(output)
 
 
 def drawn_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
-    """Two labels that mean nothing, for the places an output is shown in.
-
-    They belong to the places and not to the outputs, so that a judge who likes a label is found
-    out by the other order.
-
-    Args:
-        case_id: The case; each has labels of its own.
-        seed: Seed of the draw.
-
-    Returns:
-        Two different labels of two letters.
-    """
+    """Two labels that mean nothing, for the places an output is shown in."""
+    # They belong to the places and not to the outputs, so that a judge who likes a label is found
+    # out by the other order.
     draw = random.Random(f"judgekit labels {seed} {case_id}")
     first, second, third, fourth = draw.sample(_LETTERS, 4)
     return first + second, third + fourth
 
 
 def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> dict[str, JsonValue]:
-    """What a template may show of a case and two outputs, as plain texts.
-
-    Args:
-        case: What was to be answered.
-        first: The text shown first.
-        second: The text shown second.
-        labels: What the two are called.
-
-    Returns:
-        `input`, `reference`, `context`, `first`, `second`, and for each of the two its fence and
-        the words that name its label.
-    """
+    """What a template may show of a case and two outputs, as plain texts."""
     is_drawn = labels != SLOT_LABELS
     return {
         "input": as_text(case.input),

@@ -18,11 +18,7 @@ LOWEST_RAW, HIGHEST_RAW = 1, 10
 
 
 def preference_schema() -> JsonObject:
-    """JSON Schema of one preference: evidence and rationale, scores, the choice.
-
-    Returns:
-        A JSON Schema object without additional properties, all properties required.
-    """
+    """JSON Schema of one preference: evidence and rationale, scores, the choice."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_RAW, HIGHEST_RAW + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
@@ -42,14 +38,7 @@ def preference_schema() -> JsonObject:
 
 
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
-    """JSON Schema of the preferences on several criteria and on the whole, in one reply.
-
-    Args:
-        criteria: What is asked.
-
-    Returns:
-        A JSON Schema object `{"criteria": {name: preference}, "overall": preference}`.
-    """
+    """JSON Schema of the preferences on several criteria and on the whole, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
     return _closed({"criteria": _closed(answers), OVERALL: preference_schema()})
 

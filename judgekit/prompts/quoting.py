@@ -19,18 +19,10 @@ _SHIFTS = range(8 * _MARKER_BYTES - 10, -1, -10)
 
 
 def fence_marker(text: str) -> str:
-    """The marker that fences a text: derived from the text itself.
-
-    Its author would need a text that contains its own hash; the same text always gets the same
-    marker, so that the same request stays byte-identical and the cache and the providers'
-    prompt caches hit. Should a text hold its marker all the same, the next one is drawn.
-
-    Args:
-        text: The text to be fenced.
-
-    Returns:
-        16 letters and digits that do not occur in the text.
-    """
+    """The marker that fences a text: derived from the text itself."""
+    # Its author would need a text that contains its own hash; the same text always gets the same
+    # marker, so that the same request stays byte-identical and the cache and the providers' prompt
+    # caches hit. Should a text hold its marker all the same, the next one is drawn.
     return _kept_marker(text) if len(text) <= _LONGEST_KEPT else _marker(text)
 
 

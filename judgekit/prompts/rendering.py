@@ -71,14 +71,6 @@ class PromptTemplate:
     A template has the blocks `shared` and `question`, and may have `system`. `shared` stands
     first in the user message, so that providers' prompt caches hit, and `question` last. Blocks
     that use nothing of the case are rendered once for each criterion, not once for each output.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: The caller's own template folders; they come before the shipped ones.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-        TemplateError: When it is unsound.
     """
 
     def __init__(self, name: str, folders: Sequence[Path] = ()) -> None:
@@ -110,19 +102,7 @@ class PromptTemplate:
         return f"{self.name}@{self.fingerprint[:12]}"
 
     def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[Prompt]:
-        """The prompts that grade one output: one a criterion, or one for all of them.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
-
-        Returns:
-            Prompts in the rubric's order.
-
-        Raises:
-            TemplateError: When the template does not fit the output or the rubric.
-        """
+        """The prompts that grade one output: one a criterion, or one for all of them."""
         self._check_fits(output, rubric)
         item = item_data(case, output)
         rendered: dict[str, str] = {}
@@ -213,16 +193,7 @@ def _check_choices(name: str, choices: Mapping[str, float], rubric: Rubric) -> N
 
 
 def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
-    """What a template may show of a case and an output, as plain texts.
-
-    Args:
-        case: What was to be answered.
-        output: What was produced.
-
-    Returns:
-        `input`, `reference`, `context`, `output` (texts or None), `trace` (a list of events) and
-        `steps` (the same as a text).
-    """
+    """What a template may show of a case and an output, as plain texts."""
     return {
         "input": "" if case.input is None else as_text(case.input),
         "reference": None if case.reference is None else as_text(case.reference),
@@ -234,28 +205,13 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
-    """What a template may show of the criteria; weights and thresholds are none of its business.
-
-    Args:
-        criteria: The criteria that are asked about.
-
-    Returns:
-        `criteria`, and `criterion` where there is only one.
-    """
+    """What a template may show of the criteria; weights and thresholds are none of its business."""
     shown: list[JsonValue] = [_criterion_data(criterion) for criterion in criteria]
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
 def judged_text(output: Output) -> str:
-    """The text of an output that a judge sees: its text, and its data as JSON.
-
-    Args:
-        output: What was produced.
-
-    Returns:
-        The text as it is; the data as indented JSON; both, one after the other, where both are
-        there; an empty text for an output that is only a trace.
-    """
+    """The text of an output that a judge sees: its text, and its data as JSON."""
     if output.data is None:
         return output.text or ""
     data = as_text(output.data)
@@ -263,14 +219,7 @@ def judged_text(output: Output) -> str:
 
 
 def steps_text(output: Output) -> str:
-    """The trace of an output, a numbered line for each event.
-
-    Args:
-        output: What was produced.
-
-    Returns:
-        Lines such as `2. tool_call lookup_order: {"order_id": "A-17"}`.
-    """
+    """The trace of an output, a numbered line for each event."""
     lines = []
     for number, event in enumerate(output.trace, start=1):
         more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
@@ -285,14 +234,7 @@ def steps_text(output: Output) -> str:
 
 
 def as_text(value: JsonValue) -> str:
-    """A text as it is; any other JSON value as indented JSON.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        The text.
-    """
+    """A text as it is; any other JSON value as indented JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 

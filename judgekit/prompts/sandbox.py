@@ -40,17 +40,9 @@ _KEPT = 256
 
 
 def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
-    """A sandbox that finds templates in the given folders, the first folder first.
-
-    Attributes that begin with an underscore, methods that change a value and globals are out of
-    reach; an undefined name is an error; only harmless filters are there, and `fenced`.
-
-    Args:
-        folders: Where templates and their partials lie.
-
-    Returns:
-        A Jinja environment without globals but a capped `range`.
-    """
+    """A sandbox that finds templates in the given folders, the first folder first."""
+    # Attributes that begin with an underscore, methods that change a value and globals are out of
+    # reach; an undefined name is an error; only harmless filters are there, and `fenced`.
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader([str(folder) for folder in folders]),
         undefined=StrictUndefined,
@@ -72,14 +64,6 @@ class CompiledTemplate:
     """A template's blocks, ready to render; built once, used for every case.
 
     Files are read anew each time; the same text is compiled once in a process.
-
-    Args:
-        environment: What `make_environment` made: where files are found and rendered.
-        name: The template's file name below one of the environment's folders.
-
-    Raises:
-        TemplateError: When it is missing, has a syntax error, inherits from another, or includes
-            itself.
     """
 
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
@@ -96,18 +80,7 @@ class CompiledTemplate:
         return self._uses[block]
 
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
-        """One block rendered over plain data; surrounding white space removed.
-
-        Args:
-            block: A name from `blocks`; None renders the whole file.
-            data: JSON values only; nothing in them is ever taken for template code.
-
-        Returns:
-            The text.
-
-        Raises:
-            TemplateError: When a variable is missing or the sandbox refuses something.
-        """
+        """One block rendered over plain data; surrounding white space removed."""
         try:
             context = self._template.new_context(dict(data))
             parts = self._template.root_render_func if block is None else self._blocks[block]

@@ -15,17 +15,9 @@ _MOST_POINTS = 21
 
 
 def criterion_schema(criterion: Criterion) -> JsonObject:
-    """JSON Schema of the answer to one criterion; evidence and rationale stand before the score.
-
-    Bounds are given as listed values or in words: strict modes of several providers refuse
-    `minimum` and `maximum`.
-
-    Args:
-        criterion: What is asked.
-
-    Returns:
-        A JSON Schema object without additional properties, all properties required.
-    """
+    """JSON Schema of the answer to one criterion; evidence and rationale stand before the score."""
+    # Bounds are given as listed values or in words: strict modes of several providers refuse
+    # `minimum` and `maximum`.
     return _closed(
         {
             "evidence": {"type": "array", "items": {"type": "string"}},
@@ -39,27 +31,13 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
 
 
 def criteria_schema(criteria: Sequence[Criterion]) -> JsonObject:
-    """JSON Schema of the answers to several criteria at once, keyed by their names.
-
-    Args:
-        criteria: What is asked.
-
-    Returns:
-        A JSON Schema object `{"criteria": {name: criterion_schema}}`.
-    """
+    """JSON Schema of the answers to several criteria at once, keyed by their names."""
     answers: JsonObject = {c.name: criterion_schema(c) for c in criteria}
     return _closed({"criteria": _closed(answers)})
 
 
 def scale_words(scale: Scale) -> str:
-    """The scores of a scale in words, fit for a prompt.
-
-    Args:
-        scale: Any scale.
-
-    Returns:
-        For example `one of 1, 2, 3, 4, 5 (5 is best)` or `a number from 0 to 1 (1 is best)`.
-    """
+    """The scores of a scale in words, fit for a prompt."""
     points = scale.points
     best = f"{scale.max:g} is best"
     if points is not None and len(points) <= _MOST_POINTS:

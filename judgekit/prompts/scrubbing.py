@@ -97,22 +97,13 @@ class Removed:
 
 
 def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Removed, ...]]:
-    """A text without what names its maker.
-
-    Names of models and of the companies that make them are taken out only where the text speaks
-    of itself (`As ChatGPT, I …`, `I am Claude`, `a language model trained by OpenAI`): a text
-    about models keeps them. The given names, those of the variants, their models and files, are
-    taken out as whole words wherever they stand, if they cannot be words of a language (a digit
-    or a hyphen is in them, four characters or more); others, such as `v2`, only where the text
-    speaks of itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
-
-    Args:
-        text: An output.
-        names: Own names: variants, models, files.
-
-    Returns:
-        The text with `[name withheld]` in their place, and what was taken out, in order.
-    """
+    """A text without what names its maker."""
+    # Names of models and of the companies that make them are taken out only where the text speaks
+    # of itself (`As ChatGPT, I …`, `I am Claude`, `a language model trained by OpenAI`): a text
+    # about models keeps them. The given names, those of the variants, their models and files, are
+    # taken out as whole words wherever they stand, if they cannot be words of a language (a digit
+    # or a hyphen is in them, four characters or more); others, such as `v2`, only where the text
+    # speaks of itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
     found: list[Removed] = []
     last = 0
     for start, end in sorted(set(_places(text, frozenset(names)))):

@@ -44,18 +44,8 @@ class Piece:
 def block_pieces(
     environment: ImmutableSandboxedEnvironment, name: str, untrusted: frozenset[str]
 ) -> dict[str, tuple[Piece, ...]]:
-    """The pieces of each block of a template, in the order they are printed.
-
-    Both branches of a condition count, and a loop's body once.
-
-    Args:
-        environment: Where the template and what it includes are found; they compile.
-        name: The template's file name.
-        untrusted: Variables that hold foreign text.
-
-    Returns:
-        Pieces by block; under an empty name what stands outside of every block.
-    """
+    """The pieces of each block of a template, in the order they are printed."""
+    # Both branches of a condition count, and a loop's body once.
     walk = _Walk(environment)
     tree = walk.parsed(name)
     carried = {each: frozenset({each}) for each in untrusted}

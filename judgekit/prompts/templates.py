@@ -56,18 +56,7 @@ class TemplateHeader:
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
-    """Where a template lies: its file name, and the folders to look it and its partials up in.
-
-    Args:
-        name: A shipped or own template's name (`pointwise/criterion`), or the path of a `.j2` file.
-        folders: The caller's own template folders; they come before the shipped ones.
-
-    Returns:
-        The file's name below the first folder that has it, and all folders.
-
-    Raises:
-        UnknownNameError: When there is no such template; lists the near names.
-    """
+    """Where a template lies: its file name, and the folders to look it and its partials up in."""
     path = Path(name)
     shipped = shipped_file("prompts")
     if path.suffix == ".j2" and path.is_file():
@@ -80,42 +69,17 @@ def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[P
 
 
 def template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that grade one output, own and shipped, sorted.
-
-    Args:
-        folders: The caller's own template folders.
-
-    Returns:
-        Names such as `pointwise/criterion`; partials are not templates.
-    """
+    """The names of all templates that grade one output, own and shipped, sorted."""
     return [name for name in _all_names(folders) if not is_pair_template(name, folders)]
 
 
 def pair_template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that compare two outputs, own and shipped, sorted.
-
-    Args:
-        folders: The caller's own template folders.
-
-    Returns:
-        Names such as `pairwise/criterion`.
-    """
+    """The names of all templates that compare two outputs, own and shipped, sorted."""
     return [name for name in _all_names(folders) if is_pair_template(name, folders)]
 
 
 def is_pair_template(name: str, folders: Sequence[Path] = ()) -> bool:
-    """Whether a template compares two outputs: its header says `judges: pair`.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: The caller's own template folders.
-
-    Returns:
-        False also for a file that cannot be read; whoever uses it will say so.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-    """
+    """Whether a template compares two outputs: its header says `judges: pair`."""
     file_name, places = find_template(name, folders)
     path = next(folder / file_name for folder in places if (folder / file_name).is_file())
     try:
@@ -135,18 +99,7 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
 
 
 def read_header(source: str, name: str) -> TemplateHeader:
-    """Read the comment a template opens with.
-
-    Args:
-        source: The template's text.
-        name: Its name, for messages.
-
-    Returns:
-        What it says; a template without a header asks for one criterion and a JSON reply.
-
-    Raises:
-        TemplateError: When a field is unknown or has a value it cannot have.
-    """
+    """Read the comment a template opens with."""
     match = _HEADER.match(source)
     fields = {} if match is None else _fields(match.group(1), name)
     if _one_of("judges", fields.get("judges", "output"), ("output", "pair"), name) == "pair":

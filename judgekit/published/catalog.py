@@ -88,17 +88,7 @@ class Catalog(Record):
     """The sets."""
 
     def find(self, name: str) -> PublishedSet:
-        """The set of a name.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            The set.
-
-        Raises:
-            UnknownNameError: When there is none; lists the near names.
-        """
+        """The set of a name."""
         for one in self.sets:
             if one.name == name:
                 return one
@@ -106,17 +96,7 @@ class Catalog(Record):
 
 
 def load_catalog(path: Path | None = None) -> Catalog:
-    """Read a catalog and the listings in `sources/` beside it.
-
-    Args:
-        path: A YAML file; None is the shipped `calibration/catalog.yaml`.
-
-    Returns:
-        The catalog.
-
-    Raises:
-        DatasetError: When it or a listing is unsound.
-    """
+    """Read a catalog and the listings in `sources/` beside it."""
     path = path or shipped_file("calibration", "catalog.yaml")
     value = read_document(path).value
     try:

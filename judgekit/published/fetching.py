@@ -32,17 +32,7 @@ _PLACES = ("{repository}", "{commit}", "{path}")
 
 
 def address_of(origin: str, source: Source, name: str) -> str:
-    """Where a file is fetched from.
-
-    Args:
-        origin: An address with `{repository}`, `{commit}` and `{path}`, or a folder or address
-            below which files lie as `repository/commit/path`.
-        source: The repository and commit.
-        name: The file's path in it.
-
-    Returns:
-        An address, or a path of a folder.
-    """
+    """Where a file is fetched from."""
     if not any(place in origin for place in _PLACES):
         origin = f"{origin.rstrip('/')}/{{repository}}/{{commit}}/{{path}}"
     given = quote(name) if _is_url(origin) else name
@@ -53,15 +43,7 @@ def address_of(origin: str, source: Source, name: str) -> str:
 
 
 def is_verified(path: Path, pinned: PinnedFile) -> bool:
-    """Whether a file is there and is the pinned one.
-
-    Args:
-        path: The file.
-        pinned: Its size and SHA-256.
-
-    Returns:
-        False also where it cannot be read.
-    """
+    """Whether a file is there and is the pinned one."""
     try:
         if path.stat().st_size != pinned.bytes:
             return False
@@ -79,20 +61,7 @@ def fetch(
     stalled_s: float = _STALLED_S,
     whole_s: float = _WHOLE_S,
 ) -> None:
-    """Fetch a file to its place, if it is the pinned one.
-
-    Args:
-        address: An https address, http on this machine, or a path.
-        target: Where to; its folder is made.
-        pinned: Its size and SHA-256.
-        stalled_s: Seconds without a byte before it is given up.
-        whole_s: Seconds the whole file may take.
-
-    Raises:
-        DownloadError: When it cannot be had, or is another file; nothing is kept then.
-        SettingsError: When the address is neither https nor on this machine.
-        StoreError: When it cannot be written.
-    """
+    """Fetch a file to its place, if it is the pinned one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with closing(_opened(address, stalled_s)) as stream, replaced(target) as file:
@@ -171,11 +140,7 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         headers: Message,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """The next request.
-
-        Raises:
-            DownloadError: When the new address is neither https nor on this machine.
-        """
+        """The next request."""
         if not _is_allowed(newurl) or (req.type == "https" and urlsplit(newurl).scheme != "https"):
             fp.close()
             raise _failed(req.full_url, f"it redirects to {newurl}, which is not https")

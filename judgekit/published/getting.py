@@ -39,12 +39,7 @@ class _Converter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """One file of a set that was written.
-
-    Attributes:
-        path: Where it lies.
-        n_rows: How many rows it has.
-    """
+    """One file of a set that was written."""
 
     path: Path
     n_rows: int
@@ -52,15 +47,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class GotSet:
-    """What getting a set came to.
-
-    Attributes:
-        folder: The set's folder.
-        n_fetched: Source files that were fetched now.
-        n_kept: Source files that were there already, verified.
-        joined: The joined rows, as they are published.
-        own: The same in judgekit's own formats.
-    """
+    """What getting a set came to."""
 
     folder: Path
     n_fetched: int
@@ -70,27 +57,12 @@ class GotSet:
 
 
 def data_folder(given: Path | None = None) -> Path:
-    """The folder the sets lie in.
-
-    Args:
-        given: The caller's own; None takes `JUDGEKIT_DATA`, then `.judgekit/data`.
-
-    Returns:
-        The folder; whether it exists is not checked.
-    """
+    """The folder the sets lie in."""
     return given or Path(os.environ.get(FOLDER_VARIABLE) or _DEFAULT)
 
 
 def joined_files(name: str, folder: Path) -> list[Path]:
-    """The joined files of a set that are there.
-
-    Args:
-        name: The set's name.
-        folder: The folder the sets lie in.
-
-    Returns:
-        Paths, sorted; empty when it was never got.
-    """
+    """The joined files of a set that are there."""
     return sorted((folder / name).glob(f"*{_JOINED}"))
 
 
@@ -101,26 +73,8 @@ def get_set(
     origin: str,
     on_file: Callable[[str], None] = lambda _: None,
 ) -> GotSet:
-    """Fetch a set's files from its source, verify them, and write its rows.
-
-    What is there and verified is not fetched again. Rows are written when all files are there.
-
-    Args:
-        chosen: The set.
-        folder: The folder the sets lie in; the files go to `.sources` in it, the rows to a folder
-            of the set's name.
-        origin: Where from: an address with `{repository}`, `{commit}` and `{path}`, or a mirror.
-        on_file: Told each file that was fetched.
-
-    Returns:
-        What was fetched and written.
-
-    Raises:
-        DownloadError: When a file cannot be had or is not the pinned one; names the first.
-        DatasetError: When a file is not what its converter takes.
-        StoreError: When a file cannot be written.
-        SettingsError: When the folder has rows of that set that were not got by judgekit.
-    """
+    """Fetch a set's files from its source, verify them, and write its rows."""
+    # What is there and verified is not fetched again. Rows are written when all files are there.
     _check_is_ours(chosen, folder)
     try:
         own = folder / chosen.name / _OWN

@@ -33,15 +33,7 @@ _CONSENSUS = "people"
 def own_files(
     joined: Mapping[str, Sequence[JsonObject]], *, instrument: str
 ) -> Iterator[tuple[str, list[JsonObject]]]:
-    """The files of a set in judgekit's own formats.
-
-    Args:
-        joined: The joined rows by the name of their file.
-        instrument: The set's name, for the rubrics.
-
-    Yields:
-        A file's name and its rows; a rubric is one row. Rows that are only texts yield none.
-    """
+    """The files of a set in judgekit's own formats."""
     texts = {row["doc_id"]: row["output"] for row in _all(joined) if set(row) == _STORY}
     questions = {row["criterion"]: row["question"] for row in _all(joined) if "question" in row}
     for stem, rows in joined.items():

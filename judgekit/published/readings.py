@@ -22,17 +22,9 @@ _LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
 
 
 def sentence_score(text: str) -> float | None:
-    """The score a sentence about a summary states, as its authors read it.
-
-    Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
-    bare closing "4.5" is kept here; theirs makes 5 of it.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        A score from 1 to 5; None where no digit stands.
-    """
+    """The score a sentence about a summary states, as its authors read it."""
+    # Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
+    # bare closing "4.5" is kept here; theirs makes 5 of it.
     low = text.lower()
     for found in sorted(_LABELLED.finditer(low), key=lambda hit: hit["number"] is None)[:1]:
         return float(found["number"] or _WORDS.index(found["word"]) + 1)
@@ -48,14 +40,7 @@ def sentence_score(text: str) -> float | None:
 
 
 def stars(text: str) -> float | None:
-    """The number before the first `star`.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        A score; None where none stands there.
-    """
+    """The number before the first `star`."""
     found = _STAR.search(text.lower())
     if found is None:
         return None
@@ -69,42 +54,20 @@ def stars(text: str) -> float | None:
 
 
 def rating(text: str) -> float | None:
-    """The first number behind the last `Rating:`, or of the whole; `1-3` is a scale.
-
-    The authors cut decimals and count an unreadable reply as 0; decimals are kept here.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        A score; None where there is no number.
-    """
+    """The first number behind the last `Rating:`, or of the whole; `1-3` is a scale."""
+    # The authors cut decimals and count an unreadable reply as 0; decimals are kept here.
     low = text.lower().replace("1-3", " ").rsplit("rating:", 1)[-1]
     found = _RATING.search(low)
     return None if found is None else float(found.group())
 
 
 def opens_with_yes(text: str) -> int:
-    """Whether an answer begins with Yes; anything else counts as No, a blocked one too.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        1 or 0.
-    """
+    """Whether an answer begins with Yes; anything else counts as No, a blocked one too."""
     return int(text.strip().lower().startswith("yes"))
 
 
 def letter(text: str) -> str:
-    """The option an answer chooses: alone, behind `summary`, or opening it.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        `A`, `B`, or for anything else the tie `C`.
-    """
+    """The option an answer chooses: alone, behind `summary`, or opening it."""
     bare = text.strip()
     if len(bare) != 1 and (found := _LETTER.search(bare)):
         bare = found.group(1) or found.group(2)

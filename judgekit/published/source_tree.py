@@ -18,29 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """Files of one or more repositories at their pinned commits.
-
-    Attributes:
-        folders: Where each repository's files lie, by `owner/name`; the first is the main one.
-        names: The repository paths of each.
-    """
+    """Files of one or more repositories at their pinned commits."""
 
     folders: Mapping[str, Path]
     names: Mapping[str, Sequence[str]]
 
     def text(self, name: str, *, repository: str | None = None) -> str:
-        """A file's text.
-
-        Args:
-            name: Its path in the repository.
-            repository: `owner/name`; None is the first one.
-
-        Returns:
-            The text; line ends as they stand.
-
-        Raises:
-            DatasetError: When it is missing or no UTF-8 text.
-        """
+        """A file's text."""
         path = self._folder(repository) / name
         try:
             return path.read_bytes().decode("utf-8")
@@ -48,31 +32,11 @@ class SourceTree:
             raise DatasetError(f"cannot be read: {error}", path=path) from error
 
     def document(self, name: str) -> object:
-        """A JSON file's value.
-
-        Args:
-            name: Its path in the first repository.
-
-        Returns:
-            The value.
-
-        Raises:
-            DatasetError: When it is missing or no JSON.
-        """
+        """A JSON file's value."""
         return self._parsed(self.text(name), name, 1)
 
     def objects(self, name: str) -> list[JsonObject]:
-        """The objects of a JSON list, or of a file with one object a line.
-
-        Args:
-            name: Its path in the first repository.
-
-        Returns:
-            The objects in their order.
-
-        Raises:
-            DatasetError: When it holds anything else.
-        """
+        """The objects of a JSON list, or of a file with one object a line."""
         text = self.text(name)
         if text.lstrip().startswith("["):
             found = self._parsed(text, name, 1)
@@ -85,25 +49,11 @@ class SourceTree:
         return cast("list[JsonObject]", found)
 
     def table(self, name: str) -> list[dict[str, str]]:
-        """The rows of a CSV file.
-
-        Args:
-            name: Its path in the first repository.
-
-        Returns:
-            One mapping a row; the unnamed first column is called "".
-        """
+        """The rows of a CSV file."""
         return list(csv.DictReader(self.text(name).splitlines()))
 
     def below(self, prefix: str) -> list[str]:
-        """The paths in the first repository that begin with a prefix, in the catalog's order.
-
-        Args:
-            prefix: For example `results/`.
-
-        Returns:
-            Paths.
-        """
+        """The paths in the first repository that begin with a prefix, in the catalog's order."""
         first = next(iter(self.names))
         return [name for name in self.names[first] if name.startswith(prefix)]
 

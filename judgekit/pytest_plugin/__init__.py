@@ -30,23 +30,12 @@ _NOTES: pytest.StashKey[Notes] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options and ini entries.
-
-    Args:
-        parser: pytest's parser.
-    """
+    """Add the options and ini entries."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and sum up in the process that reports.
-
-    Args:
-        config: pytest's configuration.
-
-    Raises:
-        pytest.UsageError: When the report file cannot be written.
-    """
+    """Make the marker known, and sum up in the process that reports."""
     config.addinivalue_line("markers", _MARKER)
     if hasattr(config, "workerinput"):  # a worker's verdicts travel with its tests' reports
         return
@@ -62,14 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Hand the verdicts of a test to its report.
-
-    Args:
-        item: The test.
-
-    Returns:
-        The report.
-    """
+    """Hand the verdicts of a test to its report."""
     report = yield
     notes = item.stash.get(_NOTES, None)
     if notes is not None:
@@ -78,14 +60,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """A test whose judge gave no answer is an error, not a failure of what it tests.
-
-    Args:
-        report: Any report.
-
-    Returns:
-        Category, letter and word; None for every other test.
-    """
+    """A test whose judge gave no answer is an error, not a failure of what it tests."""
     if getattr(report, "judgekit_unanswered", False):
         return "error", "E", "NO ANSWER"
     return None
@@ -93,20 +68,16 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 @pytest.fixture
 def judge_options() -> Mapping[str, object]:
-    """Arguments of `judgekit.Judge` for the tests of a folder or file; override it.
-
-    `model` may be any object with `name` and `async complete(request)`, a
-    `judgekit.ScriptedModel` for example. Options and markers go before it.
-    """
+    """Arguments of `judgekit.Judge` for the tests of a folder or file; override it."""
+    # `model` may be any object with `name` and `async complete(request)`, a
+    # `judgekit.ScriptedModel` for example. Options and markers go before it.
     return {}
 
 
 @pytest.fixture
 def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> Rubric:
-    """The rubric that the marker, an option, the environment or the ini file names.
-
-    Override it to use a rubric made in Python.
-    """
+    """The rubric that the marker, an option, the environment or the ini file names."""
+    # Override it to use a rubric made in Python.
     from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
 
     with _plainly():

@@ -23,11 +23,7 @@ _MOST_WAITING = 32
 
 
 class Bench:
-    """Makes each judge, rubric and file of cases once, and closes the judges at the end.
-
-    Args:
-        limit_usd: What all judges together may spend, in US dollars; None for no limit.
-    """
+    """Makes each judge, rubric and file of cases once, and closes the judges at the end."""
 
     def __init__(self, limit_usd: float | None = None) -> None:
         self._budget = None if limit_usd is None else Budget(limit_usd)
@@ -37,18 +33,7 @@ class Bench:
         self._threads: ThreadPoolExecutor | None = None
 
     def judge(self, settings: Settings) -> Judge:
-        """The judge of some settings; tests with the same settings share it.
-
-        Args:
-            settings: What it is made of.
-
-        Returns:
-            The judge.
-
-        Raises:
-            SettingsError: When no judge is named, or its settings are unsound.
-            InputError: When a template or a file of recorded replies is unsound.
-        """
+        """The judge of some settings; tests with the same settings share it."""
         if settings.model is None:
             raise SettingsError(
                 "no judge is named",
@@ -68,20 +53,7 @@ class Bench:
         return judge
 
     def rubric(self, source: str | Path | Rubric | None, threshold: float | None = None) -> Rubric:
-        """A rubric, read once.
-
-        Args:
-            source: The rubric, its file or its name.
-            threshold: The value from which an output passes; None leaves it to the rubric.
-
-        Returns:
-            The rubric.
-
-        Raises:
-            SettingsError: When none is named.
-            RubricError: When it is unsound.
-            UnknownNameError: When no shipped rubric is called so.
-        """
+        """A rubric, read once."""
         if source is None:
             raise SettingsError(
                 "no rubric is named",
@@ -96,19 +68,7 @@ class Bench:
         return Rubric(**{**fields, "pass_threshold": threshold})
 
     def case(self, file: str | Path, case_id: str) -> Case:
-        """A case of a file of cases.
-
-        Args:
-            file: The file.
-            case_id: The id of the case.
-
-        Returns:
-            The case.
-
-        Raises:
-            DatasetError: When the file is unsound.
-            UnknownNameError: When it has no such case.
-        """
+        """A case of a file of cases."""
         key = str(file)
         if key not in self._cases:
             self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}

@@ -37,14 +37,7 @@ class GradedVerdict(Verdict):
 
 
 class BoundJudge:
-    """A judge with everything a test's settings say: model, rubric, threshold, cache.
-
-    Args:
-        bench: What makes judges and rubrics.
-        settings: What the test's judge is made of.
-        notes: Where the test's verdicts are noted.
-        find_rubric: Gives the test's rubric when it is first needed.
-    """
+    """A judge with everything a test's settings say: model, rubric, threshold, cache."""
 
     def __init__(
         self,
@@ -81,26 +74,7 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """Grade one output; to be asserted with `assert verdict.passed`.
-
-        Args:
-            case: The input the output answers; a whole `Case`; or, where the settings name a file
-                of cases, the id of one.
-            output: What was produced: a text, data, or an `Output` (with trace, usage, …).
-            reference: A good answer, where one is known.
-            context: Material the answer may lean on, shown to the judge.
-            rubric: Another rubric than the test's: a rubric, its file or its name.
-            case_id: Name of the case in reports; the test's own id by default.
-
-        Returns:
-            The verdict. `passed` is True or False, and None only for an `Output` that is an error.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: When the judge gave no usable answer and the verdict hangs on it; the test is
-                an error then, or skipped or an expected failure if `no_answer` says so.
-        """
+        """Grade one output; to be asserted with `assert verdict.passed`."""
         __tracebackhide__ = True
         about = self._case(case, reference=reference, context=context, case_id=case_id)
         question = (about, _output(output), self._rubric(rubric))
@@ -112,21 +86,7 @@ class BoundJudge:
         output: Output | JsonValue,
         rubric: str | Path | Rubric | None = None,
     ) -> Verdict:
-        """`grade` by the name it has on a `Judge`, so that what takes one takes this too.
-
-        Args:
-            case: As for `grade`.
-            output: As for `grade`.
-            rubric: As for `grade`.
-
-        Returns:
-            The verdict, as from `grade`.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: As for `grade`.
-        """
+        """`grade` by the name it has on a `Judge`, so that what takes one takes this too."""
         __tracebackhide__ = True
         return self.grade(case, output, rubric=rubric)
 
@@ -140,27 +100,9 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """`grade`, for asynchronous tests whose loop is to go on meanwhile.
-
-        Several may be awaited at once. Connections stay in a loop of the judge's own, so that a
-        test's loop can end when it likes.
-
-        Args:
-            case: As for `grade`.
-            output: As for `grade`.
-            reference: As for `grade`.
-            context: As for `grade`.
-            rubric: As for `grade`.
-            case_id: As for `grade`.
-
-        Returns:
-            The verdict.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: As for `grade`.
-        """
+        """`grade`, for asynchronous tests whose loop is to go on meanwhile."""
+        # Several may be awaited at once. Connections stay in a loop of the judge's own, so that a
+        # test's loop can end when it likes.
         __tracebackhide__ = True
         about = self._case(case, reference=reference, context=context, case_id=case_id)
         question = (about, _output(output), self._rubric(rubric))
@@ -178,24 +120,7 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """Grade one output and fail the test unless it passes, with every reason in the message.
-
-        Args:
-            input: As `case` for `grade`.
-            output: As for `grade`.
-            reference: As for `grade`.
-            context: As for `grade`.
-            rubric: As for `grade`.
-            case_id: As for `grade`.
-
-        Returns:
-            The verdict, which passes.
-
-        Raises:
-            AssertionError: When it does not pass; says each score, reason and quotation.
-            InputError: When the output, a file or a setting is unsound.
-            Failed: As for `grade`.
-        """
+        """Grade one output and fail the test unless it passes, with every reason in the message."""
         __tracebackhide__ = True
         verdict = self.grade(
             input, output, reference=reference, context=context, rubric=rubric, case_id=case_id

@@ -25,11 +25,7 @@ class Payload(TypedDict):
 
 
 class Notes:
-    """What one test was told by its judge.
-
-    Args:
-        item: The test.
-    """
+    """What one test was told by its judge."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -41,22 +37,12 @@ class Notes:
         """Whether the test ended because the judge gave no usable answer."""
 
     def next_id(self) -> str:
-        """The id of a case that has none of its own: the test's, numbered from the second on.
-
-        Returns:
-            The id; the same in every run in which the test grades in the same order.
-        """
+        """The id of a case that has none of its own: the test's, numbered from the second on."""
         self._n_ids += 1
         return self._item.nodeid if self._n_ids == 1 else f"{self._item.nodeid}#{self._n_ids}"
 
     def add(self, verdict: Verdict, rubric: Rubric, told: str) -> None:
-        """Note a verdict.
-
-        Args:
-            verdict: The verdict.
-            rubric: The rubric it was drawn with.
-            told: What to show of it where the test fails; empty for nothing.
-        """
+        """Note a verdict."""
         self._n_verdicts += 1
         prefix = "judgekit" if self._n_verdicts == 1 else f"judgekit.{self._n_verdicts}"
         self._item.user_properties += [
@@ -68,23 +54,12 @@ class Notes:
         self._payload["rubrics"].setdefault(rubric.fingerprint, rubric.model_dump_json())
 
     def pop_told(self, verdict: Verdict) -> str:
-        """What is to be shown of a verdict, which then is not shown a second time.
-
-        Args:
-            verdict: A verdict that was noted.
-
-        Returns:
-            The text.
-        """
+        """What is to be shown of a verdict, which then is not shown a second time."""
         place = next(i for i, (noted, _) in enumerate(self._texts) if noted is verdict)
         return self._texts.pop(place)[1]
 
     def write_on(self, report: pytest.TestReport) -> None:
-        """Hand what was noted since the last report to a report of the test.
-
-        Args:
-            report: The report; it gets the attribute `judgekit`, and a section where it failed.
-        """
+        """Hand what was noted since the last report to a report of the test."""
         payload, self._payload = self._payload, {"verdicts": [], "rubrics": {}}
         if payload["verdicts"]:
             report.__dict__["judgekit"] = payload

@@ -55,17 +55,7 @@ class Option:
         return self.ini.upper()
 
     def parse(self, text: str) -> object:
-        """Read a value of the command line.
-
-        Args:
-            text: What was given.
-
-        Returns:
-            The value.
-
-        Raises:
-            ArgumentTypeError: When it is unsound, in words for the user.
-        """
+        """Read a value of the command line."""
         try:
             return self.read(text)
         except ValueError as error:
@@ -99,11 +89,7 @@ BY_KEY = {option.key: option for option in OPTIONS}
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options, all in one group, and the ini entries.
-
-    Args:
-        parser: pytest's parser.
-    """
+    """Add the options, all in one group, and the ini entries."""
     group = parser.getgroup("judgekit", "LLM judges (judgekit)")
     for option in OPTIONS:
         text = f"{option.help} [{option.variable}]"
@@ -119,82 +105,32 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def run_settings(config: pytest.Config) -> dict[str, object]:
-    """What the command line says, and where it says nothing, the environment.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        Values by key, of the settings that are given; files as they lie from where pytest runs.
-
-    Raises:
-        SettingsError: When a variable is unsound.
-    """
+    """What the command line says, and where it says nothing, the environment."""
     found = {option.key: _of_run(config, option) for option in OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def ini_settings(config: pytest.Config) -> dict[str, object]:
-    """What the ini file says.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        Values by key, of the settings that are given; files as they lie from the ini file.
-
-    Raises:
-        SettingsError: When an entry is unsound.
-    """
+    """What the ini file says."""
     found = {option.key: _of_ini(config, option) for option in OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def report_file(config: pytest.Config) -> Path | None:
-    """Where every verdict is to be written.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        The file; None for nowhere.
-    """
+    """Where every verdict is to be written."""
     found = _anywhere(config, "report")
     return found if isinstance(found, Path) else None
 
 
 def cost_limit(config: pytest.Config) -> float | None:
-    """What this process may spend on judging.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        US dollars; an equal share for each of several workers, so that together they keep to the
-        limit. None for no limit.
-
-    Raises:
-        SettingsError: When the limit is unsound.
-    """
+    """What this process may spend on judging."""
     limit = _anywhere(config, "max_cost")
     n_workers = getattr(config, "workerinput", {}).get("workercount", 1)
     return limit / n_workers if isinstance(limit, float) else None
 
 
 def read(option: Option, text: str, where: str) -> object:
-    """Read a value that stands somewhere.
-
-    Args:
-        option: The setting.
-        text: What was given.
-        where: Where, for the message.
-
-    Returns:
-        The value.
-
-    Raises:
-        SettingsError: When it is unsound.
-    """
+    """Read a value that stands somewhere."""
     try:
         return option.read(text)
     except ValueError as error:
@@ -202,17 +138,7 @@ def read(option: Option, text: str, where: str) -> object:
 
 
 def located(key: str, value: object, folders: Sequence[Path]) -> object:
-    """A setting that names a file, with the file's place.
-
-    Args:
-        key: The setting.
-        value: Its value.
-        folders: The folders a relative path may start from, the likeliest first.
-
-    Returns:
-        For the names of files that are there, and of those to be written, the whole path; any
-        other value as it is, a shipped rubric's name for example.
-    """
+    """A setting that names a file, with the file's place."""
     if not isinstance(value, str):
         return value
     if key in {"cache_dir", "report"}:

@@ -71,21 +71,9 @@ class Settings:
 
 
 def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
-    """What the judge of a test is made of.
-
-    The nearest `judge` marker goes first, then the command line, the environment, what the
-    `judge_options` fixture says, and the ini file.
-
-    Args:
-        item: The test.
-        own: What the `judge_options` fixture says: arguments of `Judge`.
-
-    Returns:
-        The settings.
-
-    Raises:
-        SettingsError: When one of them is unsound; says where it stands.
-    """
+    """What the judge of a test is made of."""
+    # The nearest `judge` marker goes first, then the command line, the environment, what the
+    # `judge_options` fixture says, and the ini file.
     config = item.config
     merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}

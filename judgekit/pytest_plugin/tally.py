@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """A plugin of the process that reports: pytest's own, or the one that leads the workers.
-
-    Args:
-        file: Where to write every verdict; None for nowhere. What is there is overwritten.
-
-    Raises:
-        OSError: When the file cannot be written.
-    """
+    """A plugin of the process that reports: pytest's own, or the one that leads the workers."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -32,11 +25,7 @@ class Tally:
             file.write_text("", encoding="utf-8")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what a test's report carries, as soon as it arrives.
-
-        Args:
-            report: Any report.
-        """
+        """Take in what a test's report carries, as soon as it arrives."""
         payload: Payload | None = getattr(report, "judgekit", None)
         if payload is None:
             return
@@ -47,11 +36,7 @@ class Tally:
                 file.writelines(payload["verdicts"])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what the verdicts come to; nothing where no test was judged.
-
-        Args:
-            terminalreporter: Where to say it.
-        """
+        """Say what the verdicts come to; nothing where no test was judged."""
         if not self._lines:
             return
         terminalreporter.section("judgekit")
@@ -62,16 +47,7 @@ class Tally:
 
 
 def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
-    """What verdicts come to.
-
-    Args:
-        verdicts: Verdicts as JSON.
-        rubrics: Their rubrics as JSON, by fingerprint.
-
-    Yields:
-        Per rubric and variant the pass rate and the value with their intervals; then judges,
-        money, quotations and failures of all.
-    """
+    """What verdicts come to."""
     from judgekit.evaluation.figures.summary import summarize  # noqa: PLC0415 - only where tests were judged
     from judgekit.records.rubric import Rubric  # noqa: PLC0415
     from judgekit.records.verdict import Verdict  # noqa: PLC0415

@@ -11,17 +11,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 def fraction(text: str) -> float:
-    """A number from 0 to 1.
-
-    Args:
-        text: What was given.
-
-    Returns:
-        The number.
-
-    Raises:
-        ValueError: When it is none.
-    """
+    """A number from 0 to 1."""
     value = _number(text)
     if not 0 <= value <= 1:
         raise ValueError(f"{text} is not a number from 0 to 1")
@@ -29,17 +19,7 @@ def fraction(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """An amount of money above 0.
-
-    Args:
-        text: What was given, in US dollars.
-
-    Returns:
-        The amount.
-
-    Raises:
-        ValueError: When it is none.
-    """
+    """An amount of money above 0."""
     value = _number(text)
     if not 0 < value < float("inf"):
         raise ValueError(f"{text} is not an amount above 0")
@@ -47,31 +27,14 @@ def amount(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 1.
-
-    Args:
-        text: What was given.
-
-    Returns:
-        The number.
-
-    Raises:
-        ValueError: When it is none.
-    """
+    """A whole number from 1."""
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{text} is not a whole number from 1")
     return int(text)
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """A reader that knows a few words.
-
-    Args:
-        words: The words.
-
-    Returns:
-        A function that returns its word, and raises ValueError for any other.
-    """
+    """A reader that knows a few words."""
 
     def read(text: str) -> str:
         if text not in words:
@@ -82,17 +45,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def flag(text: str) -> bool:
-    """Yes or no.
-
-    Args:
-        text: `1`, `true`, `yes`, `on`, or their opposites.
-
-    Returns:
-        Which it is.
-
-    Raises:
-        ValueError: When it is neither.
-    """
+    """Yes or no."""
     if text.lower() not in _TRUE + _FALSE:
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() in _TRUE

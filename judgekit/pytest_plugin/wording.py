@@ -22,16 +22,7 @@ _MOST_QUOTES = 3
 
 
 def told(verdict: Verdict, rubric: Rubric, min_pass: int | None = None) -> str:
-    """A verdict with every score, its reason and its evidence.
-
-    Args:
-        verdict: The verdict.
-        rubric: The rubric it was drawn with.
-        min_pass: How many repeats had to pass; None where their mean decided.
-
-    Returns:
-        Lines, the first of which says what it comes to.
-    """
+    """A verdict with every score, its reason and its evidence."""
     lines = [f"{headline(verdict)}; {_demand(rubric, min_pass)}"]
     if verdict.error is not None:
         lines.append(f"  no output to judge: {view.one_line(verdict.error, _LONGEST)}")
@@ -42,14 +33,7 @@ def told(verdict: Verdict, rubric: Rubric, min_pass: int | None = None) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """What a verdict comes to, in a few words: `refund failed: value 0.43`.
-
-    Args:
-        verdict: The verdict.
-
-    Returns:
-        One line.
-    """
+    """What a verdict comes to, in a few words: `refund failed: value 0.43`."""
     if verdict.value is not None:
         found = f"value {verdict.value:.2f}"
     else:
@@ -58,14 +42,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def in_short(verdict: Verdict) -> str:
-    """What a verdict comes to, and why its worst criterion is as it is.
-
-    Args:
-        verdict: The verdict.
-
-    Returns:
-        One line of 200 characters or little more.
-    """
+    """What a verdict comes to, and why its worst criterion is as it is."""
     worst = min(verdict.judgments, key=lambda judgment: judgment.value, default=None)
     if verdict.passed or worst is None:
         return headline(verdict)
@@ -74,14 +51,7 @@ def in_short(verdict: Verdict) -> str:
 
 
 def unanswered(verdict: Verdict) -> str:
-    """What to say when the judge gave no usable answer and the verdict hangs on it.
-
-    Args:
-        verdict: An undecided verdict with failures.
-
-    Returns:
-        Lines: the first is the whole story in short, then each failure with its remedy.
-    """
+    """What to say when the judge gave no usable answer and the verdict hangs on it."""
     first, others = verdict.failures[0], len(verdict.failures) - 1
     more = f" (and {others} more)" if others else ""
     case = view.printable(verdict.case_id or "?")
@@ -90,14 +60,7 @@ def unanswered(verdict: Verdict) -> str:
 
 
 def properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """A verdict as names and texts, for `--junitxml` and its like.
-
-    Args:
-        verdict: The verdict.
-
-    Yields:
-        What it comes to, then for each criterion its value with the first reason.
-    """
+    """A verdict as names and texts, for `--junitxml` and its like."""
     yield "case", verdict.case_id or ""
     yield "passed", _WORDS[verdict.passed]
     if verdict.value is not None:

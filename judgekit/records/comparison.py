@@ -182,11 +182,7 @@ class CriterionComparison(Record):
     """Failures, both orders."""
 
     def to_json(self) -> JsonObject:
-        """The comparison as plain JSON types; what is not known is there, as null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """The comparison as plain JSON types; what is not known is there, as null."""
         return self.model_dump(mode="json")
 
 
@@ -202,18 +198,7 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
     def __getitem__(
         self, key: str | SupportsIndex | slice
     ) -> CriterionComparison | tuple[CriterionComparison, ...]:
-        """The comparison of that name or at that place.
-
-        Args:
-            key: A criterion's name, a place, or a slice.
-
-        Returns:
-            The comparison; for a slice a tuple of them.
-
-        Raises:
-            KeyError: When there is none of that name.
-            IndexError: When there is none at that place.
-        """
+        """The comparison of that name or at that place."""
         if not isinstance(key, str):
             return super().__getitem__(key)
         for found in self:
@@ -246,11 +231,7 @@ class JudgeComparison(Record):
     """How far output a is preferred: the mean of both orders, a tie counting half."""
 
     def to_json(self) -> JsonObject:
-        """What the judge makes of them as plain JSON types; what is open is there, as null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """What the judge makes of them as plain JSON types; what is open is there, as null."""
         return self.model_dump(mode="json")
 
 

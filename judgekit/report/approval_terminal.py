@@ -27,12 +27,7 @@ _WORDS_SHOWN = 60
 
 
 def print_approvals(console: Console, found: Sequence[tuple[Approval, Standing]]) -> None:
-    """Print a row for each approval.
-
-    Args:
-        console: Where to print.
-        found: Approvals, and whether they still hold.
-    """
+    """Print a row for each approval."""
     heads = ["variant", "better than", "standing", "approved, UTC", "by", "because", "evidence"]
     rows = [
         [
@@ -50,13 +45,5 @@ def print_approvals(console: Console, found: Sequence[tuple[Approval, Standing]]
 
 
 def approval_json(found: Approval, standing: Standing) -> JsonObject:
-    """An approval as JSON.
-
-    Args:
-        found: The approval.
-        standing: Whether it still holds.
-
-    Returns:
-        Its fields and its standing.
-    """
+    """An approval as JSON."""
     return {**found.to_json(), "standing": standing}

@@ -62,17 +62,7 @@ check_audit_place = partial(check_page_place, what="an audit")
 
 
 def write_audit(path: Path, audit: Audit) -> None:
-    """Write an audit to a file, its format chosen by the suffix; whole or not at all.
-
-    Args:
-        path: Where to: `.json` has every figure, `.md` and `.html` what a person reads, `.html`
-            with every interval drawn.
-        audit: The figures.
-
-    Raises:
-        SettingsError: When the suffix is unknown or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write an audit to a file, its format chosen by the suffix; whole or not at all."""
     check_audit_place(path)
     write_page(
         path,
@@ -83,14 +73,7 @@ def write_audit(path: Path, audit: Audit) -> None:
 
 
 def audit_html(audit: Audit) -> str:
-    """An audit as a page of its own: no script, nothing is loaded, all foreign text escaped.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        The page.
-    """
+    """An audit as a page of its own: no script, nothing is loaded, all foreign text escaped."""
     kind = " material" if audit.found_material else ""
     body = [f"<h1>{_safe(_title(audit))}</h1>", f'<p class="note">{_safe(_size(audit))}</p>']
     body.append(f'<p class="conclusion{kind}">{_safe(_sentence(audit))}</p>')
@@ -108,14 +91,7 @@ def audit_html(audit: Audit) -> str:
 
 
 def audit_markdown(audit: Audit) -> str:
-    """An audit as Markdown.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        The text.
-    """
+    """An audit as Markdown."""
     parts = [f"# {_md(_title(audit))}", _md(_size(audit)), f"**{_md(_sentence(audit))}**"]
     for probe in audit.probes:
         if probe.status == "skipped":
@@ -187,10 +163,8 @@ def _table(effects: Sequence[Effect]) -> str:
 
 
 def _bar(effect: Effect) -> str:
-    """The effect and its interval between the least and the most it can be.
-
-    The band is where it would not matter; the line across it is no effect.
-    """
+    """The effect and its interval between the least and the most it can be."""
+    # The band is where it would not matter; the line across it is no effect.
     found, (low, high) = effect.estimate, _ENDS[effect.scale]
     if isnan(found.value):
         return ""

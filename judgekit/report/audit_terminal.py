@@ -33,13 +33,7 @@ _NAME_WIDTH, _EFFECT_WIDTH, _FIGURE_WIDTH = 15, 37, 23
 
 
 def print_audit(console: Console, audit: Audit, *, every_part: bool = False) -> None:
-    """Print what each probe found, the notes below, and one line that sums it up.
-
-    Args:
-        console: Where to print.
-        audit: The figures.
-        every_part: Whether to print every kind of attack, not only those that do something.
-    """
+    """Print what each probe found, the notes below, and one line that sums it up."""
     from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
 
@@ -68,14 +62,7 @@ def print_audit(console: Console, audit: Audit, *, every_part: bool = False) -> 
 
 
 def audit_json(audit: Audit) -> object:
-    """An audit as JSON; what is undefined is null.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        JSON types only.
-    """
+    """An audit as JSON; what is undefined is null."""
     whole = asdict(audit)
     for found, probe in zip(whole["probes"], audit.probes, strict=True):
         found["verdict"] = probe.verdict
@@ -83,12 +70,7 @@ def audit_json(audit: Audit) -> object:
 
 
 def print_audit_plan(console: Console, plan: AuditPlan) -> None:
-    """Print what an audit would ask and cost, probe by probe.
-
-    Args:
-        console: Where to print.
-        plan: The plan.
-    """
+    """Print what an audit would ask and cost, probe by probe."""
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table  # noqa: PLC0415
 
@@ -114,14 +96,7 @@ def print_audit_plan(console: Console, plan: AuditPlan) -> None:
 
 
 def plan_json(plan: AuditPlan) -> object:
-    """What an audit would ask, as JSON.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        JSON types only.
-    """
+    """What an audit would ask, as JSON."""
     return {
         "model": plan.model,
         "n_questions": plan.n_questions,
@@ -144,12 +119,7 @@ def plan_json(plan: AuditPlan) -> object:
 
 
 def print_self_test(console: Console, found: SelfTest) -> None:
-    """Print what each judge with a planted bias came to.
-
-    Args:
-        console: Where to print.
-        found: What the probes said.
-    """
+    """Print what each judge with a planted bias came to."""
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -182,14 +152,7 @@ def print_self_test(console: Console, found: SelfTest) -> None:
 
 
 def self_test_json(found: SelfTest) -> object:
-    """A self-test as JSON.
-
-    Args:
-        found: What the probes said.
-
-    Returns:
-        JSON types only.
-    """
+    """A self-test as JSON."""
     return {**asdict(found), "wrong": [list(pair) for pair in found.wrong]}
 
 

@@ -21,15 +21,7 @@ _LONGEST_NOTE = 300
 
 
 def conclusion(audit: Audit) -> str:
-    """What an audit comes to, in one line.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        The probes with a material bias, those that cannot say, how many saw none, and those that
-        were broken off, of which none is said to have seen none.
-    """
+    """What an audit comes to, in one line."""
     made = [probe for probe in audit.probes if probe.status != "skipped"]
     parts = []
     for verdict, words in (("material", "material"), ("cannot_say", "cannot be said")):
@@ -47,14 +39,7 @@ def conclusion(audit: Audit) -> str:
 
 
 def notes(audit: Audit) -> list[tuple[str, str]]:
-    """Everything beside the effects.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        Lines, each with what it is about; empty where that stands in the line above.
-    """
+    """Everything beside the effects."""
     rows = [
         ("judge", view.printable(audit.judge)),
         ("pairs", view.printable(audit.pair_judge)),
@@ -71,28 +56,14 @@ def notes(audit: Audit) -> list[tuple[str, str]]:
 
 
 def figure(effect: Effect) -> str:
-    """An effect with its interval: `+0.30 [+0.22, +0.38]`, `+35 % [+20, +50]`, `12 % [3, 30]`.
-
-    Args:
-        effect: The effect.
-
-    Returns:
-        The text; a dash where it is undefined, no bracket where it has no interval.
-    """
+    """An effect with its interval: `+0.30 [+0.22, +0.38]`, `+35 % [+20, +50]`, `12 % [3, 30]`."""
     if effect.scale == "rate":
         return view.rate(effect.estimate)
     return (view.signed_points if effect.scale == "lean" else view.signed)(effect.estimate)
 
 
 def skipped_probes(audit: Audit) -> dict[str, list[str]]:
-    """The probes that were not made.
-
-    Args:
-        audit: The figures.
-
-    Returns:
-        Their names, by why.
-    """
+    """The probes that were not made."""
     found: dict[str, list[str]] = {}
     for probe in audit.probes:
         if probe.status == "skipped":
@@ -101,14 +72,7 @@ def skipped_probes(audit: Audit) -> dict[str, list[str]]:
 
 
 def kinds_said(probe: ProbeFound) -> str:
-    """Of how many kinds there are figures, what they say, and how their intervals are meant.
-
-    Args:
-        probe: A probe with parts.
-
-    Returns:
-        The text.
-    """
+    """Of how many kinds there are figures, what they say, and how their intervals are meant."""
     said = [part.verdict for part in probe.parts]
     words = [f"{said.count(verdict)} {name}" for verdict, name in VERDICT_WORDS.items()]
     told = ", ".join(text for text in words if not text.startswith("0 "))
@@ -117,14 +81,7 @@ def kinds_said(probe: ProbeFound) -> str:
 
 
 def probe_notes(probe: ProbeFound) -> list[str]:
-    """What stands below the effects of a probe.
-
-    Args:
-        probe: What it found.
-
-    Returns:
-        Lines.
-    """
+    """What stands below the effects of a probe."""
     lines = []
     if probe.counts:
         short = [f"{name} {_number(value)}" for name, value in probe.counts.items()]

@@ -28,16 +28,7 @@ def print_block(
     by: int = 2,
     folds: bool = False,
 ) -> None:
-    """Print a title and the content below it.
-
-    Args:
-        console: Where to print.
-        title: What it is.
-        content: Any text, which is made safe; or lines that are.
-        style: The title's style.
-        by: Spaces before each line of the content; the title stands two to the left.
-        folds: Whether a long text is cut, with a note of how much.
-    """
+    """Print a title and the content below it."""
     from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
 
@@ -49,15 +40,7 @@ def print_block(
 
 
 def safe_text(content: str, *, folds: bool = False) -> Text:
-    """Foreign text on its own lines, of which a terminal acts on nothing.
-
-    Args:
-        content: Any text.
-        folds: Whether a long text is cut, with a note of how much.
-
-    Returns:
-        The lines, with tabs as spaces and other control characters as escapes.
-    """
+    """Foreign text on its own lines, of which a terminal acts on nothing."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     shown, n_left = folded(content) if folds else (content, 0)
@@ -68,14 +51,6 @@ def safe_text(content: str, *, folds: bool = False) -> Text:
 
 
 def folded(content: str) -> tuple[str, int]:
-    """The beginning of a long text.
-
-    Args:
-        content: Any text.
-
-    Returns:
-        At most `FOLDED_LINES` lines and `FOLDED_CHARACTERS` characters, and how many characters
-        are left out.
-    """
+    """The beginning of a long text."""
     shown = "\n".join(content.split("\n")[:FOLDED_LINES])[:FOLDED_CHARACTERS]
     return shown, len(content) - len(shown)

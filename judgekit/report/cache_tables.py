@@ -29,13 +29,7 @@ _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
 def print_stats(console: Console, stats: CacheStats, *, folder: str) -> None:
-    """Print what a cache holds and what it has saved.
-
-    Args:
-        console: Where to print.
-        stats: Its figures.
-        folder: Where it lies.
-    """
+    """Print what a cache holds and what it has saved."""
     from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
 
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -47,13 +41,7 @@ def print_stats(console: Console, stats: CacheStats, *, folder: str) -> None:
 
 
 def print_entries(console: Console, entries: Sequence[CacheEntry], *, n_more: int = 0) -> None:
-    """Print a table of entries.
-
-    Args:
-        console: Where to print.
-        entries: What to show.
-        n_more: How many there are beside them.
-    """
+    """Print a table of entries."""
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(header_style="dim", padding=(0, 1), box=None)
@@ -70,13 +58,7 @@ def print_entries(console: Console, entries: Sequence[CacheEntry], *, n_more: in
 def print_differences(
     console: Console, differences: Sequence[KeyDifference], *, indent: int = 4
 ) -> None:
-    """Print how a request differs from the nearest one that is owned.
-
-    Args:
-        console: Where to print.
-        differences: The parts that differ; longer texts as a short diff.
-        indent: Columns to leave free on the left.
-    """
+    """Print how a request differs from the nearest one that is owned."""
     for difference in differences:
         for line in _difference_lines(difference):
             line.pad_left(indent)
@@ -84,14 +66,7 @@ def print_differences(
 
 
 def entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
-    """The cells of an entry: short key, model, when, what was asked, price.
-
-    Args:
-        entry: An entry.
-
-    Returns:
-        Texts fit for a terminal.
-    """
+    """The cells of an entry: short key, model, when, what was asked, price."""
     model = str((entry.request or {}).get("model", "?"))
     rejected = " (rejected)" if entry.rejected else ""
     return (
@@ -104,15 +79,7 @@ def entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
 
 
 def asked_about(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> str:
-    """What a request asked, shortened: the criterion, where it names one, and the task.
-
-    Args:
-        request: The `key_parts` of a request; None when they are lost.
-        limit: The most characters.
-
-    Returns:
-        One line, fit for a terminal.
-    """
+    """What a request asked, shortened: the criterion, where it names one, and the task."""
     messages = (request or {}).get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
     text = str(last.get("content")) if isinstance(last, dict) else "(what was asked is lost)"
@@ -124,14 +91,7 @@ def asked_about(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """A size of files: `412 KiB`, `1.3 GiB`.
-
-    Args:
-        n_bytes: Bytes, 0 or more.
-
-    Returns:
-        The text.
-    """
+    """A size of files: `412 KiB`, `1.3 GiB`."""
     amount, unit = float(n_bytes), 0
     while amount >= _KIB and unit < len(_UNITS) - 1:
         amount, unit = amount / _KIB, unit + 1

@@ -50,24 +50,10 @@ class Lines:
 
 
 def percent(share: float) -> str:
-    """A share without an interval: `62 %`.
-
-    Args:
-        share: In [0, 1], or nan.
-
-    Returns:
-        The text; a dash for nan.
-    """
+    """A share without an interval: `62 %`."""
     return view.DASH if isnan(share) else f"{share * 100:.0f} %"
 
 
 def decimal(number: float) -> str:
-    """A number of two digits, or a dash.
-
-    Args:
-        number: Any, also nan.
-
-    Returns:
-        The text.
-    """
+    """A number of two digits, or a dash."""
     return view.DASH if isnan(number) else f"{number:.2f}"

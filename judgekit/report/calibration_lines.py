@@ -21,14 +21,7 @@ _WORST, _FEW = 3, 4
 
 
 def about(report: CalibrationReport) -> Lines:
-    """Who judged, and how labels and judgments came together.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        Lines.
-    """
+    """Who judged, and how labels and judgments came together."""
     joined = report.joined
     rows = [("judge", view.printable(judge)) for judge in report.judges]
     rows += [("from", _origin(report))] if report.origin else []
@@ -67,14 +60,7 @@ def _named(what: str, some: Sequence[str], n: int) -> str:
 
 
 def trust(parts: Sequence[CriterionCalibration]) -> Lines:
-    """What confidence is worth, what needs no review, what more labels would bring.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        Lines for each part.
-    """
+    """What confidence is worth, what needs no review, what more labels would bring."""
     rows: list[tuple[str, str]] = []
     silent = {part.why_no_trust for part in parts if part.trust is None}
     shared = silent.pop() if len(silent) == 1 and len(parts) > 1 else None
@@ -89,14 +75,7 @@ def trust(parts: Sequence[CriterionCalibration]) -> Lines:
 
 
 def trust_lines(part: CriterionCalibration) -> list[str]:
-    """What the judge's confidence is worth, what needs no review, what more labels would bring.
-
-    Args:
-        part: A criterion.
-
-    Returns:
-        Lines.
-    """
+    """What the judge's confidence is worth, what needs no review, what more labels would bring."""
     lines = []
     found = part.trust
     if found is None:
@@ -161,14 +140,7 @@ def _once(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def stand_in(parts: Sequence[CriterionCalibration]) -> Lines:
-    """Whether the judge may stand in for a person, part by part.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A line for each part; none for a single one, of which the conclusion speaks.
-    """
+    """Whether the judge may stand in for a person, part by part."""
     rows = tuple(
         (part.name, f"{ANSWERS[part.stand_in.answer]}: {part.stand_in.reason}") for part in parts
     )
@@ -181,16 +153,7 @@ def worst(
     full: bool,
     choices: Mapping[float, str] | None = None,
 ) -> Lines:
-    """Where judge and people part most, with the reasons of both.
-
-    Args:
-        parts: Criteria, and what sums them up.
-        full: Whether all that were kept are shown, with every reason whole.
-        choices: What scores are called where they are choices between two outputs.
-
-    Returns:
-        Lines for each.
-    """
+    """Where judge and people part most, with the reasons of both."""
     rows: list[tuple[str, str]] = []
     own = [part for part in parts if part.name not in (ALL, WHOLE)] or parts
     most = _WORST if len(own) < _FEW else 1
@@ -221,14 +184,7 @@ def _score(score: float, names: Mapping[float, str]) -> str:
 
 
 def labels_next(report: CalibrationReport) -> Lines:
-    """The items that a label would help most with.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        A line for each.
-    """
+    """The items that a label would help most with."""
     rows = []
     for each in report.suggestions:
         where = f"{each.case_id} {each.variant or ''}".strip()

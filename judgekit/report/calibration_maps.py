@@ -42,40 +42,19 @@ def save_calibration(path: Path | str, calibration: Calibration) -> None:
 
 
 def check_map_place(path: Path) -> None:
-    """Refuse a file that maps cannot be written to, before anything is read.
-
-    Args:
-        path: Where to.
-
-    Raises:
-        SettingsError: When it does not end in `.json`.
-    """
+    """Refuse a file that maps cannot be written to, before anything is read."""
     if path.suffix.lower() != ".json":
         raise SettingsError(f"cannot write maps to {path.name}", hint="use a name ending in .json")
 
 
 def map_name(calibration: Calibration) -> str:
-    """What a file of maps is called where nobody names it: by the judges and the rubric.
-
-    Args:
-        calibration: The maps.
-
-    Returns:
-        For example `openai-gpt-4.1-mini-support.json`.
-    """
+    """What a file of maps is called where nobody names it: by the judges and the rubric."""
     judges = "-".join(judge.model for judge in calibration.asked.judges)
     return f"{_plain(judges)}-{_plain(calibration.rubric.name)}.json"
 
 
 def map_lines(calibration: Calibration) -> list[str]:
-    """What the maps do, some lines for each criterion.
-
-    Args:
-        calibration: The maps.
-
-    Returns:
-        For example `helpful: affine map; 240 labels, kappa 0.73 [0.64, 0.81]`.
-    """
+    """What the maps do, some lines for each criterion."""
     lines = [line for one in calibration.maps for line in _lines(one)]
     return lines + [f"{view.printable(n)}: no map: {why}" for n, why in calibration.without.items()]
 

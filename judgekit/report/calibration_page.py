@@ -31,17 +31,7 @@ check_calibration_place = partial(check_page_place, what="a calibration")
 
 
 def write_calibration(path: Path, report: CalibrationReport) -> None:
-    """Write a calibration to a file, its format chosen by the suffix; whole or not at all.
-
-    Args:
-        path: Where to: `.json` has every figure, `.md` and `.html` what a person reads, `.html`
-            with plots.
-        report: The figures.
-
-    Raises:
-        SettingsError: When the suffix is unknown or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write a calibration to a file, its format chosen by the suffix; whole or not at all."""
     check_calibration_place(path)
     write_page(
         path,
@@ -52,14 +42,7 @@ def write_calibration(path: Path, report: CalibrationReport) -> None:
 
 
 def calibration_markdown(report: CalibrationReport) -> str:
-    """A calibration as Markdown.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        The text.
-    """
+    """A calibration as Markdown."""
     seen = calibration_view(report, full=True)
     parts = [f"# Calibration: {markdown_text(seen.title)}", f"**{markdown_text(seen.conclusion)}**"]
     for block in seen.blocks:
@@ -74,14 +57,7 @@ def calibration_markdown(report: CalibrationReport) -> str:
 
 
 def calibration_html(report: CalibrationReport) -> str:
-    """A calibration as a page of its own: no script, nothing is loaded, all foreign text escaped.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        The page.
-    """
+    """A calibration as a page of its own: no script, nothing is loaded, all foreign text escaped."""
     seen = calibration_view(report, full=True)
     body = [f"<h1>{escape(seen.title)}</h1>"]
     body.append(f'<p class="conclusion">{escape(seen.conclusion)}</p>')

@@ -25,14 +25,7 @@ _MOST_LEVELS = 12
 
 
 def agreement(parts: Sequence[CriterionCalibration]) -> Table:
-    """How far judge and people agree: kappa, or concordance where the scale has no levels.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part.
-    """
+    """How far judge and people agree: kappa, or concordance where the scale has no levels."""
     rows = []
     for part in parts:
         found = part.agreement
@@ -65,14 +58,7 @@ def _ccc(found: Estimate) -> str:
 
 
 def people(parts: Sequence[CriterionCalibration]) -> Table:
-    """People with one another, and the judge with the same people.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part that two people or more labelled.
-    """
+    """People with one another, and the judge with the same people."""
     rows = [
         (
             part.name,
@@ -100,14 +86,7 @@ def _exactly(part: CriterionCalibration) -> tuple[str, str, str]:
 
 
 def passing(parts: Sequence[CriterionCalibration]) -> Table:
-    """How far judge and people agree on what passes.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part.
-    """
+    """How far judge and people agree on what passes."""
     rows = []
     for part in parts:
         found = part.pass_fail
@@ -126,14 +105,7 @@ def passing(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def orders(parts: Sequence[CriterionCalibration]) -> Table:
-    """What a judge of two outputs says in each order.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part that was asked in orders.
-    """
+    """What a judge of two outputs says in each order."""
     rows = []
     for part in parts:
         found = part.orders
@@ -153,14 +125,7 @@ def orders(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def ranking(parts: Sequence[CriterionCalibration]) -> Table:
-    """Whether the judge ranks as people do: all outputs, those of one case, and the variants.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part with cases of several outputs.
-    """
+    """Whether the judge ranks as people do: all outputs, those of one case, and the variants."""
     rows = []
     for part in parts:
         found = {grouping.kind: grouping for grouping in part.groupings}
@@ -177,15 +142,7 @@ def ranking(parts: Sequence[CriterionCalibration]) -> Table:
 
 
 def corrected(parts: Sequence[CriterionCalibration]) -> Table:
-    """The judge's rate over all it judged, and what labels make of it.
-
-    Args:
-        parts: Criteria, and what sums them up.
-
-    Returns:
-        A row for each part with outputs that nobody labelled, and why one is not corrected
-        below.
-    """
+    """The judge's rate over all it judged, and what labels make of it."""
     rows: list[tuple[str, ...]] = []
     notes: list[str] = []
     for part in parts:
@@ -215,14 +172,7 @@ def _corrected_notes(name: str, found: Corrected) -> Iterable[str]:
 
 
 def right_words(report: CalibrationReport) -> str:
-    """When the judge counts as right, in words.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        A line.
-    """
+    """When the judge counts as right, in words."""
     if report.kind == "pairwise":
         return "right: it names the winner that people name"
     return _RIGHT[report.options.right]
@@ -231,16 +181,7 @@ def right_words(report: CalibrationReport) -> str:
 def segments(
     parts: Sequence[CriterionCalibration], right: str, *, full: bool
 ) -> list[Table | Lines]:
-    """The figures of groups.
-
-    Args:
-        parts: Criteria, and what sums them up.
-        right: When the judge counts as right.
-        full: Whether every part and every group is shown.
-
-    Returns:
-        A table of the last part; of every part in full.
-    """
+    """The figures of groups."""
     tables: list[Table | Lines] = []
     for part in parts if full else parts[-1:]:
         rows = [
@@ -263,14 +204,7 @@ def segments(
 
 
 def annotators(part: CriterionCalibration) -> Table:
-    """Each annotator and the judge.
-
-    Args:
-        part: All criteria together.
-
-    Returns:
-        A row for each.
-    """
+    """Each annotator and the judge."""
     rows = tuple(
         (
             each.name,
@@ -289,14 +223,7 @@ def annotators(part: CriterionCalibration) -> Table:
 
 
 def confusions(report: CalibrationReport) -> list[Table | Lines]:
-    """People's labels against the judge's scores.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        A table for each criterion of twelve levels at most.
-    """
+    """People's labels against the judge's scores."""
     tables: list[Table | Lines] = []
     for part in report.criteria.values() or [report.overall]:
         found = part.confusion

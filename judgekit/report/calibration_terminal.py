@@ -18,13 +18,7 @@ _NAME_WIDTH = 26
 
 
 def print_calibration(console: Console, report: CalibrationReport, *, full: bool = False) -> None:
-    """Print a calibration: its tables, its notes, and one line that sums it up.
-
-    Args:
-        console: Where to print.
-        report: The figures.
-        full: Whether every segment, annotator and reason is shown.
-    """
+    """Print a calibration: its tables, its notes, and one line that sums it up."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     seen = calibration_view(report, full=full)

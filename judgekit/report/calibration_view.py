@@ -29,15 +29,7 @@ class CalibrationView:
 
 
 def calibration_view(report: CalibrationReport, *, full: bool = False) -> CalibrationView:
-    """A calibration in words.
-
-    Args:
-        report: The figures.
-        full: Whether all segments, annotators and both reasons of each disagreement are shown.
-
-    Returns:
-        Its tables and lines.
-    """
+    """A calibration in words."""
     parts = shown_parts(report)
     blocks: list[Table | Lines] = [
         lines.about(report),
@@ -61,14 +53,7 @@ def calibration_view(report: CalibrationReport, *, full: bool = False) -> Calibr
 
 
 def conclusion(report: CalibrationReport) -> str:
-    """Whether the judge may stand in for a person, in one line.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        The answer and its reason.
-    """
+    """Whether the judge may stand in for a person, in one line."""
     found = report.stand_in
     asked = "May this judge stand in for a person?"
     if len(report.criteria) > 1:  # the reason names the answer of each
@@ -77,14 +62,7 @@ def conclusion(report: CalibrationReport) -> str:
 
 
 def shown_parts(report: CalibrationReport) -> list[CriterionCalibration]:
-    """The criteria, and after several of them what they come to together.
-
-    Args:
-        report: The figures.
-
-    Returns:
-        A part for each row of a table.
-    """
+    """The criteria, and after several of them what they come to together."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
         if extra not in parts:

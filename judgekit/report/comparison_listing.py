@@ -38,12 +38,7 @@ _MOST_TEXT = 600
 
 
 def print_comparisons(console: Console, found: Sequence[ComparisonInfo]) -> None:
-    """Print a row for each comparison.
-
-    Args:
-        console: Where to print.
-        found: The comparisons.
-    """
+    """Print a row for each comparison."""
     heads = ["comparison", "A", "B", "rubric", "judge", "started, UTC", "status", "pairs"]
     rows = [
         [
@@ -62,12 +57,7 @@ def print_comparisons(console: Console, found: Sequence[ComparisonInfo]) -> None
 
 
 def print_how(console: Console, info: ComparisonInfo) -> None:
-    """Print what each side was and how they were shown.
-
-    Args:
-        console: Where to print.
-        info: The comparison.
-    """
+    """Print what each side was and how they were shown."""
     scrubbed = "taken out" if info.scrub else "left in"
     labels = f"drawn, seed {info.label_seed}" if info.draw_labels else "none"
     status = STATUS_WORDS[info.status] + (f": {info.reason}" if info.reason else "")
@@ -88,15 +78,7 @@ def print_pair(
     found: Comparison,
     analysis: Analysis | None,
 ) -> None:
-    """Print a pair: the input, both outputs, what the judge said, why the loser lost.
-
-    Args:
-        console: Where to print.
-        info: The comparison.
-        pair: The pair.
-        found: What its preferences come to.
-        analysis: Why it came out so; None where nobody asked.
-    """
+    """Print a pair: the input, both outputs, what the judge said, why the loser lost."""
     repeat = f" #{pair.repeat + 1}" if pair.repeat else ""
     texts = (
         f"case {view.printable(pair.case.id)}{repeat}",

@@ -35,12 +35,7 @@ RULE_WORDS = {
 
 
 def print_comparison(console: Console, summary: ComparisonSummary) -> None:
-    """Print the decision, the table of wins and the notes below.
-
-    Args:
-        console: Where to print.
-        summary: The figures.
-    """
+    """Print the decision, the table of wins and the notes below."""
     console.print()
     console.print(_table(summary))
     if summary.panel is not None:
@@ -50,16 +45,7 @@ def print_comparison(console: Console, summary: ComparisonSummary) -> None:
 
 
 def decision_line(decision: Decision, a: str, b: str) -> str:
-    """Which side is better, or why that is open.
-
-    Args:
-        decision: The decision.
-        a: What the first side is called.
-        b: What the second is called.
-
-    Returns:
-        One line.
-    """
+    """Which side is better, or why that is open."""
     p = "" if decision.p is None else f", p {small_p(decision.p)}"
     if decision.winner is not None:
         better = a if decision.winner == "a" else b
@@ -71,26 +57,12 @@ def decision_line(decision: Decision, a: str, b: str) -> str:
 
 
 def comparison_json(summary: ComparisonSummary) -> dict[str, object]:
-    """A comparison's figures as JSON; what is undefined is null.
-
-    Args:
-        summary: The figures.
-
-    Returns:
-        JSON types only.
-    """
+    """A comparison's figures as JSON; what is undefined is null."""
     return cast("dict[str, object]", plain_json(asdict(summary)))
 
 
 def plain_json(value: object) -> object:
-    """A value with every nan as None, so that it is JSON.
-
-    Args:
-        value: Nested dicts, lists, tuples and scalars.
-
-    Returns:
-        The same shape.
-    """
+    """A value with every nan as None, so that it is JSON."""
     if isinstance(value, dict):
         return {key: plain_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -99,26 +71,12 @@ def plain_json(value: object) -> object:
 
 
 def small_p(p: float) -> str:
-    """A p-value: `0.021`, `< 0.001`.
-
-    Args:
-        p: In [0, 1].
-
-    Returns:
-        Three digits.
-    """
+    """A p-value: `0.021`, `< 0.001`."""
     return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.3f}"
 
 
 def comparison_lines(found: Comparison) -> str:
-    """One comparison: the case, the winner, and what the judge said of the whole in each order.
-
-    Args:
-        found: The comparison.
-
-    Returns:
-        A line, and one for each answer.
-    """
+    """One comparison: the case, the winner, and what the judge said of the whole in each order."""
     contradicts = "  (the orders contradict each other)" if found.consistent is False else ""
     case = view.printable(found.case_id or "?")
     lines = [f"{_WINNERS[found.winner]:<5} {case}{contradicts}"]
@@ -145,14 +103,7 @@ def _about(said: PairAnswer, names: Mapping[str, str]) -> str:
 
 
 def notes(summary: ComparisonSummary) -> list[str]:
-    """Everything beside the table.
-
-    Args:
-        summary: The figures.
-
-    Returns:
-        Lines, most important first.
-    """
+    """Everything beside the table."""
     return [
         *(f"judge   {view.printable(judge)}" for judge in summary.judges),
         f"asked   {view.spent(summary.spent)}",
@@ -164,14 +115,7 @@ def notes(summary: ComparisonSummary) -> list[str]:
 
 
 def rule_line(rule: str | None) -> list[str]:
-    """Which rule was applied, where it is not the usual one.
-
-    Args:
-        rule: The rule; None where it is not known.
-
-    Returns:
-        A line, or none.
-    """
+    """Which rule was applied, where it is not the usual one."""
     return [f"rule    {rule}: {RULE_WORDS[rule]}"] if rule == "average" else []
 
 

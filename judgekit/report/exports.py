@@ -38,15 +38,7 @@ _SPARE = ("uncalibrated", "asked")
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file type that cannot be written, before anything is asked.
-
-    Args:
-        path: Where results are to go.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES`, pyarrow is missing for Parquet, or
-            the folder does not exist.
-    """
+    """Refuse a file type that cannot be written, before anything is asked."""
     if path.suffix.lower() not in SUFFIXES:
         raise SettingsError(
             f"cannot write {path.name}: its suffix is {path.suffix or 'missing'}",
@@ -59,17 +51,7 @@ def check_suffix(path: Path) -> None:
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts to a file, its format chosen by the suffix; replaced as a whole or not at all.
-
-    Args:
-        path: Where to; `.jsonl` and `.json` hold whole verdicts, `.csv` and `.parquet` a row for
-            each judgment or failure. Texts that a spreadsheet would run are marked in CSV.
-        verdicts: What to write.
-
-    Raises:
-        SettingsError: When the suffix is unknown or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write verdicts to a file, its format chosen by the suffix; replaced as a whole or not at all."""
     check_suffix(path)
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
@@ -85,15 +67,7 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
-    """A verdict as JSON types; `Verdict.model_validate` reads it back.
-
-    Args:
-        verdict: A verdict.
-
-    Returns:
-        What it concludes, an open `passed` or `value` as null; its judgments and failures without
-        the fields that are None.
-    """
+    """A verdict as JSON types; `Verdict.model_validate` reads it back."""
     whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
     whole["judgments"] = [judgment.to_json() for judgment in verdict.judgments]
     whole["failures"] = [failure.to_json() for failure in verdict.failures]
@@ -101,14 +75,7 @@ def verdict_json(verdict: Verdict) -> JsonObject:
 
 
 def verdict_line(verdict: Verdict) -> str:
-    """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast.
-
-    Args:
-        verdict: A verdict.
-
-    Returns:
-        A line of JSON with its line end; text beyond ASCII stands as it is.
-    """
+    """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
     whole = verdict.model_dump_json(exclude=_apart(verdict))
     judgments = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.judgments])
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
@@ -121,14 +88,7 @@ def _apart(verdict: Verdict) -> set[str]:
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Verdicts as flat rows with the columns `COLUMNS`.
-
-    Args:
-        verdicts: What to flatten.
-
-    Returns:
-        One row for each judgment and each failure; one for an output that was not judged.
-    """
+    """Verdicts as flat rows with the columns `COLUMNS`."""
     return [row for verdict in verdicts for row in _rows(verdict)]
 
 

@@ -21,14 +21,7 @@ _DROP_WORDS = {
 
 
 def gate_lines(gate: GateHeld) -> list[str]:
-    """What a gate says of a run, a line for each variant and wish.
-
-    Args:
-        gate: What it says.
-
-    Returns:
-        For example `gate    v2: reaches production: value 0.91 [0.86, 0.95], 0.8 asked`.
-    """
+    """What a gate says of a run, a line for each variant and wish."""
     if gate.is_partial:
         return ["gate    not decided: the run did not come to its end"]
     lines = [f"gate    {_tier(one)}" for one in gate.tiers]
@@ -43,14 +36,7 @@ def gate_lines(gate: GateHeld) -> list[str]:
 
 
 def gate_json(gate: GateHeld | None) -> JsonObject | None:
-    """What a gate says of a run as JSON types, nan and all.
-
-    Args:
-        gate: What it says; None where the suite has none.
-
-    Returns:
-        A JSON object with `held` for the whole; None where there is no gate.
-    """
+    """What a gate says of a run as JSON types, nan and all."""
     return None if gate is None else {"held": gate.held, **asdict(gate)}
 
 

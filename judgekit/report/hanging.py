@@ -18,14 +18,7 @@ _MARGIN = re.compile(" *")
 
 
 class Hanging:
-    """A text for a rich console; each of its lines wraps under where its words begin.
-
-    Args:
-        text: One line or several.
-        labelled: Whether lines begin with a label and two or more spaces (`judge   openai/…`), and
-            wrap behind it; else they wrap two places right of where they begin.
-        margin: How far all of it stands to the right.
-    """
+    """A text for a rich console; each of its lines wraps under where its words begin."""
 
     def __init__(self, text: Text, *, labelled: bool = False, margin: int = 0) -> None:
         self._text = text

@@ -28,13 +28,7 @@ KEYS: Sequence[tuple[str, str]] = (
 
 
 def print_question(console: Console, question: Question, *, with_answer: bool = True) -> None:
-    """Print what a person is to judge; who answered, and what others say, is not in it.
-
-    Args:
-        console: Where to print.
-        question: The question.
-        with_answer: Whether to print case and output too; not again for the next criterion.
-    """
+    """Print what a person is to judge; who answered, and what others say, is not in it."""
     from rich.rule import Rule  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
 
@@ -47,12 +41,7 @@ def print_question(console: Console, question: Question, *, with_answer: bool = 
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
-    """Print what can be typed.
-
-    Args:
-        console: Where to print.
-        criterion: What is being judged, for its scores.
-    """
+    """Print what can be typed."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     lines = []

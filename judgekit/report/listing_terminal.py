@@ -26,13 +26,7 @@ _WORDS_SHOWN = 60
 def print_runs(
     console: Console, runs: Sequence[RunInfo], figures: Sequence[RunSummary] | None = None
 ) -> None:
-    """Print a row for each run.
-
-    Args:
-        console: Where to print.
-        runs: The runs.
-        figures: What each comes to; None leaves that out.
-    """
+    """Print a row for each run."""
     heads = ["run", "suite", "started, UTC", "status", "cases", "variants"]
     rows = [_run_row(run) for run in runs]
     if figures is not None:
@@ -42,23 +36,13 @@ def print_runs(
 
 
 def print_answers(console: Console, answers: Iterable[tuple[RunInfo, Concluded]]) -> None:
-    """Print a row for each answer, of any run.
-
-    Args:
-        console: Where to print.
-        answers: Answers and their runs.
-    """
+    """Print a row for each answer, of any run."""
     heads = ["run", "case", "variant", "agent run", "verdict", "value", "output"]
     print_rows(console, heads, [_answer_row(run, answer) for run, answer in answers])
 
 
 def print_cases(console: Console, cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> None:
-    """Print a row for each case.
-
-    Args:
-        console: Where to print.
-        cases: Cases and the runs that have one of that id, newest first.
-    """
+    """Print a row for each case."""
     heads = ["case", "agent", "skill", "prompt", "tags", "runs", "last run"]
     print_rows(
         console,
@@ -79,12 +63,7 @@ def print_cases(console: Console, cases: Iterable[tuple[Case, Sequence[RunInfo]]
 
 
 def print_judgments(console: Console, judgments: Iterable[JudgmentOf]) -> None:
-    """Print a row for each judgment.
-
-    Args:
-        console: Where to print.
-        judgments: Judgments of one criterion.
-    """
+    """Print a row for each judgment."""
     heads = ["run", "case", "variant", "judge", "raw", "value", "why"]
     print_rows(console, heads, [_judgment_row(one) for one in judgments])
 
@@ -136,13 +115,7 @@ def _judgment_row(one: JudgmentOf) -> list[str]:
 
 
 def print_rows(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of plain texts.
-
-    Args:
-        console: Where to print.
-        heads: The heads of its columns; those that name numbers stand to the right.
-        rows: Its rows.
-    """
+    """Print a table of plain texts."""
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table  # noqa: PLC0415
 

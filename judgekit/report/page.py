@@ -39,15 +39,7 @@ svg circle{fill-opacity:.55}svg polyline{fill:none!important;stroke-width:1.6}sv
 
 
 def check_page_place(path: Path, *, what: str) -> None:
-    """Refuse a place that a page cannot be written to, before anything is asked.
-
-    Args:
-        path: Where to.
-        what: What is written, for the message: `an audit`.
-
-    Raises:
-        SettingsError: When the ending is none of `SUFFIXES`, or the folder does not exist.
-    """
+    """Refuse a place that a page cannot be written to, before anything is asked."""
     check_place(path, SUFFIXES, what=what, may_be_folder=False)
 
 
@@ -58,17 +50,7 @@ def write_page(
     markdown: Callable[[], str],
     html: Callable[[], str],
 ) -> None:
-    """Write one of three forms to a file, chosen by its suffix; whole or not at all.
-
-    Args:
-        path: Where to; a place that `check_page_place` lets pass.
-        figures: Makes every figure, for JSON.
-        markdown: Makes what a person reads.
-        html: Makes the page.
-
-    Raises:
-        StoreError: When the file cannot be written.
-    """
+    """Write one of three forms to a file, chosen by its suffix; whole or not at all."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         text = json.dumps(figures(), ensure_ascii=False, indent=2) + "\n"
@@ -78,16 +60,7 @@ def write_page(
 
 
 def html_page(title: str, body: Sequence[str], *, style: str = "") -> str:
-    """A page of its own.
-
-    Args:
-        title: Any text.
-        body: HTML; parts that are empty are left out.
-        style: More of a style sheet.
-
-    Returns:
-        The page.
-    """
+    """A page of its own."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -99,12 +72,5 @@ def html_page(title: str, body: Sequence[str], *, style: str = "") -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Foreign text as it stands: nothing in it is taken for Markdown or HTML.
-
-    Args:
-        text: Any text on one line.
-
-    Returns:
-        The text with what Markdown acts on behind a backslash.
-    """
+    """Foreign text as it stands: nothing in it is taken for Markdown or HTML."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in text)

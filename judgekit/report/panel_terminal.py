@@ -23,15 +23,7 @@ FLAG_WORDS = {
 
 
 def short_names(judges: Iterable[str]) -> dict[str, str]:
-    """What judges are called where there is little room.
-
-    Args:
-        judges: Their identities: model and template.
-
-    Returns:
-        For each its model; where two have the same one also the template, without what tells its
-        versions apart. One line each, safe for a terminal.
-    """
+    """What judges are called where there is little room."""
     known = list(dict.fromkeys(judges))
     models = [judge.rpartition(" ")[0] or judge for judge in known]
     return {
@@ -41,41 +33,19 @@ def short_names(judges: Iterable[str]) -> dict[str, str]:
 
 
 def flag_words(flag: str, position: PositionBias | None) -> str:
-    """What a flag says of a judge.
-
-    Args:
-        flag: The flag.
-        position: The pull of the first place.
-
-    Returns:
-        What follows the judge's name.
-    """
+    """What a flag says of a judge."""
     is_second = position is not None and position.value < 0
     return FLAG_WORDS[flag].format(place="second" if is_second else "first")
 
 
 def points_over_half(position: PositionBias) -> str:
-    """How much more often than half the first place is chosen.
-
-    Args:
-        position: The pull of the first place.
-
-    Returns:
-        Points of a hundred, with the interval.
-    """
+    """How much more often than half the first place is chosen."""
     value, low, high = _each(position)
     return f"{value} points more often than half [{low}, {high}]"
 
 
 def panel_lines(panel: PanelFigures) -> list[str]:
-    """How far the judges agree, and which of them are doubtful.
-
-    Args:
-        panel: The figures.
-
-    Returns:
-        Lines.
-    """
+    """How far the judges agree, and which of them are doubtful."""
     agreed = view.DASH if isnan(panel.agreed) else f"{panel.agreed * 100:.0f} %"
     alpha = panel.alpha
     beyond = "" if alpha is None or isnan(alpha.value) else f" ({view.number(alpha)} by alpha)"
@@ -89,15 +59,7 @@ def panel_lines(panel: PanelFigures) -> list[str]:
 
 
 def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
-    """A row for each judge.
-
-    Args:
-        panel: The figures.
-        wins: Whether to say who won by each; not where there are more sides than two.
-
-    Returns:
-        The table.
-    """
+    """A row for each judge."""
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415

@@ -18,26 +18,12 @@ _WHOLE_POINTS = 10
 
 
 def shows(plan: SuitePlan) -> list[str]:
-    """What differences between two variants the cases can show.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        A line for the pass rate and one for the value.
-    """
+    """What differences between two variants the cases can show."""
     return [_shown(found) for found in plan.detectable]
 
 
 def assumed(plan: SuitePlan) -> list[str]:
-    """What the figures rest on that is not known.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        Lines.
-    """
+    """What the figures rest on that is not known."""
     said = [_spreads(plan.detectable), *_latencies(plan)]
     said += _lengths(plan)
     if plan.earlier is not None:

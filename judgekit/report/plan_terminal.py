@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_suite_plan(console: Console, plan: SuitePlan) -> None:
-    """Print what a run would ask and cost, and what it rests on.
-
-    Args:
-        console: Where to print.
-        plan: The plan.
-    """
+    """Print what a run would ask and cost, and what it rests on."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     console.print()
@@ -36,14 +31,7 @@ def print_suite_plan(console: Console, plan: SuitePlan) -> None:
 
 
 def plan_json(plan: SuitePlan) -> dict[str, object]:
-    """A plan as JSON.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        JSON types only.
-    """
+    """A plan as JSON."""
     return {
         **asdict(plan),
         "is_scaled": plan.is_scaled,

@@ -27,14 +27,7 @@ _UNKNOWN = "unknown"
 
 
 def headline(plan: SuitePlan) -> str:
-    """What would be run, on one line.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        For example `sums: 40 cases by 3 variants: 120 answers`.
-    """
+    """What would be run, on one line."""
     n_cases = view.count(plan.cases.n_chosen, "case")
     parts = [n_cases, view.count(len(plan.answers), "variant")]
     if plan.repeats > 1:
@@ -46,14 +39,7 @@ def headline(plan: SuitePlan) -> str:
 
 
 def left_out(plan: SuitePlan) -> list[str]:
-    """What is not run, and what the figures rest on.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        Lines; none where every case is run and was worked through.
-    """
+    """What is not run, and what the figures rest on."""
     cases = plan.cases
     reasons = [
         (cases.n_filtered, "filtered"),
@@ -73,14 +59,7 @@ def left_out(plan: SuitePlan) -> list[str]:
 
 
 def asked(model: ModelPlan) -> str:
-    """Who is asked, in which role.
-
-    Args:
-        model: The model.
-
-    Returns:
-        For example `judge pointwise/criterion`, `answers v2`, `similarity`.
-    """
+    """Who is asked, in which role."""
     if model.role == "checks":  # its name is the model's, which stands beside it
         return _ROLES[model.role]
     name = model.name.removeprefix(f"{model.model} ").partition("@")[0]
@@ -88,40 +67,19 @@ def asked(model: ModelPlan) -> str:
 
 
 def likely_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What is likely asked of a model, column by column.
-
-    Args:
-        model: The model.
-
-    Returns:
-        Owned of all questions, calls, tokens sent, tokens back, price, time.
-    """
+    """What is likely asked of a model, column by column."""
     owned = f"{short_number(model.n_owned)} of {short_number(model.n_questions)}"
     time = short_duration(model.seconds) if model.likely.calls else view.DASH
     return (owned, *_load(model.likely), _price(model.likely), time)
 
 
 def most_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What may be asked of a model at most, column by column.
-
-    Args:
-        model: The model.
-
-    Returns:
-        As `likely_cells`.
-    """
+    """What may be asked of a model at most, column by column."""
     return ("at most", *_load(model.most), _price(model.most), "")
 
 
 def total_cells(plan: SuitePlan) -> tuple[str, ...]:
-    """What is likely asked of all models, column by column.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        As `likely_cells`.
-    """
+    """What is likely asked of all models, column by column."""
     n_questions = sum(model.n_questions for model in plan.models)
     n_owned = sum(model.n_owned for model in plan.models)
     loads = [model.likely for model in plan.models]
@@ -131,27 +89,13 @@ def total_cells(plan: SuitePlan) -> tuple[str, ...]:
 
 
 def total_most_cells(plan: SuitePlan) -> tuple[str, ...]:
-    """What may be asked of all models at most, column by column.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        As `likely_cells`.
-    """
+    """What may be asked of all models at most, column by column."""
     loads = [model.most for model in plan.models]
     return ("at most", *_sum(loads), _price_of_all(loads), "")
 
 
 def lines(plan: SuitePlan) -> list[Line]:
-    """What is said below the table: a name and a text each.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        Answers, people, money, time, what can be shown, and what is assumed.
-    """
+    """What is said below the table: a name and a text each."""
     return [
         *_answers(plan),
         *_judging(plan),

@@ -52,17 +52,7 @@ class Mark:
 
 
 def plot(x: Axis, y: Axis, marks: Sequence[Mark], *, label: str) -> str:
-    """A plot.
-
-    Args:
-        x: The axis to the right.
-        y: The axis upwards.
-        marks: What is drawn, in order; points that are no numbers are left out.
-        label: What it shows, for those who cannot see it.
-
-    Returns:
-        An `svg` element; its colours are the page's classes `c0`, `c1`, ….
-    """
+    """A plot."""
     body = [*_frame(x, y)]
     for mark in marks:
         body += _drawn(mark, x, y)

@@ -40,12 +40,7 @@ _TIES = {
 
 
 def print_ranking(console: Console, summary: RankingSummary) -> None:
-    """Print the table of strengths, who won against whom, the notes and the decision.
-
-    Args:
-        console: Where to print.
-        summary: The figures.
-    """
+    """Print the table of strengths, who won against whom, the notes and the decision."""
     console.print()
     console.print(_strengths(summary))
     if len(summary.sides) <= _MOST_IN_MATRIX:
@@ -57,26 +52,12 @@ def print_ranking(console: Console, summary: RankingSummary) -> None:
 
 
 def ranking_json(summary: RankingSummary) -> object:
-    """A ranking's figures as JSON; what is undefined is null.
-
-    Args:
-        summary: The figures.
-
-    Returns:
-        JSON types only.
-    """
+    """A ranking's figures as JSON; what is undefined is null."""
     return plain_json(asdict(summary))
 
 
 def ranking_line(decision: RankDecision) -> str:
-    """Who is in the first places, or why that is open.
-
-    Args:
-        decision: The decision.
-
-    Returns:
-        One line.
-    """
+    """Who is in the first places, or why that is open."""
     if decision.is_decided:
         names = [view.printable(name) for name in decision.order]
         who = f"{names[0]} is first" if len(names) == 1 else f"the order is {', '.join(names)}"
@@ -88,14 +69,7 @@ def ranking_line(decision: RankDecision) -> str:
 
 
 def ranking_notes(summary: RankingSummary) -> list[str]:
-    """Everything beside the tables.
-
-    Args:
-        summary: The figures.
-
-    Returns:
-        Lines, most important first.
-    """
+    """Everything beside the tables."""
     asked = summary.questioned
     lines = [f"judge   {view.printable(judge)}" for judge in asked.judges]
     if asked.spent is not None:

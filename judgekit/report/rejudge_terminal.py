@@ -25,13 +25,7 @@ _PASSED = {True: "pass", False: "fail", None: "open"}
 
 
 def print_rejudged(console: Console, found: Rejudged, *, every_flip: bool = False) -> None:
-    """Print how the decisions, the scores and the money differ, and which decisions flip.
-
-    Args:
-        console: Where to print.
-        found: The figures.
-        every_flip: Whether to print all decisions that flip, not the first ten.
-    """
+    """Print how the decisions, the scores and the money differ, and which decisions flip."""
     from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.text import Text  # noqa: PLC0415
 
@@ -56,26 +50,12 @@ def print_rejudged(console: Console, found: Rejudged, *, every_flip: bool = Fals
 
 
 def rejudged_json(found: Rejudged) -> object:
-    """The figures as JSON; what is undefined is null.
-
-    Args:
-        found: The figures.
-
-    Returns:
-        JSON types only.
-    """
+    """The figures as JSON; what is undefined is null."""
     return plain_json(asdict(found))
 
 
 def conclusion(found: Rejudged) -> str:
-    """What changes, in one line.
-
-    Args:
-        found: The figures.
-
-    Returns:
-        How many decisions flip, and which way.
-    """
+    """What changes, in one line."""
     n = found.n - found.n_undecided
     if not n:
         return "nothing is decided by both judges"
@@ -89,14 +69,7 @@ def conclusion(found: Rejudged) -> str:
 
 
 def figures(found: Rejudged) -> list[str]:
-    """The figures of the whole.
-
-    Args:
-        found: What was found.
-
-    Returns:
-        Lines.
-    """
+    """The figures of the whole."""
     return [
         f"churn    {view.rate(found.churn)} of verdicts change",
         f"kappa    {_kappa(found.kappa)} between the verdicts, beyond chance",
@@ -106,14 +79,7 @@ def figures(found: Rejudged) -> list[str]:
 
 
 def notes(found: Rejudged) -> list[str]:
-    """Everything beside the figures.
-
-    Args:
-        found: What was found.
-
-    Returns:
-        Lines.
-    """
+    """Everything beside the figures."""
     lines = [
         *(f"before   {view.printable(judge)}" for judge in found.old_judges),
         *(f"now      {view.printable(judge)}" for judge in found.new_judges),

@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside a path that takes its place when all went well.
-
-    Args:
-        path: Where the file is to be; what is there stays until the new one is whole.
-
-    Yields:
-        The open file, for bytes.
-
-    Raises:
-        StoreError: When it cannot be written.
-    """
+    """A file beside a path that takes its place when all went well."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
@@ -39,31 +29,13 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a text to a file, whole or not at all.
-
-    Args:
-        path: Where to.
-        text: What; a lone surrogate becomes U+FFFD.
-
-    Raises:
-        StoreError: When it cannot be written.
-    """
+    """Write a text to a file, whole or not at all."""
     with replaced(path) as file:
         file.write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
 
 
 def check_place(path: Path, suffixes: Sequence[str], *, what: str, may_be_folder: bool) -> None:
-    """Refuse a place that something cannot be written to, before anything is read.
-
-    Args:
-        path: Where to.
-        suffixes: The endings that are possible, in lower case with the dot.
-        what: What is to be written, for the message ("a JUnit report").
-        may_be_folder: Whether a name without an ending is taken for a folder.
-
-    Raises:
-        SettingsError: When the ending is none of these, or the folder does not exist.
-    """
+    """Refuse a place that something cannot be written to, before anything is read."""
     known = ", ".join((*suffixes, "a folder") if may_be_folder else suffixes)
     is_folder = path.is_dir() or not path.suffix
     if path.suffix.lower() not in suffixes and not (may_be_folder and is_folder):

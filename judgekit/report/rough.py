@@ -18,14 +18,7 @@ _LONGEST_LIST = 60
 
 
 def short_number(n: int) -> str:
-    """A number in few characters: `9,400`, `412k`, `3.1M`, `2.6B`.
-
-    Args:
-        n: A number, 0 or more.
-
-    Returns:
-        The text; whole below 10,000.
-    """
+    """A number in few characters: `9,400`, `412k`, `3.1M`, `2.6B`."""
     if n < _EXACT_BELOW:
         return f"{n:,}"
     if n < _THOUSANDS_BELOW:
@@ -35,14 +28,7 @@ def short_number(n: int) -> str:
 
 
 def short_duration(seconds: float) -> str:
-    """A length of time in few characters: `45 s`, `26 min`, `2.6 h`, `25 days`.
-
-    Args:
-        seconds: Seconds, more than 0.
-
-    Returns:
-        The text; a second at least.
-    """
+    """A length of time in few characters: `45 s`, `26 min`, `2.6 h`, `25 days`."""
     if seconds < _TWO_MINUTES_S:
         return f"{max(1, round(seconds))} s"
     if seconds < _TWO_HOURS_S:
@@ -52,26 +38,11 @@ def short_duration(seconds: float) -> str:
 
 
 def short_usd(amount: float) -> str:
-    """Money, large amounts without cents: `$0.0031`, `$4.04`, `$2,067`.
-
-    Args:
-        amount: US dollars, 0 or more.
-
-    Returns:
-        The text.
-    """
+    """Money, large amounts without cents: `$0.0031`, `$4.04`, `$2,067`."""
     return f"${amount:,.0f}" if amount >= _NO_CENTS_USD else view.usd(amount)
 
 
 def short_names(names: Sequence[str], many: str = "variants") -> str:
-    """Names in a row, or how many there are where they would fill lines.
-
-    Args:
-        names: Names, safe or not.
-        many: What several are called.
-
-    Returns:
-        For example `v1, v2`, or `12 variants`.
-    """
+    """Names in a row, or how many there are where they would fill lines."""
     listed = ", ".join(view.printable(name) for name in names)
     return listed if len(names) == 1 or len(listed) <= _LONGEST_LIST else f"{len(names)} {many}"

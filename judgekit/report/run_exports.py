@@ -44,24 +44,8 @@ _LISTS = ("judgments", "failures", "checks", "scores")
 
 
 def write_results(path: Path, results: Iterable[CaseResult]) -> int:
-    """Write results to a file, its format chosen by the suffix; replaced as a whole or not at all.
-
-    Memory does not grow with the number of results, and the same results make the same bytes.
-
-    Args:
-        path: Where to; `.jsonl` holds a whole result in each line, `.json` a list of them,
-            `.csv` and `.parquet` a row for each judgment or failure, and one for an answer
-            without any. Texts that a spreadsheet would run are marked in CSV.
-        results: What to write, read as it is written.
-
-    Returns:
-        How many results were written.
-
-    Raises:
-        SettingsError: When the suffix is unknown, the folder does not exist, or pyarrow is
-            missing for Parquet.
-        StoreError: When the file cannot be written.
-    """
+    """Write results to a file, its format chosen by the suffix; replaced as a whole or not at all."""
+    # Memory does not grow with the number of results, and the same results make the same bytes.
     check_suffix(path)
     suffix = path.suffix.lower()
     n = [0]
@@ -79,14 +63,7 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
 
 
 def result_line(result: CaseResult) -> str:
-    """A result as one line of a JSONL file; `CaseResult.model_validate_json` reads it back.
-
-    Args:
-        result: A result.
-
-    Returns:
-        A line of JSON with its line end.
-    """
+    """A result as one line of a JSONL file; `CaseResult.model_validate_json` reads it back."""
     fields = {
         "run_id": json.dumps(result.run_id),
         "place": str(result.place),
@@ -102,14 +79,7 @@ def result_line(result: CaseResult) -> str:
 
 
 def result_rows(result: CaseResult) -> list[dict[str, object]]:
-    """A result as flat rows with the columns `RUN_COLUMNS`.
-
-    Args:
-        result: A result.
-
-    Returns:
-        One row for each judgment and each failure; one for an answer without any.
-    """
+    """A result as flat rows with the columns `RUN_COLUMNS`."""
     rows = [_judgment_row(judgment) for judgment in result.judgments]
     rows += [_failure_row(failure) for failure in result.failures]
     whole = _answer_row(result)

@@ -30,13 +30,7 @@ _MESSAGE_LENGTH = 220
 
 
 def print_run(console: Console, summary: RunSummary, gate: GateHeld | None = None) -> None:
-    """Print a run's table of variants, their differences, and the notes below.
-
-    Args:
-        console: Where to print.
-        summary: The figures.
-        gate: What the suite's gate says of them; None where it has none.
-    """
+    """Print a run's table of variants, their differences, and the notes below."""
     rubric = summary.run.rubric
     passes = "" if rubric is None else f"; {_passes(summary.run, rubric)}"
     n = view.count(summary.run.n_cases or 0, "case")
@@ -46,11 +40,7 @@ def print_run(console: Console, summary: RunSummary, gate: GateHeld | None = Non
 
 
 class Weakest:
-    """Keeps the answers that did not pass, worst first, while all of them are read.
-
-    Args:
-        most: How many to keep.
-    """
+    """Keeps the answers that did not pass, worst first, while all of them are read."""
 
     def __init__(self, most: int = _MOST_SHOWN) -> None:
         self._most = most
@@ -59,12 +49,7 @@ class Weakest:
         self._worst: list[tuple[float, int, Concluded]] = []
 
     def take(self, answer: Concluded) -> None:
-        """Look at one answer.
-
-        Args:
-            answer: The answer; errors of the system under test, and answers that are not judged
-                to the end, are told of elsewhere.
-        """
+        """Look at one answer."""
         self._n_seen += 1
         result = answer.result
         if answer.passed is True or result.output.error is not None or not result.is_done:
@@ -76,11 +61,7 @@ class Weakest:
             heapq.heappop(self._worst)
 
     def show(self, console: Console) -> None:
-        """Print them, where there are any.
-
-        Args:
-            console: Where to print.
-        """
+        """Print them, where there are any."""
         if not self._worst:
             return
         n = len(self._worst)
@@ -91,14 +72,7 @@ class Weakest:
 
 
 def answer_lines(answer: Concluded) -> RenderableType:
-    """One answer with what judges and assertions say of it.
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        Lines for a terminal.
-    """
+    """One answer with what judges and assertions say of it."""
     result = answer.result
     repeat = f" #{result.repeat + 1}" if result.repeat else ""
     text = terminal.headline(
@@ -126,16 +100,7 @@ def run_json(
     *,
     unmatched: Mapping[str, Sequence[str]] | None = None,
 ) -> object:
-    """A run's figures as JSON; what is undefined is null.
-
-    Args:
-        summary: The figures.
-        gate: What the suite's gate says of them; None where it has none.
-        unmatched: Ids in recorded outputs that no case has, by variant; None where nobody looked.
-
-    Returns:
-        JSON types only.
-    """
+    """A run's figures as JSON; what is undefined is null."""
     looked = {} if unmatched is None else {"unmatched_outputs": dict(unmatched)}
     return _plain(
         {

@@ -48,14 +48,7 @@ STATUS_WORDS = {
 
 
 def notes(summary: RunSummary) -> list[str]:
-    """What has to be said of a run beside its table.
-
-    Args:
-        summary: The run's figures.
-
-    Returns:
-        Lines for a terminal.
-    """
+    """What has to be said of a run beside its table."""
     run = summary.run
     status = STATUS_WORDS[run.status] + (f": {view.one_line(run.reason)}" if run.reason else "")
     lines = [f"run     {run.id} ({status})", *_partial(summary)]
@@ -82,14 +75,7 @@ def notes(summary: RunSummary) -> list[str]:
 
 
 def default_rubrics(found: Sequence[JsonObject]) -> list[str]:
-    """What cases are judged by that name no rubric, in words.
-
-    Args:
-        found: The rubrics that nobody named, as `by_default_in` gives them.
-
-    Returns:
-        A line for each.
-    """
+    """What cases are judged by that name no rubric, in words."""
     return [_default_rubric(one) for one in found]
 
 
@@ -100,15 +86,7 @@ def _default_rubric(one: JsonObject) -> str:
 
 
 def trust_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
-    """Whether a judge is calibrated, and what its own values come to where maps decide.
-
-    Args:
-        words: The state in words.
-        own: Figures by the judge's own values; none where these decide.
-
-    Returns:
-        Lines below a table.
-    """
+    """Whether a judge is calibrated, and what its own values come to where maps decide."""
     lines = [f"trust   {view.printable(words)}"]
     if own:
         where = "" if words.startswith("calibrated") else " where maps hold"
@@ -121,14 +99,7 @@ def trust_lines(words: str, own: Sequence[VariantRow]) -> list[str]:
 
 
 def nothing_found(summary: RunSummary) -> str:
-    """Why nothing is known after a run, on one line.
-
-    Args:
-        summary: The figures of a run that found nothing out.
-
-    Returns:
-        The line; says what to do where the suite has nothing to decide by.
-    """
+    """Why nothing is known after a run, on one line."""
     variants = summary.variants
     n, n_errors = sum(v.n_answers for v in variants), sum(v.n_errors for v in variants)
     if n and n_errors == n:
@@ -147,14 +118,7 @@ def nothing_found(summary: RunSummary) -> str:
 
 
 def difference(found: Difference) -> str:
-    """How two variants differ, on one line.
-
-    Args:
-        found: The difference.
-
-    Returns:
-        For example `differs v2 less v1: value +0.12 [0.03, 0.21], p 0.008 (Holm 0.016), 40 cases`.
-    """
+    """How two variants differ, on one line."""
     e, measure = found.estimate, _MEASURES.get(found.measure, found.measure)
     names = f"{view.printable(found.second)} less {view.printable(found.first)}"
     cases = view.count(e.n, "case")

@@ -22,12 +22,7 @@ _TESTS = {
 
 
 def print_scores(console: Console, compared: ScoreComparison) -> None:
-    """Print the differences and the decision.
-
-    Args:
-        console: Where to print.
-        compared: The figures.
-    """
+    """Print the differences and the decision."""
     console.print()
     console.print(_table(compared))
     terminal.print_lines(console, [*_tests(compared), *_gaps(compared)])
@@ -36,14 +31,7 @@ def print_scores(console: Console, compared: ScoreComparison) -> None:
 
 
 def scores_json(compared: ScoreComparison) -> object:
-    """The figures as JSON; what is undefined is null.
-
-    Args:
-        compared: The figures.
-
-    Returns:
-        JSON types only.
-    """
+    """The figures as JSON; what is undefined is null."""
     return plain_json(asdict(compared))
 
 

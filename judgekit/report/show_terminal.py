@@ -31,13 +31,7 @@ _PASS_STYLES = {True: "green", False: "red", None: "yellow"}
 
 
 def print_case(console: Console, case: Case, *, full: bool) -> None:
-    """Print what was to be answered.
-
-    Args:
-        console: Where to print.
-        case: The case.
-        full: Whether long texts are shown whole.
-    """
+    """Print what was to be answered."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
@@ -58,14 +52,7 @@ def print_case(console: Console, case: Case, *, full: bool) -> None:
 def print_answer(
     console: Console, answer: Concluded, *, full: bool, earlier: Sequence[Earlier] = ()
 ) -> None:
-    """Print one answer: output, steps, assertions, scores, every judgment, and the verdict.
-
-    Args:
-        console: Where to print.
-        answer: The answer.
-        full: Whether long texts are shown whole.
-        earlier: What was observed of it before and has been replaced.
-    """
+    """Print one answer: output, steps, assertions, scores, every judgment, and the verdict."""
     result = answer.result
     repeat = f" #{result.repeat + 1}" if result.repeat else ""
     console.print()
@@ -90,15 +77,7 @@ def print_answer(
 
 
 def answer_json(answer: Concluded, earlier: Sequence[Earlier] | None = None) -> JsonObject:
-    """One answer with all that was observed of it, and what it comes to.
-
-    Args:
-        answer: The answer.
-        earlier: What was observed of it before and has been replaced; None leaves it out.
-
-    Returns:
-        JSON types; what is undecided is null.
-    """
+    """One answer with all that was observed of it, and what it comes to."""
     verdict = answer.verdict
     whole: JsonObject = {
         **answer.result.to_json(),

@@ -29,25 +29,14 @@ _IF_READABLE = ", if every reply is readable at first"
 
 
 def print_summary(console: Console, summary: GradeSummary) -> None:
-    """Print the table of variants and the lines below it.
-
-    Args:
-        console: Where to print.
-        summary: The figures.
-    """
+    """Print the table of variants and the lines below it."""
     title = f"{summary.rubric}: passes from {summary.pass_threshold:g}"
     print_variants(console, summary.variants, title)
     print_lines(console, _notes(summary))
 
 
 def print_variants(console: Console, variants: Sequence[VariantRow], title: str) -> None:
-    """Print a table with a row for each variant, and one of the criteria where they need it.
-
-    Args:
-        console: Where to print.
-        variants: Their figures.
-        title: What stands above the table.
-    """
+    """Print a table with a row for each variant, and one of the criteria where they need it."""
     console.print()
     table, is_whole = _fitting_table(console, variants, title)
     console.print(table)
@@ -56,12 +45,7 @@ def print_variants(console: Console, variants: Sequence[VariantRow], title: str)
 
 
 def print_lines(console: Console, lines: Iterable[str]) -> None:
-    """Print plain lines below a table.
-
-    Args:
-        console: Where to print.
-        lines: What to print; no markup in it is run.
-    """
+    """Print plain lines below a table."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     for line in lines:
@@ -69,15 +53,8 @@ def print_lines(console: Console, lines: Iterable[str]) -> None:
 
 
 def print_weakest(console: Console, graded: Sequence[Graded], most: int = _MOST_SHOWN) -> None:
-    """Print the outputs that did not pass, worst first, with the judge's reasons.
-
-    Outputs without any judgment are left out: the notes below the table say why there is none.
-
-    Args:
-        console: Where to print.
-        graded: Everything that was graded.
-        most: How many to show.
-    """
+    """Print the outputs that did not pass, worst first, with the judge's reasons."""
+    # Outputs without any judgment are left out: the notes below the table say why there is none.
     wanting = [g for g in graded if g.verdict.passed is not True and g.verdict.judgments]
     if not wanting:
         return
@@ -91,23 +68,13 @@ def print_weakest(console: Console, graded: Sequence[Graded], most: int = _MOST_
 
 
 def print_verdicts(console: Console, graded: Iterable[Graded]) -> None:
-    """Print every verdict with every reason.
-
-    Args:
-        console: Where to print.
-        graded: What to print.
-    """
+    """Print every verdict with every reason."""
     for item in graded:
         console.print(_verdict_lines(item.verdict))
 
 
 def print_plan(console: Console, plan: GradePlan | ComparisonPlan) -> None:
-    """Print what a grading or a comparison would ask and cost.
-
-    Args:
-        console: Where to print.
-        plan: The plan.
-    """
+    """Print what a grading or a comparison would ask and cost."""
     from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
 
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -154,10 +121,8 @@ def _saved(plan: AskingPlan) -> str:
 def _fitting_table(
     console: Console, variants: Sequence[VariantRow], title: str
 ) -> tuple[Table, bool]:
-    """The fullest table that fits the console, and whether it shows the criteria.
-
-    A table that does not fit would lose its last columns without a word.
-    """
+    """The fullest table that fits the console, and whether it shows the criteria."""
+    # A table that does not fit would lose its last columns without a word.
     from rich.measure import Measurement  # noqa: PLC0415 - a tenth of a second, only when printing
 
     boundless = console.options.update_width(_BOUNDLESS)
@@ -272,17 +237,7 @@ def _open(variant: VariantSummary) -> str:
 
 
 def headline(passed: bool | None, case_id: str, variant: str | None, value: float | None) -> Text:  # noqa: FBT001 - what it is about
-    """The first line about an answer: pass, fail or open, which, and its value.
-
-    Args:
-        passed: Whether it passes; None where that is open.
-        case_id: The case.
-        variant: The variant, where there is one.
-        value: Its value, where there is one.
-
-    Returns:
-        The line, to be appended to.
-    """
+    """The first line about an answer: pass, fail or open, which, and its value."""
     from rich.text import Text  # noqa: PLC0415
 
     text = Text()
@@ -300,12 +255,7 @@ def headline(passed: bool | None, case_id: str, variant: str | None, value: floa
 
 
 def append_own(text: Text, verdict: Verdict | None) -> None:
-    """Append the judge's own value, where calibrated values decide.
-
-    Args:
-        text: What to append to.
-        verdict: The verdict, where there is one.
-    """
+    """Append the judge's own value, where calibrated values decide."""
     if verdict is not None and verdict.uncalibrated is not None:
         own = verdict.uncalibrated.value
         said = view.DASH if own is None else f"{own:.2f}"
@@ -315,13 +265,7 @@ def append_own(text: Text, verdict: Verdict | None) -> None:
 def append_said(
     text: Text, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]
 ) -> None:
-    """Append what judges said of an answer, a line or two for each criterion.
-
-    Args:
-        text: What to append to.
-        judgments: Judgments.
-        failures: Failures.
-    """
+    """Append what judges said of an answer, a line or two for each criterion."""
     for judgment in judgments:
         _append_judgment(text, judgment)
     for failure in failures:

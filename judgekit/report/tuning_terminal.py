@@ -37,12 +37,7 @@ _WORDS: dict[Decision, str] = {
 
 
 def print_tuning(console: Console, found: Tuning) -> None:
-    """Print the held-out figures, what lies beneath them, and the decision.
-
-    Args:
-        console: Where to print.
-        found: What came of it.
-    """
+    """Print the held-out figures, what lies beneath them, and the decision."""
     from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     console.print()
@@ -56,26 +51,12 @@ def print_tuning(console: Console, found: Tuning) -> None:
 
 
 def conclusion(found: Tuning) -> str:
-    """The decision in one line.
-
-    Args:
-        found: What came of it.
-
-    Returns:
-        Whether to use the new rubric.
-    """
+    """The decision in one line."""
     return _WORDS[found.decision].format(chosen=view.printable(found.chosen or ""))
 
 
 def notes(found: Tuning) -> list[str]:
-    """Everything beside the held-out figures.
-
-    Args:
-        found: What came of it.
-
-    Returns:
-        Lines.
-    """
+    """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast(found.contrast)
     lines += [
         f"tried    {_tried(found)}",
@@ -92,14 +73,7 @@ def notes(found: Tuning) -> list[str]:
 
 
 def tuning_json(found: Tuning) -> dict[str, object]:
-    """What came of it as JSON; what is undefined is null.
-
-    Args:
-        found: What came of it.
-
-    Returns:
-        JSON types only.
-    """
+    """What came of it as JSON; what is undefined is null."""
     whole = asdict(replace(found, tuned=None))
     whole["tuned"] = None if found.tuned is None else found.tuned.to_json()
     plain = plain_json(whole)
@@ -107,14 +81,7 @@ def tuning_json(found: Tuning) -> dict[str, object]:
 
 
 def plan_line(plan: TunePlan) -> str:
-    """What a tuning would ask and cost, in one line.
-
-    Args:
-        plan: The plan.
-
-    Returns:
-        Candidates, cases, calls and money.
-    """
+    """What a tuning would ask and cost, in one line."""
     owned = (
         f", {view.count(plan.n_owned, 'reply', 'replies')} owned already" if plan.n_owned else ""
     )

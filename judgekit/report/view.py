@@ -103,105 +103,44 @@ class VariantRow(Protocol):
 
 
 def rate(estimate: Estimate) -> str:
-    """A rate with its interval: `58 % [32, 81]`.
-
-    Args:
-        estimate: A rate in [0, 1].
-
-    Returns:
-        Whole per cents, and tenths or less where the interval is that narrow; a dash where it is
-        undefined, no bracket where it has no interval.
-    """
+    """A rate with its interval: `58 % [32, 81]`."""
     return _with_ends(estimate, 0, times=100, unit=" %")
 
 
 def number(estimate: Estimate, digits: int = 2) -> str:
-    """A mean with its interval: `0.71 [0.55, 0.87]`.
-
-    Args:
-        estimate: A mean.
-        digits: Digits after the point; more where the interval is that narrow.
-
-    Returns:
-        The text; a dash where it is undefined, no bracket where it has no interval.
-    """
+    """A mean with its interval: `0.71 [0.55, 0.87]`."""
     return _with_ends(estimate, digits)
 
 
 def signed(estimate: Estimate) -> str:
-    """A difference with its interval: `+0.12 [-0.05, +0.29]`.
-
-    Args:
-        estimate: A difference.
-
-    Returns:
-        The text, with a digit more where the interval is narrow; what rounds to 0 has no sign; a
-        dash where it is undefined, no bracket where it has no interval.
-    """
+    """A difference with its interval: `+0.12 [-0.05, +0.29]`."""
     return _with_ends(estimate, 3 if estimate.high - estimate.low < _NARROW else 2, sign="+")
 
 
 def signed_points(estimate: Estimate) -> str:
-    """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`.
-
-    Args:
-        estimate: A difference of shares.
-
-    Returns:
-        The text; a dash where it is undefined, no bracket where it has no interval.
-    """
+    """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`."""
     return _with_ends(estimate, 0, sign="+", times=100, unit=" %")
 
 
 def plain(estimate: Estimate, digits: int = 2) -> str:
-    """A mean without its interval, for narrow columns.
-
-    Args:
-        estimate: A mean.
-        digits: Digits after the point.
-
-    Returns:
-        The number, or a dash where it is undefined.
-    """
+    """A mean without its interval, for narrow columns."""
     return DASH if isnan(estimate.value) else f"{estimate.value:.{digits}f}"
 
 
 def plain_or_dash(estimate: Estimate | None) -> str:
-    """`plain`, for a variant that may not have the figure at all.
-
-    Args:
-        estimate: A mean, or None.
-
-    Returns:
-        The number, or a dash.
-    """
+    """`plain`, for a variant that may not have the figure at all."""
     return DASH if estimate is None else plain(estimate)
 
 
 def passed(variant: VariantRow) -> str:
-    """How many passed of how many that were decided: `7/12`, or `7/11 +1?` with one undecided.
-
-    Args:
-        variant: Figures of a variant.
-
-    Returns:
-        The text; undecided outputs stand beside it.
-    """
+    """How many passed of how many that were decided: `7/12`, or `7/11 +1?` with one undecided."""
     decided = variant.n_passed + variant.n_failed
     more = f" +{variant.n_undecided}?" if variant.n_undecided else ""
     return f"{variant.n_passed}/{decided}{more}"
 
 
 def usd(amount: float | None, *, unknown: bool = False) -> str:
-    """An amount of money: `$0.42`, `$0.0031`, `at least $0.42`, `price unknown`.
-
-    Args:
-        amount: US dollars; None when unknown.
-        unknown: Whether a part of it is unknown.
-
-    Returns:
-        The text; small amounts keep two significant digits.
-    """
+    """An amount of money: `$0.42`, `$0.0031`, `at least $0.42`, `price unknown`."""
     if amount is None or (unknown and amount == 0):
         return PRICE_UNKNOWN
     text = f"${amount:,.2f}" if amount >= _CENT else f"${_two_digits(amount)}" if amount else "$0"
@@ -209,14 +148,7 @@ def usd(amount: float | None, *, unknown: bool = False) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time: `8 s`, `2 min 05 s`, `1 h 20 min`.
-
-    Args:
-        seconds: Seconds, 0 or more.
-
-    Returns:
-        The text.
-    """
+    """A length of time: `8 s`, `2 min 05 s`, `1 h 20 min`."""
     whole = round(seconds)
     if whole < _MINUTE_S:
         return f"{whole} s"
@@ -226,14 +158,7 @@ def duration(seconds: float) -> str:
 
 
 def milliseconds(amount: float) -> str:
-    """A short length of time: `0.4 ms`, `320 ms`, `2.4 s`, `2 min 05 s`.
-
-    Args:
-        amount: Milliseconds, 0 or more.
-
-    Returns:
-        The text.
-    """
+    """A short length of time: `0.4 ms`, `320 ms`, `2.4 s`, `2 min 05 s`."""
     if amount < 1:
         return f"{amount:.1f} ms"
     if amount < _SECOND_MS:
@@ -243,28 +168,12 @@ def milliseconds(amount: float) -> str:
 
 
 def count(n: int, one: str, many: str | None = None) -> str:
-    """A number of things: `1 reply`, `1,200 replies`.
-
-    Args:
-        n: How many.
-        one: What one is called.
-        many: What several are called; `one` with an s by default.
-
-    Returns:
-        The text.
-    """
+    """A number of things: `1 reply`, `1,200 replies`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def spent(figures: Spent) -> str:
-    """What a grading took: `36 replies, 36 from the cache, $0 spent, $0.0021 saved`.
-
-    Args:
-        figures: Calls and money.
-
-    Returns:
-        One line.
-    """
+    """What a grading took: `36 replies, 36 from the cache, $0 spent, $0.0021 saved`."""
     parts = [count(figures.n_replies, "reply", "replies")]
     if figures.n_cached:
         parts.append(f"{figures.n_cached:,} from the cache")
@@ -277,28 +186,12 @@ def spent(figures: Spent) -> str:
 
 
 def score(judgment: Judgment) -> str:
-    """A raw score as a person writes it: `4`, `3.5`.
-
-    Args:
-        judgment: A judgment.
-
-    Returns:
-        The score without needless zeros.
-    """
+    """A raw score as a person writes it: `4`, `3.5`."""
     return f"{judgment.raw:g}"
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    r"""Foreign text on one line, safe for a terminal: no control or direction characters.
-
-    Args:
-        text: Any text.
-        limit: The most characters to keep.
-
-    Returns:
-        White space folded; other unprintable characters as `\u202e`-like escapes; an ellipsis
-        where it was cut.
-    """
+    r"""Foreign text on one line, safe for a terminal: no control or direction characters."""
     flat = " ".join(text.split())
     if limit is not None and len(flat) > limit:
         flat = flat[: limit - 1].rstrip() + "…"
@@ -306,27 +199,12 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def message_lines(message: str) -> str:
-    """A message on its own lines, safe for a terminal.
-
-    Args:
-        message: What went wrong; further lines say how to mend it.
-
-    Returns:
-        The same lines, with other control and direction characters as escapes.
-    """
+    """A message on its own lines, safe for a terminal."""
     return "\n".join(_escaped(line) for line in message.split("\n"))
 
 
 def one_line(message: str, limit: int | None = None) -> str:
-    """A message and its hint, which stand on lines of their own, on one line.
-
-    Args:
-        message: What went wrong; further lines say how to mend it.
-        limit: The most characters to keep.
-
-    Returns:
-        The lines joined by semicolons, safe for a terminal.
-    """
+    """A message and its hint, which stand on lines of their own, on one line."""
     return printable("; ".join(line.strip() for line in message.splitlines()), limit)
 
 

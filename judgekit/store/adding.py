@@ -30,22 +30,10 @@ def add_observations(
     known_variants: dict[str, int],
     observed: Sequence[Observed],
 ) -> None:
-    """Add what was observed of answers of a run.
-
-    What is there already, to the letter, is left alone. Of two different judgments by one judge
-    of one criterion in one repeat the last is current, and so with outputs, checks and scores;
-    what an output that was replaced had been judged is no longer current either.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        known_variants: Places of the run's variants by id; a new one is added.
-        observed: The observations, in the order they were made.
-
-    Raises:
-        StoreError: When something cannot be kept, an answer's first observation has no case, or
-            a case stands at another place than before.
-    """
+    """Add what was observed of answers of a run."""
+    # What is there already, to the letter, is left alone. Of two different judgments by one judge
+    # of one criterion in one repeat the last is current, and so with outputs, checks and scores;
+    # what an output that was replaced had been judged is no longer current either.
     _number_variants(connection, run_no, known_variants, observed)
     batch = Batch.of(run_no, known_variants, observed)
     keep_cases(connection, batch.cases)
@@ -66,14 +54,7 @@ def add_observations(
 def supersede(
     connection: Connection, tables: Sequence[Table], rows: Sequence[Row], at: str
 ) -> None:
-    """Mark every current observation of some answers as no longer current.
-
-    Args:
-        connection: A transaction that writes.
-        tables: What kinds of observations.
-        rows: The answers.
-        at: Since when.
-    """
+    """Mark every current observation of some answers as no longer current."""
     for table in tables:
         keys = [{**_bound(row), "b_at": at} for row in rows]
         connection.execute(_superseding(table), keys)

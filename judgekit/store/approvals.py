@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_approval(connection: Connection, approval: Approval) -> None:
-    """Keep an approval.
-
-    Args:
-        connection: A transaction that writes.
-        approval: The approval.
-    """
+    """Keep an approval."""
     row = {
         "id": name_text("approval id", approval.id),
         "at": time_text(approval.at),
@@ -32,15 +27,7 @@ def add_approval(connection: Connection, approval: Approval) -> None:
 
 
 def read_approvals(connection: Connection, variant: str | None = None) -> list[Approval]:
-    """Approvals, newest first.
-
-    Args:
-        connection: The database.
-        variant: Only of this variant; None for all.
-
-    Returns:
-        The approvals.
-    """
+    """Approvals, newest first."""
     query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.no.desc())
     if variant is not None:
         query = query.where(approvals.c.variant == lookup_text(variant))

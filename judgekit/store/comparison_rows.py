@@ -55,18 +55,7 @@ _MOST_NAMED = 10
 
 
 def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
-    """Keep what a comparison sets out to do.
-
-    Args:
-        connection: A transaction that writes.
-        info: The comparison.
-
-    Returns:
-        Its number.
-
-    Raises:
-        StoreError: When one of that id was begun already.
-    """
+    """Keep what a comparison sets out to do."""
     at = time_text(info.started_at)
     name = name_text("comparison id", info.id)
     if connection.scalar(select(comparisons.c.no).where(comparisons.c.id == name)):
@@ -96,15 +85,7 @@ def end_comparison(
     reason: str | None,
     at: datetime | None,
 ) -> None:
-    """Keep how a comparison ended, or that it goes on.
-
-    Args:
-        connection: A transaction that writes.
-        number: The comparison.
-        status: How it ended, or `running`.
-        reason: Why it is not complete.
-        at: When; None while it runs.
-    """
+    """Keep how a comparison ended, or that it goes on."""
     row: Row = {
         "status": status,
         "reason": None if reason is None else words_text(reason),
@@ -114,14 +95,7 @@ def end_comparison(
 
 
 def add_pair(connection: Connection, number: int, pair: ComparedPair, at: datetime) -> None:
-    """Keep a pair and what was said of it; a later answer takes the place of an earlier one.
-
-    Args:
-        connection: A transaction that writes.
-        number: The comparison.
-        pair: The pair, with what was said now; outputs that are there already stay as they are.
-        at: When.
-    """
+    """Keep a pair and what was said of it; a later answer takes the place of an earlier one."""
     moment = time_text(at)
     case, a, b = (record_text(record) for record in (pair.case, pair.a, pair.b))
     keep_cases(connection, {content_key(case): (pair.case, case, moment)})
@@ -153,15 +127,7 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
 def add_analysis(
     connection: Connection, number: int, place: int, analysis: Analysis, at: datetime
 ) -> None:
-    """Keep why a pair came out as it did.
-
-    Args:
-        connection: A transaction that writes.
-        number: The comparison.
-        place: The pair, which was begun.
-        analysis: What was said.
-        at: When.
-    """
+    """Keep why a pair came out as it did."""
     row: Row = {
         "comparison_no": number,
         "place": place,
@@ -179,17 +145,7 @@ def comparison_numbers(
     run_id: str | None = None,
     limit: int | None = None,
 ) -> list[int]:
-    """Comparisons, newest first.
-
-    Args:
-        connection: The database.
-        variant: Only those with a side of this variant, or called so.
-        run_id: Only those with a side of this run.
-        limit: At most so many.
-
-    Returns:
-        Their numbers.
-    """
+    """Comparisons, newest first."""
     query = select(comparisons.c.no).order_by(*_newest_first()).limit(limit)
     sides = select(comparison_sides.c.comparison_no)
     if variant is not None:
@@ -203,19 +159,7 @@ def comparison_numbers(
 
 
 def find_comparison(connection: Connection, name: str) -> int:
-    """The number of a comparison.
-
-    Args:
-        connection: The database.
-        name: Its id, the beginning of just one id, or `latest`.
-
-    Returns:
-        Its number.
-
-    Raises:
-        UnknownNameError: When there is none.
-        InputError: When several ids begin like this.
-    """
+    """The number of a comparison."""
     exact = connection.scalar(select(comparisons.c.no).where(comparisons.c.id == words_text(name)))
     if exact is not None:
         return int(exact)
@@ -234,15 +178,7 @@ def find_comparison(connection: Connection, name: str) -> int:
 
 
 def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
-    """What a comparison set out to do, and how it ended.
-
-    Args:
-        connection: The database.
-        number: The comparison.
-
-    Returns:
-        It.
-    """
+    """What a comparison set out to do, and how it ended."""
     row = connection.execute(select(comparisons).where(comparisons.c.no == number)).one()
     info = read_record(ComparisonInfo, row.json)
     ending = {name: getattr(row, name) for name in _ENDING}
@@ -252,15 +188,7 @@ def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
 def read_pairs(
     reading: Callable[[], AbstractContextManager[Connection]], number: int
 ) -> Iterator[ComparedPair]:
-    """The pairs of a comparison with what was said of them.
-
-    Args:
-        reading: Opens a transaction; one is held for each page.
-        number: The comparison.
-
-    Yields:
-        Pairs in their order.
-    """
+    """The pairs of a comparison with what was said of them."""
     a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
     query = (
         select(compared_pairs, cases.c.json.label("case"), a.c.json.label("a"), b.c.json.label("b"))
@@ -293,15 +221,7 @@ def read_pairs(
 
 
 def read_analyses(connection: Connection, number: int) -> dict[int, Analysis]:
-    """The analyses of a comparison.
-
-    Args:
-        connection: The database.
-        number: The comparison.
-
-    Returns:
-        Analyses by the places of their pairs.
-    """
+    """The analyses of a comparison."""
     query = select(analyses.c.place, analyses.c.json).where(
         analyses.c.comparison_no == number, analyses.c.superseded_at.is_(None)
     )

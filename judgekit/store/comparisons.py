@@ -42,89 +42,35 @@ class StoredComparisons(Database):
     """Blind comparisons, analyses and approvals that are kept; see `Database`."""
 
     def comparison(self, name: str = LATEST) -> ComparisonInfo:
-        """What a comparison set out to do, and how it ended.
-
-        Args:
-            name: Its id, the beginning of just one id, or `latest`.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            UnknownNameError: When there is none; lists near ones.
-            InputError: When several ids begin like this.
-        """
+        """What a comparison set out to do, and how it ended."""
         with self.reading() as connection:
             return read_comparison(connection, find_comparison(connection, name))
 
     def comparisons(
         self, *, variant: str | None = None, run_id: str | None = None, limit: int | None = None
     ) -> list[ComparisonInfo]:
-        """The comparisons, newest first.
-
-        Args:
-            variant: Only those of which a side is of this variant, or was called so.
-            run_id: Only those of which a side is of this stored run.
-            limit: At most so many.
-
-        Returns:
-            The comparisons.
-        """
+        """The comparisons, newest first."""
         with self.reading() as connection:
             numbers = comparison_numbers(connection, variant=variant, run_id=run_id, limit=limit)
             return [read_comparison(connection, number) for number in numbers]
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
-        """The pairs of a comparison as they were, with what was said in either order.
-
-        Args:
-            comparison_id: The comparison's whole id.
-
-        Yields:
-            Pairs in their order; memory does not grow with their number.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-        """
+        """The pairs of a comparison as they were, with what was said in either order."""
         yield from read_pairs(self.reading, self._comparison_number(comparison_id))
 
     def analyses(self, comparison_id: str) -> dict[int, Analysis]:
-        """Why pairs came out as they did, where that was asked for.
-
-        Args:
-            comparison_id: The comparison's whole id.
-
-        Returns:
-            Analyses by the places of their pairs.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-        """
+        """Why pairs came out as they did, where that was asked for."""
         number = self._comparison_number(comparison_id)
         with self.reading() as connection:
             return read_analyses(connection, number)
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
-        """Who approved what, newest first.
-
-        Args:
-            variant: Only of this variant; None for all.
-
-        Returns:
-            The approvals.
-        """
+        """Who approved what, newest first."""
         with self.reading() as connection:
             return read_approvals(connection, variant)
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
-        """Keep what a comparison sets out to do; it then belongs to this store.
-
-        Args:
-            info: The comparison.
-
-        Raises:
-            StoreError: When one of that id was begun already, or it cannot be kept.
-        """
+        """Keep what a comparison sets out to do; it then belongs to this store."""
         with self.writing() as connection:
             try:
                 number = begin_comparison(connection, info)
@@ -133,31 +79,14 @@ class StoredComparisons(Database):
         self._hold(info.id, number)
 
     def resume_comparison(self, comparison_id: str) -> None:
-        """Take a comparison up again; it then belongs to this store.
-
-        Args:
-            comparison_id: Its whole id.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it is running in another process.
-        """
+        """Take a comparison up again; it then belongs to this store."""
         number = self._comparison_number(comparison_id)
         self._hold(comparison_id, number)
         with self.writing() as connection:
             end_comparison(connection, number, "running", None, None)
 
     def add_pairs(self, comparison_id: str, pairs: Sequence[ComparedPair]) -> None:
-        """Keep pairs and what was said of them; when it returns they are on disk.
-
-        Args:
-            comparison_id: The comparison's whole id.
-            pairs: The pairs, each with what was said now.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When something cannot be kept.
-        """
+        """Keep pairs and what was said of them; when it returns they are on disk."""
         number = self._comparison_number(comparison_id)
         now = datetime.now(UTC)
         with self.writing() as connection:
@@ -165,17 +94,7 @@ class StoredComparisons(Database):
                 add_pair(connection, number, pair, now)
 
     def add_analysis(self, comparison_id: str, place: int, analysis: Analysis) -> None:
-        """Keep why a pair came out as it did.
-
-        Args:
-            comparison_id: The comparison's whole id.
-            place: The pair.
-            analysis: What was said.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it cannot be kept.
-        """
+        """Keep why a pair came out as it did."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             add_analysis(connection, number, place, analysis, datetime.now(UTC))
@@ -183,17 +102,7 @@ class StoredComparisons(Database):
     def end_comparison(
         self, comparison_id: str, *, status: ComparisonStatus, reason: str | None = None
     ) -> None:
-        """Keep how a comparison ended, and give it up.
-
-        Args:
-            comparison_id: Its whole id.
-            status: How it ended.
-            reason: Why it is not complete.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it cannot be kept.
-        """
+        """Keep how a comparison ended, and give it up."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             end_comparison(connection, number, status, reason, datetime.now(UTC))
@@ -201,14 +110,7 @@ class StoredComparisons(Database):
         self.checkpoint()
 
     def approve(self, approval: Approval) -> None:
-        """Keep an approval.
-
-        Args:
-            approval: The approval.
-
-        Raises:
-            StoreError: When it cannot be kept.
-        """
+        """Keep an approval."""
         with self.writing() as connection:
             add_approval(connection, approval)
 

@@ -21,20 +21,7 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """A database of runs. Threads may share it; one writes at a time, readers do not wait.
-
-    Args:
-        location: The path of an SQLite file (its folder is made 0700, the file 0600), or an
-            SQLAlchemy URL; `postgresql://` is taken as `postgresql+psycopg://`. An SQLite file
-            must be on a local disk.
-        create: Whether a database that is missing may be made.
-        patience_s: How long to wait for another process that is writing, in seconds.
-
-    Raises:
-        SettingsError: When the location cannot be used, or its driver is not installed.
-        StoreError: When the database is missing and `create` is false, cannot be opened, is of
-            something else, or of a newer judgekit.
-    """
+    """A database of runs. Threads may share it; one writes at a time, readers do not wait."""
 
     def __init__(
         self,
@@ -70,27 +57,13 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees the database as it is at this moment.
-
-        Yields:
-            A connection; to be used at once and not to be kept.
-
-        Raises:
-            StoreError: When the database cannot be read.
-        """
+        """A transaction that sees the database as it is at this moment."""
         with mapped(self.location.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is on disk when the block is left, or has changed nothing.
-
-        Yields:
-            A connection; other threads wait for it.
-
-        Raises:
-            StoreError: When the database cannot be written.
-        """
+        """A transaction that is on disk when the block is left, or has changed nothing."""
         with self._lock, mapped(self.location.name):
             if self._writer is None:
                 self._writer = self._open_writer()
@@ -144,11 +117,7 @@ class Database:
                 bring_up_to_date(connection, self.location)
 
     def check(self) -> None:
-        """Look through SQLite's file for damage; 0.6 s for each GiB of it.
-
-        Raises:
-            StoreError: When it is damaged, or cannot be read.
-        """
+        """Look through SQLite's file for damage; 0.6 s for each GiB of it."""
         if self.location.file is None:
             return
         with self.reading() as connection:
@@ -157,11 +126,7 @@ class Database:
             raise StoreError(f"{self.location.name} is damaged: {found}", hint=DAMAGED)
 
     def checkpoint(self) -> None:
-        """Put what was committed into SQLite's file itself, where a power cut spares it.
-
-        Raises:
-            StoreError: When the database cannot be written.
-        """
+        """Put what was committed into SQLite's file itself, where a power cut spares it."""
         if self.location.file is None:
             return
         with self._lock, mapped(self.location.name), self._engine.connect() as connection:

@@ -47,18 +47,7 @@ _POSTGRES_HINTS = {
 
 @contextmanager
 def mapped(name: str) -> Iterator[None]:
-    """Turn what goes wrong in a database into a `StoreError` that says what to do.
-
-    Args:
-        name: The database, in words fit to be shown.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        StoreError: For every error of the database or its driver. What was being stored is not
-            shown: it may be long, or private.
-    """
+    """Turn what goes wrong in a database into a `StoreError` that says what to do."""
     try:
         yield
     except StatementError as error:  # DBAPIError is one

@@ -54,21 +54,7 @@ def forget_failures(
     judge_failures: bool,
     target_errors: bool,
 ) -> int:
-    """Make answers that failed incomplete again.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        keys: Answers; those without a failure stay as they are.
-        judge_failures: Whether judges' failures are asked again.
-        target_errors: Whether outputs that are errors are produced again.
-
-    Returns:
-        How many answers will be asked again.
-
-    Raises:
-        InputError: When the run has not begun one of the answers.
-    """
+    """Make answers that failed incomplete again."""
     at = time_text(datetime.now(UTC))
     n = 0
     for key in keys:
@@ -87,19 +73,7 @@ def forget_failures(
 
 
 def read_history(connection: Connection, run_no: int, key: ItemKey) -> list[Earlier]:
-    """What was observed of an answer and is no longer current.
-
-    Args:
-        connection: The database.
-        run_no: The run.
-        key: The answer.
-
-    Returns:
-        Outputs, judgments and failures whose place others took, oldest first.
-
-    Raises:
-        InputError: When the run has not begun that answer.
-    """
+    """What was observed of an answer and is no longer current."""
     row = find_answer(connection, run_no, key)
     found: list[Earlier] = []
     for table, kind in _KINDS:

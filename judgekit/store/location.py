@@ -45,17 +45,7 @@ class Location:
 
 
 def locate(location: str | Path) -> Location:
-    """Which database is meant.
-
-    Args:
-        location: A file's path, or a URL `sqlite:///PATH`, `postgresql://…`.
-
-    Returns:
-        Its location; nothing is opened.
-
-    Raises:
-        SettingsError: For a URL of another kind, or one that cannot be read.
-    """
+    """Which database is meant."""
     if isinstance(location, Path) or "://" not in location:
         return _in_file(Path(location))
     try:
@@ -80,18 +70,9 @@ def _in_file(path: Path) -> Location:
 
 
 def prepare_file(file: Path, *, create: bool) -> None:
-    """Make the database's folder (0700) and file (0600) where they are missing.
-
-    A file that is there is not touched: closing a second descriptor of it would drop the locks
-    that SQLite holds on it in this process.
-
-    Args:
-        file: The database.
-        create: Whether it may be made.
-
-    Raises:
-        StoreError: When it is missing and may not be made, or cannot be.
-    """
+    """Make the database's folder (0700) and file (0600) where they are missing."""
+    # A file that is there is not touched: closing a second descriptor of it would drop the locks
+    # that SQLite holds on it in this process.
     if file.exists():
         return
     if not create:
@@ -111,18 +92,7 @@ def prepare_file(file: Path, *, create: bool) -> None:
 
 
 def open_engine(location: Location, *, patience_s: float) -> Engine:
-    """The engine of a database; nothing is connected yet.
-
-    Args:
-        location: Where it is.
-        patience_s: How long to wait for another process that is writing, in seconds.
-
-    Returns:
-        An engine whose errors never show what was stored.
-
-    Raises:
-        SettingsError: When the driver for PostgreSQL is not installed.
-    """
+    """The engine of a database; nothing is connected yet."""
     if location.file is not None:
         engine = create_engine(
             location.url, hide_parameters=True, connect_args={"timeout": patience_s}

@@ -30,22 +30,11 @@ class RunLocks(Protocol):
     """Who may add to a run."""
 
     def try_acquire(self, run_no: int) -> bool:
-        """Take a run if nobody has it; never waits.
-
-        Args:
-            run_no: Its number in the database.
-
-        Returns:
-            Whether the caller has it now.
-        """
+        """Take a run if nobody has it; never waits."""
         ...
 
     def release(self, run_no: int) -> None:
-        """Give a run back.
-
-        Args:
-            run_no: Its number.
-        """
+        """Give a run back."""
         ...
 
     def close(self) -> None:
@@ -58,9 +47,6 @@ class FileLocks:
 
     On Linux the locks belong to the open file, so that two stores in one process exclude each
     other as well; on other POSIX systems they belong to the process. On Windows there are none.
-
-    Args:
-        path: The lock file; made when a lock is first taken.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,11 +74,7 @@ class FileLocks:
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Hold the right to make or migrate the schema; other processes wait.
-
-        Yields:
-            Nothing.
-        """
+        """Hold the right to make or migrate the schema; other processes wait."""
         self._lock(_OPENING, take=True, wait=True)
         try:
             yield
@@ -124,11 +106,7 @@ class FileLocks:
 
 
 class ServerLocks:
-    """Runs held by advisory locks of a PostgreSQL session of their own.
-
-    Args:
-        engine: The database.
-    """
+    """Runs held by advisory locks of a PostgreSQL session of their own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -31,18 +31,7 @@ OLDEST = 1
 
 
 def schema_version(connection: Connection, name: str) -> int | None:
-    """The schema version a database has.
-
-    Args:
-        connection: The database.
-        name: The database, in words fit to be shown.
-
-    Returns:
-        Its version; None when there is nothing in it yet.
-
-    Raises:
-        StoreError: When it belongs to something else, or to a newer judgekit.
-    """
+    """The schema version a database has."""
     tables = set(inspect(connection).get_table_names())
     if schema.name not in tables:
         # A server's database may be shared with others, as long as no name is taken.
@@ -69,15 +58,7 @@ def schema_version(connection: Connection, name: str) -> int | None:
 
 
 def bring_up_to_date(connection: Connection, location: Location) -> None:
-    """Make or migrate the schema; to be called in a transaction, and to have none beside it.
-
-    Args:
-        connection: The database, in a transaction that writes.
-        location: Where it is; a file is copied before it is migrated.
-
-    Raises:
-        StoreError: When it belongs to something else or to a newer judgekit, or the copy fails.
-    """
+    """Make or migrate the schema; to be called in a transaction, and to have none beside it."""
     if connection.dialect.name == "postgresql":
         # Two processes that make the same tables at once would both fail.
         connection.execute(text("SELECT pg_advisory_xact_lock(7310320463178329443)"))
@@ -100,18 +81,7 @@ def bring_up_to_date(connection: Connection, location: Location) -> None:
 
 
 def copy_file(file: Path, found: int) -> Path:
-    """Copy a database beside itself before it is migrated.
-
-    Args:
-        file: The database.
-        found: Its schema version.
-
-    Returns:
-        The copy, `NAME.v1-<UTC time>`, mode 0600.
-
-    Raises:
-        StoreError: When it cannot be written.
-    """
+    """Copy a database beside itself before it is migrated."""
     when = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = file.with_name(f"{file.name}.v{found}-{when}")
     try:
@@ -143,10 +113,8 @@ def _note(connection: Connection, version: int) -> None:
 
 
 def _from_1_to_2(connection: Connection) -> None:
-    """A queue for people, and outputs found by the agent's own run.
-
-    A step is written in SQL of its time: the tables of `tables.py` go on changing.
-    """
+    """A queue for people, and outputs found by the agent's own run."""
+    # A step is written in SQL of its time: the tables of `tables.py` go on changing.
     connection.execute(text("ALTER TABLE outputs ADD COLUMN agent_run TEXT"))
     rows = connection.execute(text("SELECT no, json FROM outputs WHERE json LIKE '%\"run_id\"%'"))
     known = [

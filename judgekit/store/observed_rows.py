@@ -49,19 +49,7 @@ class Batch:
 
     @classmethod
     def of(cls, run_no: int, variants: Mapping[str, int], observed: Sequence[Observed]) -> Self:
-        """The rows of what was observed.
-
-        Args:
-            run_no: The run.
-            variants: Places of its variants by id.
-            observed: The observations.
-
-        Returns:
-            Their rows.
-
-        Raises:
-            StoreError: When something cannot be kept.
-        """
+        """The rows of what was observed."""
         batch = cls()
         for each in observed:
             batch._take(run_no, variants[each.key.variant], each)
@@ -158,16 +146,7 @@ class Batch:
 
 
 def output_row(key: Row, output: Output, at: str) -> Row:
-    """An output as a row.
-
-    Args:
-        key: The columns of its answer.
-        output: The output.
-        at: When it was produced.
-
-    Returns:
-        The row.
-    """
+    """An output as a row."""
     text = record_text(output)
     return {
         **key,
@@ -181,16 +160,7 @@ def output_row(key: Row, output: Output, at: str) -> Row:
 
 
 def said_row(key: Row, said: Judgment | JudgeFailure, at: str) -> Row:
-    """A judgment or a judge's failure as a row.
-
-    Args:
-        key: The columns of its answer.
-        said: What a judge said, or failed to say.
-        at: When.
-
-    Returns:
-        The row.
-    """
+    """A judgment or a judge's failure as a row."""
     row = {
         **key,
         "slot": slot_of(said.criterion, said.judge, said.repeat),

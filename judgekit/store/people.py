@@ -28,19 +28,7 @@ _PAGE = 500
 
 
 def find_answer(connection: Connection, run_no: int, key: ItemKey) -> NewRow:
-    """The columns that tell an answer from every other.
-
-    Args:
-        connection: The database.
-        run_no: The run.
-        key: The answer.
-
-    Returns:
-        Them.
-
-    Raises:
-        InputError: When the run has not begun that answer.
-    """
+    """The columns that tell an answer from every other."""
     query = (
         select(*(answers.c[name] for name in ANSWER))
         .join(
@@ -61,16 +49,7 @@ def find_answer(connection: Connection, run_no: int, key: ItemKey) -> NewRow:
 
 
 def ask(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
-    """Put items in the queue; those that are in it already stay as they are.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        items: What a person is to judge.
-
-    Raises:
-        InputError: When an item is of an answer that was not begun.
-    """
+    """Put items in the queue; those that are in it already stay as they are."""
     rows: list[NewRow] = [
         {
             **find_answer(connection, run_no, item.key),
@@ -91,16 +70,7 @@ def read_queue(
     *,
     open_only: bool,
 ) -> Iterator[HumanItem]:
-    """What waits for a person.
-
-    Args:
-        reading: Opens a transaction; one is held for each page, not for the whole.
-        run_no: Only of this run.
-        open_only: Whether what was judged already is left out.
-
-    Yields:
-        Items in the order of the runs and, within each, of its dataset.
-    """
+    """What waits for a person."""
     order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
     query = select(queue).order_by(*order).limit(_PAGE)
     if run_no is not None:
@@ -122,19 +92,7 @@ def read_queue(
 def answer(
     connection: Connection, run_no: int, item: HumanItem, judgment: Judgment, at: str
 ) -> None:
-    """Keep a person's judgment and close the item it answers.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        item: The item.
-        judgment: What the person said.
-        at: When.
-
-    Raises:
-        InputError: When the judgment is not a person's, or of another criterion.
-        StoreError: When the item is not in the queue, or was answered already.
-    """
+    """Keep a person's judgment and close the item it answers."""
     if judgment.source != "human" or judgment.criterion != item.criterion:
         raise InputError(
             f"a person is asked about {item.criterion!r}; this is a judgment of "
@@ -155,17 +113,7 @@ def answer(
 
 
 def withdraw(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
-    """Take a person's judgment back; it stays as history, and the item waits again.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        item: The item.
-        at: When.
-
-    Raises:
-        StoreError: When the item is not in the queue, or was not answered.
-    """
+    """Take a person's judgment back; it stays as history, and the item waits again."""
     row = _waiting(connection, run_no, item)
     if row.answered_at is None:
         raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")

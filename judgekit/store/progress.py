@@ -53,15 +53,7 @@ class Progress:
 def read_progress(
     reading: Callable[[], AbstractContextManager[Connection]], run_no: int
 ) -> Iterator[Progress]:
-    """How far each answer of a run has come that was begun.
-
-    Args:
-        reading: Opens a transaction; one is held for each page, not for the whole.
-        run_no: The run.
-
-    Yields:
-        Answers in the order of place, variant and repeat.
-    """
+    """How far each answer of a run has come that was begun."""
     query = _query(run_no)
     last = (-1, -1, -1)
     while True:
@@ -84,14 +76,7 @@ def read_progress(
 
 
 def after(last: tuple[int, int, int]) -> ColumnElement[bool]:
-    """The condition that an answer comes after another of its run.
-
-    Args:
-        last: Place, variant's place and repeat of the other.
-
-    Returns:
-        The condition.
-    """
+    """The condition that an answer comes after another of its run."""
     return tuple_(answers.c.place, answers.c.variant_no, answers.c.repeat) > tuple_(*last)
 
 
@@ -101,14 +86,7 @@ def in_order() -> tuple[ColumnElement[int], ...]:
 
 
 def of_answer(table: Table) -> ColumnElement[bool]:
-    """The condition that a row is a current observation of an answer.
-
-    Args:
-        table: Where the row is.
-
-    Returns:
-        The condition; `answers` is the answer's table.
-    """
+    """The condition that a row is a current observation of an answer."""
     same = [table.c[name] == answers.c[name] for name in ANSWER]
     return and_(table.c.superseded_at.is_(None), *same)
 

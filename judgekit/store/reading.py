@@ -45,18 +45,7 @@ class StoredRuns(Database):
     """Runs that are kept, to be read; see `Database` for how it is opened."""
 
     def run(self, name: str = LATEST) -> RunInfo:
-        """What a run set out to do and how it ended.
-
-        Args:
-            name: Its id, the beginning of just one id, `latest`, or `latest:SUITE`.
-
-        Returns:
-            The run.
-
-        Raises:
-            UnknownNameError: When there is none; lists near ones.
-            InputError: When several ids begin like this.
-        """
+        """What a run set out to do and how it ended."""
         with self.reading() as connection:
             return read_runs(connection, [find_run(connection, name)])[0]
 
@@ -67,16 +56,7 @@ class StoredRuns(Database):
         config_fingerprint: str | None = None,
         limit: int | None = None,
     ) -> list[RunInfo]:
-        """The runs, newest first.
-
-        Args:
-            suite: Only of this suite.
-            config_fingerprint: Only of just this suite with just these options.
-            limit: At most so many.
-
-        Returns:
-            The runs.
-        """
+        """The runs, newest first."""
         query = select(runs.c.no).order_by(*newest_first()).limit(limit)
         if suite is not None:
             query = query.where(runs.c.suite == lookup_text(suite))
@@ -86,17 +66,7 @@ class StoredRuns(Database):
             return read_runs(connection, list(connection.scalars(query)))
 
     def progress(self, run_id: str) -> Iterator[Progress]:
-        """How far each answer of a run has come that was begun.
-
-        Args:
-            run_id: The run's whole id.
-
-        Yields:
-            Answers in the order of place, variant and repeat.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-        """
+        """How far each answer of a run has come that was begun."""
         yield from read_progress(self.reading, self._number(run_id))
 
     def results(
@@ -108,38 +78,12 @@ class StoredRuns(Database):
         tag: str | None = None,
         failed_only: bool = False,
     ) -> Iterator[CaseResult]:
-        """Answers of a run with everything observed of them; memory does not grow with the run.
-
-        Args:
-            run_id: The run's whole id.
-            variant: Only of this variant.
-            case_id: Only of this case.
-            tag: Only of cases with this tag.
-            failed_only: Only where the variant or a judge failed; a low score is no failure.
-
-        Yields:
-            Answers that have an output, in the order of place, variant and repeat; judgments
-            within one in the order of criterion, judge and repeat.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-        """
+        """Answers of a run with everything observed of them; memory does not grow with the run."""
         wanted = Wanted(variant=variant, case_id=case_id, tag=tag, failed_only=failed_only)
         yield from self._results(run_id, wanted)
 
     def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
-        """One answer of a run with everything observed of it.
-
-        Args:
-            run_id: The run's whole id.
-            key: The answer.
-
-        Returns:
-            It; None when there is no output.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-        """
+        """One answer of a run with everything observed of it."""
         return next(self._results(run_id, one(key)), None)
 
     def spent_usd(
@@ -149,35 +93,12 @@ class StoredRuns(Database):
         is_owned: Callable[[str, Output], bool],
         only_replaced: bool = False,
     ) -> float:
-        """What everything observed of a run was paid, also what was replaced since.
-
-        Args:
-            run_id: The run's whole id.
-            is_owned: Whether an answer of a variant cost nothing in this run.
-            only_replaced: Whether only what was replaced counts.
-
-        Returns:
-            US dollars, as far as known.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-        """
+        """What everything observed of a run was paid, also what was replaced since."""
         number = self._number(run_id)
         return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
 
     def history(self, run_id: str, key: ItemKey) -> list[Earlier]:
-        """What was observed of an answer and is no longer current.
-
-        Args:
-            run_id: The run's whole id.
-            key: The answer.
-
-        Returns:
-            Outputs, judgments and failures whose place others took, oldest first.
-
-        Raises:
-            InputError: When there is no such run or answer.
-        """
+        """What was observed of an answer and is no longer current."""
         with self.reading() as connection:
             return read_history(connection, run_number(connection, run_id), key)
 
@@ -201,19 +122,7 @@ class StoredRuns(Database):
         tag: str | None = None,
         rubric: str | None = None,
     ) -> Iterator[Case]:
-        """Cases as they were, each content once; several wishes must all be met.
-
-        Args:
-            case_id: Of this id.
-            agent: Of this agent.
-            skill: Of this skill.
-            prompt_version: Of this version of the prompt.
-            tag: With this tag.
-            rubric: Judged by this rubric, by name or fingerprint: their own, or their run's.
-
-        Yields:
-            Cases.
-        """
+        """Cases as they were, each content once; several wishes must all be met."""
         wanted = {
             "case_id": case_id,
             "agent": agent,
@@ -244,23 +153,11 @@ class StoredRuns(Database):
     def judgments_of_criterion(
         self, criterion: str, *, rubric: str | None = None
     ) -> Iterator[JudgmentOf]:
-        """What judges said of a criterion in every run, oldest first.
-
-        Args:
-            criterion: Its name.
-            rubric: Only as a criterion of this rubric, by name or fingerprint.
-
-        Yields:
-            Judgments with their runs and answers.
-        """
+        """What judges said of a criterion in every run, oldest first."""
         yield from read_judgments(self.reading, criterion, rubric)
 
     def rubric(self, name: str) -> Rubric:
-        """A rubric as it was, by its fingerprint or name; by name, the last one.
-
-        Raises:
-            UnknownNameError: When none is kept; lists near ones.
-        """
+        """A rubric as it was, by its fingerprint or name; by name, the last one."""
         with self.reading() as connection:
             return find_rubric(connection, name)
 
@@ -270,27 +167,12 @@ class StoredRuns(Database):
             return rubrics_with_criterion(connection, criterion)
 
     def config(self, fingerprint: str) -> JsonObject:
-        """A suite as it was run; the runs of it are `runs(config_fingerprint=…)`.
-
-        Raises:
-            UnknownNameError: When no run has it.
-        """
+        """A suite as it was run; the runs of it are `runs(config_fingerprint=…)`."""
         with self.reading() as connection:
             return find_config(connection, fingerprint)
 
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
-        """What waits for a person's judgment.
-
-        Args:
-            run_id: Only of this run.
-            open_only: Whether what was judged already is left out.
-
-        Yields:
-            Items in the order of the runs and, within each, of its dataset.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-        """
+        """What waits for a person's judgment."""
         run_no = None if run_id is None else self._number(run_id)
         yield from read_queue(self.reading, run_no, open_only=open_only)
 

@@ -54,15 +54,7 @@ class JudgmentOf(NamedTuple):
 
 
 def runs_with_case(connection: Connection, case_id: str) -> list[int]:
-    """The runs that have a case of this id, newest first.
-
-    Args:
-        connection: The database.
-        case_id: The case.
-
-    Returns:
-        Their numbers.
-    """
+    """The runs that have a case of this id, newest first."""
     found = (
         select(answers.c.run_no)
         .join(cases)
@@ -73,29 +65,13 @@ def runs_with_case(connection: Connection, case_id: str) -> list[int]:
 
 
 def runs_with_variant(connection: Connection, variant: str) -> list[int]:
-    """The runs that have a variant of this id, newest first.
-
-    Args:
-        connection: The database.
-        variant: The variant.
-
-    Returns:
-        Their numbers.
-    """
+    """The runs that have a variant of this id, newest first."""
     found = select(variants.c.run_no).where(variants.c.variant == words_text(variant))
     return _numbers(connection, runs.c.no.in_(found))
 
 
 def runs_with_rubric(connection: Connection, rubric: str) -> list[int]:
-    """The runs judged by a rubric, as a whole or in some of their cases, newest first.
-
-    Args:
-        connection: The database.
-        rubric: Its name or fingerprint.
-
-    Returns:
-        Their numbers.
-    """
+    """The runs judged by a rubric, as a whole or in some of their cases, newest first."""
     keys = _rubric_keys(rubric)
     own = or_(cases.c.rubric_key.in_(keys), cases.c.rubric_name == lookup_text(rubric))
     of_cases = select(answers.c.run_no).join(cases).where(own).distinct()
@@ -103,15 +79,7 @@ def runs_with_rubric(connection: Connection, rubric: str) -> list[int]:
 
 
 def runs_with_agent_run(connection: Connection, agent_run: str) -> list[int]:
-    """The runs that have an output of this run of an agent, newest first.
-
-    Args:
-        connection: The database.
-        agent_run: The agent's own run.
-
-    Returns:
-        Their numbers.
-    """
+    """The runs that have an output of this run of an agent, newest first."""
     found = select(outputs.c.run_no).where(outputs.c.agent_run == lookup_text(agent_run))
     return _numbers(connection, runs.c.no.in_(found.where(outputs.c.superseded_at.is_(None))))
 
@@ -119,16 +87,7 @@ def runs_with_agent_run(connection: Connection, agent_run: str) -> list[int]:
 def read_cases(
     reading: Callable[[], AbstractContextManager[Connection]], wanted: Mapping[str, str | None]
 ) -> Iterator[Case]:
-    """Cases as they were, each content once.
-
-    Args:
-        reading: Opens a transaction; one is held for each page.
-        wanted: What they must have, by `case_id`, `agent`, `skill`, `prompt_version`, `tag` and
-            `rubric`; None asks for nothing.
-
-    Yields:
-        Cases, in the order of their content keys.
-    """
+    """Cases as they were, each content once."""
     conditions = [_case_has(what, text) for what, text in wanted.items() if text is not None]
     query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
     last = ""
@@ -145,16 +104,7 @@ def read_cases(
 def read_judgments(
     reading: Callable[[], AbstractContextManager[Connection]], criterion: str, rubric: str | None
 ) -> Iterator[JudgmentOf]:
-    """What judges said of a criterion, in every run.
-
-    Args:
-        reading: Opens a transaction; one is held for each page.
-        criterion: Name of the criterion.
-        rubric: Only where it is of this rubric: its name or fingerprint.
-
-    Yields:
-        Current judgments, oldest first.
-    """
+    """What judges said of a criterion, in every run."""
     query = _of_criterion(criterion, rubric)
     last = 0
     while True:
@@ -169,18 +119,7 @@ def read_judgments(
 
 
 def find_rubric(connection: Connection, name: str) -> Rubric:
-    """A rubric as it was.
-
-    Args:
-        connection: The database.
-        name: Its fingerprint, or its name, which means the last one of that name.
-
-    Returns:
-        The rubric.
-
-    Raises:
-        UnknownNameError: When none is kept.
-    """
+    """A rubric as it was."""
     query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
     text = connection.scalar(query.order_by(rubrics.c.first_seen_at.desc()).limit(1))
     if text is None:
@@ -190,15 +129,7 @@ def find_rubric(connection: Connection, name: str) -> Rubric:
 
 
 def rubrics_with_criterion(connection: Connection, criterion: str) -> list[Rubric]:
-    """The rubrics that have a criterion of this name, oldest first.
-
-    Args:
-        connection: The database.
-        criterion: Its name.
-
-    Returns:
-        The rubrics as they were.
-    """
+    """The rubrics that have a criterion of this name, oldest first."""
     found = select(criteria.c.rubric_key).where(criteria.c.name == lookup_text(criterion))
     query = select(rubrics.c.json).where(rubrics.c.key.in_(found))
     order = query.order_by(rubrics.c.first_seen_at, rubrics.c.key)
@@ -206,18 +137,7 @@ def rubrics_with_criterion(connection: Connection, criterion: str) -> list[Rubri
 
 
 def find_config(connection: Connection, fingerprint: str) -> JsonObject:
-    """A suite as it was run.
-
-    Args:
-        connection: The database.
-        fingerprint: As a run gives it.
-
-    Returns:
-        The suite with its options.
-
-    Raises:
-        UnknownNameError: When no run has it.
-    """
+    """A suite as it was run."""
     query = (
         select(configs.c.json)
         .join(runs)

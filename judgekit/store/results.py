@@ -69,14 +69,7 @@ class Wanted:
 
 
 def one(key: ItemKey) -> Wanted:
-    """The wish for one answer.
-
-    Args:
-        key: The answer.
-
-    Returns:
-        What to ask for.
-    """
+    """The wish for one answer."""
     return Wanted(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
 
 
@@ -86,20 +79,7 @@ def read_results(
     run: RunInfo,
     wanted: Wanted,
 ) -> Iterator[CaseResult]:
-    """Answers of a run with everything observed of them.
-
-    Args:
-        reading: Opens a transaction; one is held for each page, not for the whole.
-        run_no: The run's number.
-        run: The run.
-        wanted: Which answers.
-
-    Yields:
-        Answers that have an output, in the order of place, variant and repeat.
-
-    Raises:
-        StoreError: When something kept cannot be read.
-    """
+    """Answers of a run with everything observed of them."""
     query = _query(run_no, wanted)
     order = _Order(run)
     last = (-1, -1, -1)

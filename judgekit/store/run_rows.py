@@ -45,18 +45,7 @@ _MOST_NAMED = 10
 
 
 def begin_run(connection: Connection, run: RunInfo) -> int:
-    """Keep what a run sets out to do.
-
-    Args:
-        connection: A transaction that writes.
-        run: The run.
-
-    Returns:
-        Its number.
-
-    Raises:
-        StoreError: When a run of that id was begun already.
-    """
+    """Keep what a run sets out to do."""
     at = time_text(run.started_at)
     if connection.scalar(select(runs.c.no).where(runs.c.id == name_text("run id", run.id))):
         raise StoreError(
@@ -85,15 +74,7 @@ def begin_run(connection: Connection, run: RunInfo) -> int:
 def end_run(
     connection: Connection, run_no: int, status: RunStatus, reason: str | None, at: datetime | None
 ) -> None:
-    """Keep how a run ended, or that it goes on.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        status: How it ended, or `running`.
-        reason: Why it is not complete.
-        at: When; None while it runs.
-    """
+    """Keep how a run ended, or that it goes on."""
     row = _ending(status, reason, at) | (_holder() if status == "running" else {})
     connection.execute(update(runs).where(runs.c.no == run_no).values(row))
 
@@ -101,13 +82,7 @@ def end_run(
 def keep_variants(
     connection: Connection, run_no: int, found: Iterable[tuple[int, Variant]]
 ) -> None:
-    """Keep variants of a run with their places in its order.
-
-    Args:
-        connection: A transaction that writes.
-        run_no: The run.
-        found: Places, from 0, and variants.
-    """
+    """Keep variants of a run with their places in its order."""
     rows: list[Row] = [
         {
             "run_no": run_no,
@@ -121,32 +96,13 @@ def keep_variants(
 
 
 def variant_numbers(connection: Connection, run_no: int) -> dict[str, int]:
-    """The variants of a run.
-
-    Args:
-        connection: The database.
-        run_no: The run.
-
-    Returns:
-        Their places in the run's order, by id.
-    """
+    """The variants of a run."""
     query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == run_no)
     return {row.variant: row.no for row in connection.execute(query.order_by(variants.c.no))}
 
 
 def run_number(connection: Connection, run_id: str) -> int:
-    """The number of a run.
-
-    Args:
-        connection: The database.
-        run_id: Its whole id.
-
-    Returns:
-        Its number.
-
-    Raises:
-        UnknownNameError: When there is none.
-    """
+    """The number of a run."""
     number = connection.scalar(select(runs.c.no).where(runs.c.id == words_text(run_id)))
     if number is None:
         raise unknown_run(connection, run_id)
@@ -154,19 +110,7 @@ def run_number(connection: Connection, run_id: str) -> int:
 
 
 def find_run(connection: Connection, name: str) -> int:
-    """The number of the run that a person means.
-
-    Args:
-        connection: The database.
-        name: An id, the beginning of just one id, `latest`, or `latest:SUITE`.
-
-    Returns:
-        Its number.
-
-    Raises:
-        UnknownNameError: When there is none; lists near ones.
-        InputError: When several ids begin like this.
-    """
+    """The number of the run that a person means."""
     exact = connection.scalar(select(runs.c.no).where(runs.c.id == words_text(name)))
     if exact is not None:
         return int(exact)
@@ -178,15 +122,7 @@ def find_run(connection: Connection, name: str) -> int:
 
 
 def unknown_run(connection: Connection, name: str) -> UnknownNameError:
-    """The error for a run that is not there.
-
-    Args:
-        connection: The database.
-        name: What was given.
-
-    Returns:
-        The error; it names near runs, else the last ones.
-    """
+    """The error for a run that is not there."""
     known = list(connection.scalars(select(runs.c.id).order_by(*newest_first())))
     near = difflib.get_close_matches(name, known, n=3)
     error = UnknownNameError("run", name, near or known[:_MOST_NAMED])
@@ -201,15 +137,7 @@ def newest_first() -> tuple[ColumnElement[object], ...]:
 
 
 def read_runs(connection: Connection, numbers: Iterable[int]) -> list[RunInfo]:
-    """What runs set out to do and how they ended.
-
-    Args:
-        connection: The database.
-        numbers: The runs.
-
-    Returns:
-        Them, in the same order.
-    """
+    """What runs set out to do and how they ended."""
     return [_read_run(connection, number) for number in numbers]
 
 
@@ -231,15 +159,7 @@ def _read_run(connection: Connection, run_no: int) -> RunInfo:
 
 
 def holder(connection: Connection, run_no: int) -> str:
-    """Who ran a run last, in words.
-
-    Args:
-        connection: The database.
-        run_no: The run.
-
-    Returns:
-        Its process and host.
-    """
+    """Who ran a run last, in words."""
     row = connection.execute(select(runs.c.pid, runs.c.host).where(runs.c.no == run_no)).one()
     here = "" if row.host == socket.gethostname() else f" on {row.host}"
     return f"process {row.pid}{here}"

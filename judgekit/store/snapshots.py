@@ -28,16 +28,7 @@ Row = dict[str, object]
 
 
 def insert_new(connection: Connection, table: Table, rows: Iterable[Row]) -> int:
-    """Store the rows that are not there yet, told by any unique key of the table.
-
-    Args:
-        connection: A transaction that writes.
-        table: Where to.
-        rows: Whole rows.
-
-    Returns:
-        How many were not there.
-    """
+    """Store the rows that are not there yet, told by any unique key of the table."""
     rows = list(rows)
     if not rows:
         return 0
@@ -56,18 +47,7 @@ def _insert(table: Table, dialect: str) -> Insert:
 
 
 def keep_config(connection: Connection, config: JsonObject) -> str:
-    """Keep a suite as it is run.
-
-    Args:
-        connection: A transaction that writes.
-        config: The suite with its options.
-
-    Returns:
-        Its key.
-
-    Raises:
-        StoreError: When it is not JSON.
-    """
+    """Keep a suite as it is run."""
     try:
         text = canonical_json(config)
     except (TypeError, ValueError) as error:
@@ -78,16 +58,7 @@ def keep_config(connection: Connection, config: JsonObject) -> str:
 
 
 def keep_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
-    """Keep a rubric and its criteria as they are.
-
-    Args:
-        connection: A transaction that writes.
-        rubric: The rubric.
-        at: When it is first seen.
-
-    Returns:
-        Its key.
-    """
+    """Keep a rubric and its criteria as they are."""
     text = record_text(rubric)
     key = content_key(text)
     row: Row = {
@@ -115,12 +86,7 @@ def keep_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
 
 
 def keep_cases(connection: Connection, found: Mapping[str, tuple[Case, str, str]]) -> None:
-    """Keep cases as they are.
-
-    Args:
-        connection: A transaction that writes.
-        found: Case, its text and when it is first seen, by the text's key.
-    """
+    """Keep cases as they are."""
     # In one order everywhere: two runs that store the same cases never wait for each other
     # in a circle.
     ordered = sorted(found.items())
@@ -151,15 +117,7 @@ def _case_row(connection: Connection, key: str, case: Case, text: str, at: str) 
 
 
 def read_rubric(connection: Connection, key: str | None) -> Rubric | None:
-    """The rubric of a key.
-
-    Args:
-        connection: The database.
-        key: What `keep_rubric` returned, or None.
-
-    Returns:
-        The rubric, or None.
-    """
+    """The rubric of a key."""
     if key is None:
         return None
     text = connection.scalar(select(rubrics.c.json).where(rubrics.c.key == key))

@@ -29,20 +29,7 @@ def spent_usd(
     *,
     only_replaced: bool = False,
 ) -> float:
-    """What everything observed of a run was paid.
-
-    Args:
-        reading: Opens a transaction; one is held for each page, not for the whole.
-        run_no: The run.
-        is_owned: Whether an answer of a variant cost nothing in this run.
-        only_replaced: Whether only what is no longer current counts.
-
-    Returns:
-        US dollars, as far as known; what was replaced since had to be paid as well.
-
-    Raises:
-        StoreError: When something kept cannot be read.
-    """
+    """What everything observed of a run was paid."""
     with reading() as connection:
         judged = [
             _sum(connection, table, _of_run(table, run_no, only_replaced=only_replaced))

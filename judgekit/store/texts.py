@@ -29,20 +29,8 @@ _PLAIN = frozenset({str, bool, type(None), datetime})
 
 
 def record_text(record: Record) -> str:
-    """A record as JSON text from which `read_record` makes the same record.
-
-    A NUL stands in it as an escape, which both databases keep. So does a lone surrogate.
-
-    Args:
-        record: Any record.
-
-    Returns:
-        JSON text that can be encoded as UTF-8.
-
-    Raises:
-        StoreError: When it holds NaN, an infinity, an integer too large to be read again, or
-            something that is not JSON; names the field.
-    """
+    """A record as JSON text from which `read_record` makes the same record."""
+    # A NUL stands in it as an escape, which both databases keep. So does a lone surrogate.
     if not _is_sound(record):
         raise StoreError(_fault(record, type(record).__name__))
     exclude_none = _leaves_out_none(record)
@@ -55,18 +43,7 @@ def record_text(record: Record) -> str:
 
 
 def read_record(kind: type[_RecordT], text: str) -> _RecordT:
-    """The record whose text this is.
-
-    Args:
-        kind: Its class.
-        text: What `record_text` made of it.
-
-    Returns:
-        The record.
-
-    Raises:
-        StoreError: When the text is none of this class.
-    """
+    """The record whose text this is."""
     try:
         return kind.model_validate_json(text)
     except ValidationError:
@@ -75,45 +52,18 @@ def read_record(kind: type[_RecordT], text: str) -> _RecordT:
 
 
 def content_key(text: str) -> str:
-    """The name of a content-addressed text.
-
-    Args:
-        text: What `record_text` made of a record.
-
-    Returns:
-        32 hex digits: enough to tell any texts apart, and half as many pages to write.
-    """
+    """The name of a content-addressed text."""
     return text_fingerprint(text)[:32]
 
 
 @lru_cache(maxsize=4096)
 def slot_of(criterion: str, judge: str, repeat: int) -> str:
-    """What tells one question to a judge about an answer from every other.
-
-    Args:
-        criterion: Name of the criterion.
-        judge: Who was asked.
-        repeat: Which time, from 0.
-
-    Returns:
-        32 hex digits.
-    """
+    """What tells one question to a judge about an answer from every other."""
     return fingerprint([criterion, judge, repeat])[:32]
 
 
 def name_text(what: str, name: str) -> str:
-    """A name that tells things apart, as it stands.
-
-    Args:
-        what: What it names, for the message ("case id").
-        name: The name.
-
-    Returns:
-        The same name.
-
-    Raises:
-        StoreError: When no database column or index can hold it.
-    """
+    """A name that tells things apart, as it stands."""
     if "\x00" in name or not _is_encodable(name):
         raise StoreError(
             f"the {what} {name[:80]!r} holds a character that no database keeps",
@@ -128,59 +78,27 @@ def name_text(what: str, name: str) -> str:
 
 
 def lookup_text(text: str) -> str:
-    """A text as it stands in a column one searches; the record itself keeps it as it was.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The same text, or, where a database could not hold or index it, its beginning and its
-        fingerprint; different texts stay different.
-    """
+    """A text as it stands in a column one searches; the record itself keeps it as it was."""
     if len(text) <= _LONGEST_LOOKUP and "\x00" not in text and _is_encodable(text):
         return text
     return f"{words_text(text[:160])}…{text_fingerprint(text)[:32]}"
 
 
 def words_text(text: str) -> str:
-    """Words for people, without the characters that no database column holds.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The text with U+FFFD for each NUL and each half of a surrogate pair.
-    """
+    """Words for people, without the characters that no database column holds."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\x00", "\ufffd")
 
 
 def time_text(at: datetime) -> str:
-    """A moment as text that sorts by time.
-
-    Args:
-        at: A moment with its zone.
-
-    Returns:
-        ISO 8601, UTC, with microseconds.
-
-    Raises:
-        StoreError: When it has no zone.
-    """
+    """A moment as text that sorts by time."""
     if at.tzinfo is None:
         raise StoreError(f"the time {at.isoformat()} has no zone", hint="give it in UTC")
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def read_time(text: str | None) -> datetime | None:
-    """The moment whose text this is.
-
-    Args:
-        text: What `time_text` made, or None.
-
-    Returns:
-        The moment in UTC, or None.
-    """
+    """The moment whose text this is."""
     return None if text is None else datetime.fromisoformat(text)
 
 

@@ -29,19 +29,7 @@ _SHOWN_STDERR = 500
 
 
 class CommandTarget:
-    """Begins the program anew for each case.
-
-    Args:
-        variant: The variant's name.
-        command: The program and its arguments.
-        folder: The folder it runs in.
-        environment: Its whole environment.
-        limits: What it may use.
-        secrets: Values that must not stand in an error.
-
-    Raises:
-        SettingsError: When there is no such program or folder.
-    """
+    """Begins the program anew for each case."""
 
     def __init__(
         self,
@@ -66,15 +54,7 @@ class CommandTarget:
         self._secrets = tuple(secrets)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Run the program for one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered; it is written to stdin with `repeat` beside its fields.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the program gave none.
-        """
+        """Run the program for one case; see `Target.answer`."""
         asked = Asked(case, self.id, self._secrets)
         stdin = asked_as_json(case, repeat)
         limits = replace(self._limits, timeout_s=time_allowed(case, self._limits.timeout_s))

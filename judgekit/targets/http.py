@@ -34,20 +34,7 @@ _SHOWN_BYTES = 200
 
 
 class HttpTarget:
-    """Sends each case once; an answer is never asked for again by itself.
-
-    Args:
-        variant: The variant's name.
-        url: Where the case is sent.
-        method: How.
-        headers: Headers to send, with their values filled in.
-        timeout_s: Seconds one answer may take.
-        connect_s: Seconds to wait for a connection.
-        secrets: Values that must not stand in an error.
-
-    Raises:
-        SettingsError: When the address is none, or a header cannot be sent.
-    """
+    """Sends each case once; an answer is never asked for again by itself."""
 
     def __init__(
         self,
@@ -72,15 +59,7 @@ class HttpTarget:
         self._sessions: dict[asyncio.AbstractEventLoop, _Session] = {}
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Send one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered; it is sent with `repeat` beside its fields.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the endpoint gave none.
-        """
+        """Send one case; see `Target.answer`."""
         asked = Asked(case, self.id, self._secrets)
         body = asked_as_json(case, repeat)
         session = await self._session()
@@ -166,11 +145,9 @@ class _Session:
         self._scope = _closing(self.client)
 
     async def open(self) -> None:
-        """Have the loop close the connections before it ends.
-
-        A loop closes the async generators that were started in it, so an open one is a hook for
-        what must be closed inside it.
-        """
+        """Have the loop close the connections before it ends."""
+        # A loop closes the async generators that were started in it, so an open one is a hook for
+        # what must be closed inside it.
         await anext(self._scope)
 
     async def aclose(self) -> None:

@@ -33,27 +33,7 @@ def open_target(
     environment: Mapping[str, str],
     default_timeout_s: float,
 ) -> Target:
-    """What answers for a variant; checked as far as it can be without asking it.
-
-    Args:
-        settings: The variant, with one prompt, one model and one value of each parameter (see
-            `expand_variants`).
-        suite: Its suite, whose folder paths are relative to, and whose environment variables a
-            command gets.
-        connect_model: Opens the way to the variant's model; the caller closes its cache.
-        template_folders: Folders to look prompt templates up in.
-        environment: judgekit's own environment: what `${NAME}` in headers and in a command's
-            variables is looked up in, and what a command gets scrubbed.
-        default_timeout_s: Seconds one answer may take where neither the case nor the variant
-            says so.
-
-    Returns:
-        The target.
-
-    Raises:
-        InputError: When the variant cannot work: a file, template, program, function or
-            environment variable is not there or unsound.
-    """
+    """What answers for a variant; checked as far as it can be without asking it."""
     timeout_s = settings.timeout_s or default_timeout_s
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))

@@ -21,11 +21,6 @@ class OwnLoop:
 
     Where one of them blocks the loop, those that were not begun yet, and all that come later, get
     a new loop in another thread; those beside it wait with it, each until its own deadline.
-
-    Args:
-        grace_s: How long a loop may take to begin a call before it is taken to be blocked, in
-            seconds.
-        patience_s: How long its end is waited for, in seconds.
     """
 
     def __init__(self, *, grace_s: float, patience_s: float = _PATIENCE_S) -> None:
@@ -35,17 +30,7 @@ class OwnLoop:
         self._blocked: list[_Served] = []
 
     async def run(self, begin: Begin) -> object:
-        """Run a coroutine there, and wait for it here.
-
-        Args:
-            begin: Makes it; called in the thread of the loop.
-
-        Returns:
-            What it returned.
-
-        Raises:
-            BaseException: Whatever it raised; what would end a loop, as a RuntimeError.
-        """
+        """Run a coroutine there, and wait for it here."""
         while True:
             served = self._served = self._served or _Served()
             call = _Call(begin)
@@ -165,14 +150,7 @@ async def _cancelled_all() -> None:
 
 
 def settable(error: BaseException) -> BaseException:
-    """An exception that a future takes, and that does not end the whole program.
-
-    Args:
-        error: What a stranger's function raised.
-
-    Returns:
-        It, or a RuntimeError that names it.
-    """
+    """An exception that a future takes, and that does not end the whole program."""
     if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
         return error
     told = f"the function raised {type(error).__name__}"

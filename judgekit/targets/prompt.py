@@ -37,15 +37,6 @@ class TargetPrompt:
     reference or how the case is judged. What is not a text prints as JSON. `variables` is the
     input where that is an object, else the `variables` in the metadata. Nothing in a case is ever
     taken for template code.
-
-    Args:
-        name: The template's file, absolute or relative to `folder`; or else a template's name.
-        folder: The folder of the suite.
-        template_folders: Folders of templates and of what they include.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-        TemplateError: When it is unsound.
     """
 
     def __init__(
@@ -67,17 +58,7 @@ class TargetPrompt:
             )
 
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
-        """The messages for one case.
-
-        Args:
-            case: What is to be answered.
-
-        Returns:
-            Chat messages: a system message where the template has one, and the user's.
-
-        Raises:
-            TemplateError: When the template names what the case has not.
-        """
+        """The messages for one case."""
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
@@ -92,14 +73,7 @@ class TargetPrompt:
 
 
 class PromptTarget:
-    """Sends a rendered prompt to a model.
-
-    Args:
-        variant: The variant's name.
-        prompt: The prompt under test.
-        connection: The way to the model; who opened it closes its cache.
-        parameters: Sampling parameters of every request.
-    """
+    """Sends a rendered prompt to a model."""
 
     def __init__(
         self,
@@ -115,18 +89,7 @@ class PromptTarget:
         self._parameters = parameters or {}
 
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
-        """What is sent for one case.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The request; its key is the cache's.
-
-        Raises:
-            TemplateError: When the template names what the case has not.
-        """
+        """What is sent for one case."""
         return ModelRequest(
             model=self._connection.name,
             messages=self._prompt.messages(case),
@@ -136,23 +99,7 @@ class PromptTarget:
         )
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Ask the model about one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the template does not fit the case or the model
-            gave no answer. `usage.cost_usd` is what it cost when it was made; whether it was
-            paid for now, `metadata.cached` says.
-
-        Raises:
-            BudgetExceededError: When the money is spent; nothing was asked.
-            FrozenCacheError: When the cache is frozen and has no reply; nothing was asked.
-            StoreError: When a reply that was paid for cannot be kept.
-            InputError: When the model cannot be set up at all.
-        """
+        """Ask the model about one case; see `Target.answer`."""
         asked = Asked(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
@@ -172,15 +119,7 @@ class PromptTarget:
 
 
 def case_data(case: Case) -> dict[str, JsonValue]:
-    """What a prompt under test may show of a case.
-
-    Args:
-        case: What is to be answered.
-
-    Returns:
-        `input`, `context`, `metadata`, `variables` and `case`; lists and objects in it print as
-        JSON.
-    """
+    """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
         "input": _printable(case.input),

@@ -45,17 +45,6 @@ class PythonTarget:
     A function that is not async runs in a thread of its own; all calls of one that is run in one
     event loop in a thread beside the run's, so that they may share their clients. One that hangs
     cannot be killed: its thread is left behind after the timeout, and the run goes on.
-
-    Args:
-        variant: The variant's name.
-        function: `module:name`.
-        folder: The folder its module is looked for in first; on `sys.path` only while the module
-            is imported.
-        timeout_s: Seconds one answer may take.
-
-    Raises:
-        SettingsError: When the module cannot be imported, or the name is no function.
-        UnknownNameError: When the module has no such name.
     """
 
     def __init__(self, variant: str, function: str, *, folder: Path, timeout_s: float) -> None:
@@ -68,15 +57,7 @@ class PythonTarget:
         self._loop = OwnLoop(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Call the function with one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the function raised, hung or returned no output.
-        """
+        """Call the function with one case; see `Target.answer`."""
         asked = Asked(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
         deadline = asyncio.timeout(time_allowed(case, self._timeout_s))
@@ -183,11 +164,9 @@ def _takes(function: Callable[..., object], name: str) -> bool:
 
 
 async def _in_thread(call: Callable[[], object]) -> object:
-    """The result of a call made in a thread of its own.
-
-    A thread of an executor would hold up the end of the loop, and of the program, where the call
-    hangs; this one is given up.
-    """
+    """The result of a call made in a thread of its own."""
+    # A thread of an executor would hold up the end of the loop, and of the program, where the call
+    # hangs; this one is given up.
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
     context = contextvars.copy_context()

@@ -31,14 +31,6 @@ class RecordedTarget:
 
     An output's duration is what its row says; none is taken from reading it. Rows that name no
     variant are this one's; rows that name another are left out.
-
-    Args:
-        variant: The variant's name.
-        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet. All of it is read and
-            checked at once.
-
-    Raises:
-        DatasetError: At the first unsound row, and when no row is this variant's.
     """
 
     def __init__(self, variant: str, path: Path | str) -> None:
@@ -64,15 +56,7 @@ class RecordedTarget:
         return [*self._places, *self._outputs]
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Read one row; see `Target.answer`.
-
-        Args:
-            case: What was answered.
-            repeat: Which of its rows, from 0.
-
-        Returns:
-            The output as it was recorded; one with an error where there is no such row.
-        """
+        """Read one row; see `Target.answer`."""
         asked = Asked(case, self.id)
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())

@@ -51,15 +51,7 @@ class Asked:
         return round((time.perf_counter() - self.begun_s) * 1000, 3)
 
     def failed(self, kind: TargetErrorKind, message: str) -> Output:
-        """The output of a system that gave none.
-
-        Args:
-            kind: What kind of error it was.
-            message: What happened; secrets are taken out of it.
-
-        Returns:
-            An output with the error.
-        """
+        """The output of a system that gave none."""
         told = redact(message, secrets=self.secrets)
         if len(told) > _LONGEST_ERROR:
             told = f"{told[:_LONGEST_ERROR]}…"
@@ -72,28 +64,13 @@ class Asked:
         )
 
     def said(self, text: str) -> Output:
-        """The output of a system that answered with a text.
-
-        Args:
-            text: What it said.
-
-        Returns:
-            The output.
-        """
+        """The output of a system that answered with a text."""
         return Output(
             text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
         )
 
     def read_bytes(self, raw: bytes, *, source: str) -> Output:
-        """What a system wrote, as its output.
-
-        Args:
-            raw: A JSON object in UTF-8.
-            source: What it was written to, for the message.
-
-        Returns:
-            The output; one with an error where it cannot be read.
-        """
+        """What a system wrote, as its output."""
         try:
             text = decode(raw, path=Path(source))
             value, is_repaired = parse_json(text.strip(), path=Path(source))
@@ -106,30 +83,14 @@ class Asked:
         return self.read_object(value, is_repaired=is_repaired)
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
-        """A plain text a system sent, as its output.
-
-        Args:
-            raw: The text.
-            charset: How it is encoded.
-
-        Returns:
-            The output; one with an error where the bytes are not in that encoding.
-        """
+        """A plain text a system sent, as its output."""
         try:
             return self.said(raw.decode(charset))
         except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 
     def read_object(self, fields: Mapping[str, JsonValue], *, is_repaired: bool = False) -> Output:
-        """What a system returned, as its output.
-
-        Args:
-            fields: As a row of an outputs file: `text`, `data`, `usage`, `trace`, `error`, ….
-            is_repaired: Whether lone surrogates in it were replaced.
-
-        Returns:
-            The output; one with an error where the fields are unsound.
-        """
+        """What a system returned, as its output."""
         whole = {**fields, "case_id": self.case.id, "variant": self.variant}
         read = read_output(whole, is_repaired=is_repaired)
         if isinstance(read, list):
@@ -138,15 +99,7 @@ class Asked:
         return self.finished(read[0])
 
     def finished(self, output: Output) -> Output:
-        """An output with what is known of its making.
-
-        Args:
-            output: What was returned.
-
-        Returns:
-            The output with its case and variant, its duration where it does not say so itself,
-            and a kind of error where it says that there was one.
-        """
+        """An output with what is known of its making."""
         known: dict[str, object] = {"case_id": self.case.id, "variant": self.variant}
         if output.duration_ms is None:
             known["duration_ms"] = self.duration_ms
@@ -156,30 +109,13 @@ class Asked:
 
 
 def asked_as_json(case: Case, repeat: int) -> bytes:
-    """A case as it is sent to a system under test.
-
-    Args:
-        case: The case.
-        repeat: Which time it is answered, from 0.
-
-    Returns:
-        A JSON object with the case's fields and `repeat`, in UTF-8; half a surrogate pair, which
-        UTF-8 has no bytes for, is written as its escape.
-    """
+    """A case as it is sent to a system under test."""
     whole = {**case.to_json(), "repeat": repeat}
     return json.dumps(whole, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def time_allowed(case: Case, timeout_s: float) -> float:
-    """How long a system may take for a case.
-
-    Args:
-        case: The case; what it says itself comes first.
-        timeout_s: What the variant or the run says, in seconds.
-
-    Returns:
-        Seconds.
-    """
+    """How long a system may take for a case."""
     own = None if case.evaluation is None else case.evaluation.timeout_s
     return timeout_s if own is None else own
 

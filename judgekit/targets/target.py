@@ -19,20 +19,7 @@ class Target(Protocol):
         ...
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Answer one case.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; where the system under test failed, one with `error` and `error_kind`.
-
-        Raises:
-            BudgetExceededError: When the money for it is spent; nothing was asked.
-            FrozenCacheError: When the cache is frozen and has no reply; nothing was asked.
-            StoreError: When a reply that was paid for cannot be kept.
-        """
+        """Answer one case."""
         ...
 
     async def aclose(self) -> None:

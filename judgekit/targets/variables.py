@@ -49,19 +49,7 @@ def filled(text: str, environment: Mapping[str, str], *, where: str) -> str:
 def filled_all(
     texts: Mapping[str, str], environment: Mapping[str, str], *, where: str
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Texts with the values of the variables they name, and what of them must not be shown.
-
-    Args:
-        texts: Texts by name.
-        environment: The variables there are.
-        where: What the texts are, in the singular, for messages.
-
-    Returns:
-        The filled texts, and the values of those that named a variable.
-
-    Raises:
-        SettingsError: When a variable is not set.
-    """
+    """Texts with the values of the variables they name, and what of them must not be shown."""
     done = {
         name: filled(text, environment, where=f"{where} {name!r}") for name, text in texts.items()
     }

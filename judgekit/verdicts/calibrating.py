@@ -35,21 +35,10 @@ _ASKED = {
 def hold(
     calibration: Calibration, rubric: Rubric, asked: Judging, *, path: str | None = None
 ) -> CalibrationInUse:
-    """Whether a calibration holds for a rubric and a judge as they are now.
-
-    Another judge, template, parameter, number of repeats or way to combine leaves no map. An
-    edited criterion loses its own; in a call that asks all criteria, every criterion does.
-    Weights, thresholds and what the judge never sees do not matter.
-
-    Args:
-        calibration: The maps.
-        rubric: The rubric as it is asked now.
-        asked: Who judges now, and how.
-        path: The file of the maps.
-
-    Returns:
-        The state, in words that name what was changed, and the criteria whose maps apply.
-    """
+    """Whether a calibration holds for a rubric and a judge as they are now."""
+    # Another judge, template, parameter, number of repeats or way to combine leaves no map. An
+    # edited criterion loses its own; in a call that asks all criteria, every criterion does.
+    # Weights, thresholds and what the judge never sees do not matter.
     changed = list(_of_judges(calibration.asked, asked))
     edited = list(_of_criteria(calibration, rubric))
     known = {m.criterion.name for m in calibration.maps}
@@ -187,14 +176,7 @@ def _words(calibration: Calibration) -> str:
 
 
 def measured_words(found: Measured) -> str:
-    """A number with its interval.
-
-    Args:
-        found: The number.
-
-    Returns:
-        For example `0.71 [0.60, 0.81]`; `undefined` where there is none.
-    """
+    """A number with its interval."""
     if found.value is None:
         return "undefined"
     if found.low is None or found.high is None:

@@ -100,16 +100,7 @@ _NOTHING = Combined(None, 0, 1)
 
 
 def is_panel(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: Panel) -> bool:
-    """Whether there is more than one judge, so that something is to be combined.
-
-    Args:
-        judgments: Usable answers.
-        failures: Answers that were not usable.
-        panel: The judges that were to be asked.
-
-    Returns:
-        True when two judges or more were named or heard.
-    """
+    """Whether there is more than one judge, so that something is to be combined."""
     if len(panel.judges) >= _TWO:
         return True
     names = {judgment.judge for judgment in judgments}
@@ -120,18 +111,8 @@ def is_panel(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], pa
 def seats_of(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: Panel
 ) -> list[Seat]:
-    """The judges in the order they are asked: those the panel names, then all others heard.
-
-    A person's judgments bear the person's name; where the panel names `human`, they are its.
-
-    Args:
-        judgments: Usable answers.
-        failures: Answers that were not usable.
-        panel: The judges that were to be asked.
-
-    Returns:
-        One seat a judge, those of the panel that were not heard included.
-    """
+    """The judges in the order they are asked: those the panel names, then all others heard."""
+    # A person's judgments bear the person's name; where the panel names `human`, they are its.
     sources = {judgment.judge: judgment.source for judgment in judgments}
     heard = list(dict.fromkeys([*sources, *(failure.judge for failure in failures)]))
     places: list[tuple[str, str | None]] = []
@@ -153,17 +134,7 @@ def seats_of(
 
 
 def is_open(seats: Sequence[Seat], criterion: str, escalate_below: float | None) -> bool:
-    """Whether a cascade has not come to its end: the next judge is due, and was not heard yet.
-
-    Args:
-        seats: The judges in the order they are asked.
-        criterion: The criterion.
-        escalate_below: The confidence below which, or without one, the next judge is asked; None
-            where that is not known.
-
-    Returns:
-        True while, for one, a person is still to say what the last model was not sure of.
-    """
+    """Whether a cascade has not come to its end: the next judge is due, and was not heard yet."""
     votes = [(seat, seat.vote(criterion)) for seat in seats]
     asked = [place for place, (_, vote) in enumerate(votes) if vote.was_asked]
     if escalate_below is None or not asked or votes[asked[-1]][0].is_extra:
@@ -176,16 +147,7 @@ def is_open(seats: Sequence[Seat], criterion: str, escalate_below: float | None)
 def is_sure(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], limit: float | None
 ) -> bool:
-    """Whether what one judge says of one criterion is sure enough that nobody else is asked.
-
-    Args:
-        judgments: Its answers, each with the confidence that all its repeats come to.
-        failures: How often it gave none.
-        limit: The confidence from which an answer is sure enough; None takes any that is stated.
-
-    Returns:
-        True where it answered, failed in no repeat, and was sure enough each time.
-    """
+    """Whether what one judge says of one criterion is sure enough that nobody else is asked."""
     least = limit or 0.0
     return (
         bool(judgments)
@@ -195,16 +157,7 @@ def is_sure(
 
 
 def combined(votes: Sequence[Vote], combine: Combination, scale: Scale) -> Combined:
-    """What the votes of a panel on one criterion come to.
-
-    Args:
-        votes: One vote a judge, in the order they were asked.
-        combine: How they are combined.
-        scale: The criterion's scale.
-
-    Returns:
-        The value with its bounds; None between 0 and 1 where no judge was heard.
-    """
+    """What the votes of a panel on one criterion come to."""
     if combine == "cascade":
         asked = [vote for vote in votes if vote.was_asked]
         values = [vote.value for vote in asked if vote.value is not None]
@@ -238,14 +191,7 @@ def _majority(values: Sequence[float], counting: Sequence[Vote], scale: Scale) -
 
 
 def weighted_mean(parts: Sequence[tuple[float, float]]) -> float:
-    """The weighted mean of values in [0, 1]; equal weights if all are 0.
-
-    Args:
-        parts: (weight, value), at least one.
-
-    Returns:
-        A number in [0, 1].
-    """
+    """The weighted mean of values in [0, 1]; equal weights if all are 0."""
     total = fsum([weight for weight, _ in parts])
     if not total:
         parts = [(1.0, value) for _, value in parts]

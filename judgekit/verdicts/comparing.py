@@ -42,28 +42,11 @@ def conclude_comparison(
     is_identical: bool = False,
     error: str | None = None,
 ) -> Comparison:
-    """What judges conclude of two outputs that they saw in both orders.
-
-    Each criterion, and the whole, is reconciled by itself. The whole is what the judge was asked
-    of the whole; where it was asked of criteria only, each order and repeat has on the whole the
-    side that its weighted criteria prefer. Of several judges each is reconciled by itself and has
-    one vote (`vote`), on each criterion it was asked about and on the whole.
-
-    Args:
-        rubric: The rubric that was asked.
-        preferences: Usable choices, of any criteria of the rubric and of the whole.
-        failures: Answers that were not usable.
-        rule: Who wins where the two orders differ.
-        case_id: The case.
-        variants: The variants of output a and output b.
-        labels: What the outputs shown first and second were called.
-        scrubbed: Where the outputs named their makers; None where nobody looked.
-        is_identical: Whether the outputs are the same to the judge: a tie that needs no call.
-        error: Why nothing was judged, for an output that is an error.
-
-    Returns:
-        The comparison.
-    """
+    """What judges conclude of two outputs that they saw in both orders."""
+    # Each criterion, and the whole, is reconciled by itself. The whole is what the judge was asked
+    # of the whole; where it was asked of criteria only, each order and repeat has on the whole the
+    # side that its weighted criteria prefer. Of several judges each is reconciled by itself and has
+    # one vote (`vote`), on each criterion it was asked about and on the whole.
     said: list[Said] = [*preferences, *failures]
     judges = list(dict.fromkeys(each.judge for each in said))
     own = [[each for each in said if each.judge == judge] for judge in judges]

@@ -37,41 +37,25 @@ def conclude(
     variant: str | None = None,
     error: str | None = None,
 ) -> Verdict:
-    """What a rubric concludes from what judges said of one output.
-
-    A criterion's value is the mean over its judgments; with several judges, first each judge's
-    mean over its repeats is taken, then these are combined as the panel says:
-
-    - `mean`, and `weighted` by the panel's weights (equal ones if all that answered have 0);
-    - `median`: of an even number the mean of the two in the middle;
-    - `majority`: the score most judges give, each judge's mean taken to the nearest score of the
-      scale (the worse of two); of several that as many give, their median, so that a tie between
-      yes and no is 0.5;
-    - `cascade`: the last of the judges asked that answered; undecided while the next one, such as
-      a person, is still to be heard. A judge the panel does not name comes after those it names.
-
-    A judge that failed has no vote, and those of the others stand; the bounds say what its vote
-    could have done, and that of a judge of the panel who was not heard at all (except in a
-    cascade, and but for `heuristic`, which answers for what it checks only).
-
-    The overall value is the weighted mean over the criteria. An output passes when that value
-    reaches the rubric's threshold and every required criterion passes by itself. Where a weighted
-    criterion has no judgment, the value is None; `value_low` and `value_high` say what it would be
-    if all that is missing, failed repeats included, were worst or best, and `passed` is decided
-    only where both agree, so that a judge who fails on the bad outputs cannot lift a verdict.
-
-    Args:
-        rubric: The rubric that was asked.
-        judgments: Usable answers, of any criteria of the rubric.
-        failures: Answers that were not usable.
-        panel: The judges and how they are combined.
-        case_id: The case.
-        variant: The variant.
-        error: Why nothing was judged, for an output that is an error.
-
-    Returns:
-        The verdict.
-    """
+    """What a rubric concludes from what judges said of one output."""
+    # A criterion's value is the mean over its judgments; with several judges, first each judge's
+    # mean over its repeats is taken, then these are combined as the panel says:
+    # - `mean`, and `weighted` by the panel's weights (equal ones if all that answered have 0);
+    # - `median`: of an even number the mean of the two in the middle;
+    # - `majority`: the score most judges give, each judge's mean taken to the nearest score of the
+    #   scale (the worse of two); of several that as many give, their median, so that a tie between
+    #   yes and no is 0.5;
+    # - `cascade`: the last of the judges asked that answered; undecided while the next one, such as
+    #   a person, is still to be heard. A judge the panel does not name comes after those it names.
+    # A judge that failed has no vote, and those of the others stand; the bounds say what its vote
+    # could have done, and that of a judge of the panel who was not heard at all (except in a
+    # cascade, and but for `heuristic`, which answers for what it checks only).
+    # The overall value is the weighted mean over the criteria. An output passes when that value
+    # reaches the rubric's threshold and every required criterion passes by itself. Where a weighted
+    # criterion has no judgment, the value is None; `value_low` and `value_high` say what it would
+    # be if all that is missing, failed repeats included, were worst or best, and `passed` is
+    # decided only where both agree, so that a judge who fails on the bad outputs cannot lift a
+    # verdict.
     of_panel = is_panel(judgments, failures, panel)
     if of_panel:
         counted = _of_panel(rubric, judgments, failures, panel)
@@ -101,17 +85,7 @@ def count(
     failures: Sequence[JudgeFailure],
     panel: Panel,
 ) -> list[Counted]:
-    """What is known of each criterion.
-
-    Args:
-        rubric: The rubric that was asked.
-        judgments: Usable answers.
-        failures: Answers that were not usable.
-        panel: The judges and how they are combined.
-
-    Returns:
-        In the rubric's order.
-    """
+    """What is known of each criterion."""
     if is_panel(judgments, failures, panel):
         return _of_panel(rubric, judgments, failures, panel)
     return [Counted.of(c, rubric, judgments, failures) for c in rubric.criteria]
@@ -147,16 +121,7 @@ class Drawn(NamedTuple):
 
 
 def draw(counted: Sequence[Counted], rubric: Rubric, *, is_whole: bool = False) -> Drawn:
-    """What criteria come to together.
-
-    Args:
-        counted: What is known of each.
-        rubric: Their rubric.
-        is_whole: Whether it is known that nothing which counts is missing, where there is a value.
-
-    Returns:
-        Value, bounds and whether that passes.
-    """
+    """What criteria come to together."""
     criteria = [found.verdict for found in counted]
     required = [c for c in criteria if c.required]
     value = _known_mean(criteria)
@@ -214,14 +179,7 @@ class Counted(NamedTuple):
         return cls._from(criterion, rubric, found, n, n_failed)
 
     def mapped(self, map_value: Callable[[float], float]) -> Self:
-        """The same by other values.
-
-        Args:
-            map_value: A map of [0, 1] that never falls.
-
-        Returns:
-            Value, bounds and whether it passes, each by the mapped values.
-        """
+        """The same by other values."""
         own = self.verdict.value
         value = None if own is None else map_value(own)
         passed = None if value is None else reaches(value, self.threshold)

@@ -15,29 +15,12 @@ if TYPE_CHECKING:
 
 
 def reaches(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7.
-
-    Args:
-        value: A number in [0, 1].
-        threshold: A number in [0, 1].
-
-    Returns:
-        `value >= threshold`, give or take 1e-9.
-    """
+    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7."""
     return value >= threshold - SAME
 
 
 def decide(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool | None:
-    """Whether an answer passes: the rubric passes it, and every assertion holds.
-
-    Args:
-        verdict: What the rubric concludes; None where there is none.
-        checks: What assertions found.
-
-    Returns:
-        False where one of them says no, else None where one of them is undecided or there is
-        nothing to decide by, else True.
-    """
+    """Whether an answer passes: the rubric passes it, and every assertion holds."""
     said = [check.passed for check in checks]
     if verdict is not None:
         said.append(verdict.passed)
@@ -47,15 +30,7 @@ def decide(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool |
 
 
 def decide_strategy(checks: Sequence[AssertionResult], *, passed: bool | None) -> bool | None:
-    """Whether an answer passes whose case has a strategy of its own.
-
-    Args:
-        checks: What the suite's assertions found, which hold for every case.
-        passed: Whether the strategy passes it; None where that is open.
-
-    Returns:
-        False where the strategy or an assertion says no, else None where one is open, else True.
-    """
+    """Whether an answer passes whose case has a strategy of its own."""
     said = [passed, *(check.passed for check in checks)]
     if False in said:
         return False
@@ -63,14 +38,7 @@ def decide_strategy(checks: Sequence[AssertionResult], *, passed: bool | None) -
 
 
 def checked_value(checks: Sequence[AssertionResult]) -> float | None:
-    """The weighted share of assertions that hold.
-
-    Args:
-        checks: What assertions found.
-
-    Returns:
-        A number in [0, 1]; None where there are no assertions, or one that counts is undecided.
-    """
+    """The weighted share of assertions that hold."""
     counting = [check for check in checks if check.weight > 0] or checks
     if not counting or any(check.passed is None for check in counting):
         return None

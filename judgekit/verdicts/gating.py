@@ -23,17 +23,7 @@ Held = Literal["passed", "failed", "inconclusive"]
 
 
 def hold_to_tier(low: float, high: float, tier: Tier) -> Held:
-    """Whether a value reaches a tier, whatever is true within its bounds.
-
-    Args:
-        low: The least the value may be, on [0, 1]: the lower end of its interval, with what is
-            missing counted as worst. nan where nothing is known.
-        high: The most it may be.
-        tier: The tier.
-
-    Returns:
-        `passed` where even the least reaches it, `failed` where not even the most does.
-    """
+    """Whether a value reaches a tier, whatever is true within its bounds."""
     if isnan(low) or isnan(high):
         return "inconclusive"
     if reaches(low, TIERS[tier]):
@@ -42,19 +32,9 @@ def hold_to_tier(low: float, high: float, tier: Tier) -> Held:
 
 
 def hold_drop(change: Estimate, worst: float, max_drop: float) -> Held:
-    """Whether a pass rate has fallen no further than allowed.
-
-    What is measured decides, so that the same answers twice pass however few they are. A greater
-    drop fails where chance does not explain it: where the interval of the change excludes 0.
-
-    Args:
-        change: The pass rate less that before, over the cases both have.
-        worst: The same if every case that is undecided now, and was not before, had failed.
-        max_drop: How far it may fall, on [0, 1].
-
-    Returns:
-        `inconclusive` where a greater drop may be chance, or may hide behind what is undecided.
-    """
+    """Whether a pass rate has fallen no further than allowed."""
+    # What is measured decides, so that the same answers twice pass however few they are. A greater
+    # drop fails where chance does not explain it: where the interval of the change excludes 0.
     if reaches(worst, -max_drop):
         return "passed"
     is_greater = not reaches(change.value, -max_drop)

@@ -71,39 +71,18 @@ def reconcile(
     ba: Slot | Vote | Sequence[Slot | Vote | None] | None,
     rule: Rule = "consistent",
 ) -> Reconciled:
-    """Who wins, from what was chosen when (A, B) and when (B, A) was shown.
-
-    Each order first comes to a side of its own: the one with more than half of its choices, a tie
-    counting half for each. Where both orders come to the same side, it wins. Where they do not,
-    the case is a tie that is not consistent, which is something else than a tie both orders agree
-    on. The probability is the mean of both orders, each the mean over its repeats; where it is
-    known from log-probabilities, a repeat counts with it and not with 1, ½ or 0.
-
-    By the rule `average` the side with more than half of that mean wins. A judge that favours a
-    place by any amount that is the same in both orders, in probability or in log-odds, still
-    prefers the better side on average; where the favour hangs on what stands in the place, neither
-    rule can take it out.
-
-    Failures are counted as what they could have been: the bounds hold whatever they were, and
-    where they could turn an order, nobody wins.
-
-    Args:
-        ab: What was chosen when A was shown first: one choice, or one for each repeat; None for a
-            failure.
-        ba: What was chosen when B was shown first.
-        rule: Who wins where the orders differ: nobody, or who has more than half of both.
-
-    Returns:
-        The winner, whether both orders agree, and the probability with its bounds.
-
-    Raises:
-        ValueError: When a choice is none of first, second and tie, or the rule is unknown.
-
-    References:
-        Zheng et al. (2023), Judging LLM-as-a-Judge, section 3.4: a win counts in both orders only.
-        Wang et al. (2023), Large Language Models are not Fair Evaluators, section 3.2: the mean
-        over both orders (of scores; here of preferences).
-    """
+    """Who wins, from what was chosen when (A, B) and when (B, A) was shown."""
+    # Each order first comes to a side of its own: the one with more than half of its choices, a tie
+    # counting half for each. Where both orders come to the same side, it wins. Where they do not,
+    # the case is a tie that is not consistent, which is something else than a tie both orders agree
+    # on. The probability is the mean of both orders, each the mean over its repeats; where it is
+    # known from log-probabilities, a repeat counts with it and not with 1, ½ or 0.
+    # By the rule `average` the side with more than half of that mean wins. A judge that favours a
+    # place by any amount that is the same in both orders, in probability or in log-odds, still
+    # prefers the better side on average; where the favour hangs on what stands in the place,
+    # neither rule can take it out.
+    # Failures are counted as what they could have been: the bounds hold whatever they were, and
+    # where they could turn an order, nobody wins.
     if rule not in get_args(Rule):
         raise ValueError(f"the rule {rule!r} is none of {', '.join(get_args(Rule))}")
     first, second = _Tally.of(ab), _Tally.of(ba)
@@ -125,19 +104,11 @@ def reconcile(
 
 
 def vote(judges: Sequence[Reconciled]) -> Reconciled:
-    """What the judges of a panel come to, each of whom has seen both orders and has one vote.
-
-    The side that more than half of the judges name wins; without one the panel ties, be it that
-    the judges are divided, that they call a tie, or that they contradict themselves. Where votes
-    that failures leave open could turn that, nobody wins. The panel is consistent where most of
-    its judges come to the panel's winner in either order, too: a tie that is not is no true tie.
-
-    Args:
-        judges: What each judge's two orders come to, at least one.
-
-    Returns:
-        The panel's winner; `probability` is the mean over the judges that have one.
-    """
+    """What the judges of a panel come to, each of whom has seen both orders and has one vote."""
+    # The side that more than half of the judges name wins; without one the panel ties, be it that
+    # the judges are divided, that they call a tie, or that they contradict themselves. Where votes
+    # that failures leave open could turn that, nobody wins. The panel is consistent where most of
+    # its judges come to the panel's winner in either order, too: a tie that is not is no true tie.
     n = len(judges)
     winner = _majority([judge.winner for judge in judges], _OUTPUTS)
     ab, ba = (_majority([judge.slots[k] for judge in judges], _PLACES) for k in (0, 1))

@@ -12,16 +12,7 @@ if TYPE_CHECKING:
 
 
 def passes_by_votes(verdict: Verdict, rubric: Rubric, min_pass: int) -> Verdict:
-    """The verdict with `passed` by votes: each repeat is concluded by itself and has one.
-
-    Args:
-        verdict: A verdict over several repeats.
-        rubric: The rubric it was drawn with.
-        min_pass: How many repeats have to pass, at least 1.
-
-    Returns:
-        The verdict; `passed` is None where repeats without an answer could decide it.
-    """
+    """The verdict with `passed` by votes: each repeat is concluded by itself and has one."""
     repeats = {each.repeat for each in verdict.judgments} | {f.repeat for f in verdict.failures}
     votes = [_vote(verdict, rubric, repeat) for repeat in repeats]
     n_passed, n_open = votes.count(True), votes.count(None)

@@ -18,20 +18,7 @@ Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 def share_left(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
-    """The share of a budget that making an output left.
-
-    Args:
-        name: The scorer's name.
-        output: The output.
-        quantity: What is limited.
-        limit: The limit, in the quantity's unit.
-
-    Returns:
-        A score that is 1 at nothing and 0 from the limit on; the amount is kept as `raw`.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
-    """
+    """The share of a budget that making an output left."""
     found = measured(output, quantity)
     if found.gap is not None:
         raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")

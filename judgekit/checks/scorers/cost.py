@@ -14,16 +14,5 @@ if TYPE_CHECKING:
 
 @scorer("cost")
 def cost(output: Output, *, max_usd: Limit = 1.0) -> Score:
-    """Score what making the output cost.
-
-    Args:
-        output: The output.
-        max_usd: The limit in US dollars; from there on the score is 0.
-
-    Returns:
-        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
-    """
+    """Score what making the output cost."""
     return share_left("cost", output, "cost_usd", max_usd)

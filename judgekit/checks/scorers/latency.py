@@ -14,16 +14,5 @@ if TYPE_CHECKING:
 
 @scorer("latency")
 def latency(output: Output, *, max_ms: Limit = 60_000.0) -> Score:
-    """Score how long making the output took.
-
-    Args:
-        output: The output.
-        max_ms: The limit in milliseconds; from there on the score is 0.
-
-    Returns:
-        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
-    """
+    """Score how long making the output took."""
     return share_left("latency", output, "latency_ms", max_ms)

@@ -45,27 +45,7 @@ def similarity(
     path: PathText | None = None,
     case: Case | None = None,
 ) -> Score:
-    """Score how alike the output and a reference are.
-
-    Args:
-        output: The output.
-        reference: The text to compare with; None takes the case's reference.
-        method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
-            `semantic`; `best` is semantic where that can be had, else lexical. None is semantic
-            with `embed`, else lexical, so that what is installed changes no number. The score's
-            `method` says which it was.
-        embed: What turns texts into vectors; None takes the extra `semantic`.
-        path: Where the text stands; None takes the whole output.
-        case: The case.
-
-    Returns:
-        The word ratio, or the cosine of the vectors with negative ones as 0; `raw` is the ratio
-        or the cosine itself.
-
-    Raises:
-        UnmetError: There is no text.
-        UndecidedError: There is no reference, or the method cannot be had.
-    """
+    """Score how alike the output and a reference are."""
     text, other = text_of(output, path), reference_text(reference, case)
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
@@ -79,18 +59,7 @@ def similarity(
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of the angle between two vectors.
-
-    Args:
-        one: A vector.
-        other: Another of the same length.
-
-    Returns:
-        A number in [-1, 1].
-
-    Raises:
-        UndecidedError: One of them has no direction, or their lengths differ.
-    """
+    """The cosine of the angle between two vectors."""
     if len(one) != len(other):
         raise UndecidedError(f"embeddings of {len(one)} and {len(other)} numbers do not compare")
     norm = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))

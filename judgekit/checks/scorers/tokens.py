@@ -26,17 +26,5 @@ def tokens(
     max_tokens: Limit = 100_000.0,
     count: Literal["input", "output", "total"] = "total",
 ) -> Score:
-    """Score the tokens that making the output took.
-
-    Args:
-        output: The output.
-        max_tokens: The limit in tokens; from there on the score is 0.
-        count: Which tokens count: those sent, those received, or both.
-
-    Returns:
-        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
-
-    Raises:
-        UndecidedError: They were not measured, or not for every event.
-    """
+    """Score the tokens that making the output took."""
     return share_left("tokens", output, _QUANTITIES[count], max_tokens)

@@ -38,10 +38,8 @@ _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.group()
 def cache() -> None:
-    """Look into the reply cache, carry it elsewhere, tidy it.
-
-    Every reply that was paid for is kept under exactly what was asked.
-    """
+    """Look into the reply cache, carry it elsewhere, tidy it."""
+    # Every reply that was paid for is kept under exactly what was asked.
 
 
 cache.add_command(explain)

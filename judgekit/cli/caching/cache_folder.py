@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(folder: Path, *, writing: bool = False) -> Iterator[DiskCache]:
-    """Open a cache; what it warns of goes to stderr, once.
-
-    Args:
-        folder: Where it lies.
-        writing: Whether to make it when it is not there, and to change it.
-
-    Yields:
-        The cache.
-
-    Raises:
-        StoreError: There is none and it is only to be read, or it cannot be opened.
-    """
+    """Open a cache; what it warns of goes to stderr, once."""
     if not writing and CacheFolder(folder).identity() is None:
         raise StoreError(
             f"there is no cache in {folder}",

@@ -81,17 +81,7 @@ def find_misses(
     asks_all: bool,
     most_comparisons: int = MOST_COMPARISONS,
 ) -> Misses:
-    """Compare requests with what is owned, and group those that are not by what differs.
-
-    Args:
-        cache: What is owned.
-        requests: What would be asked.
-        asks_all: Whether a request asks about all criteria, so that they stand in front.
-        most_comparisons: Of a request with an entry; beyond, requests are left out.
-
-    Returns:
-        The groups; where there are very many misses, an even sample of them is compared.
-    """
+    """Compare requests with what is owned, and group those that are not by what differs."""
     missed = [request for request in requests if request.key not in cache]
     compared = _sample(missed, max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache))))
     present = {request.key for request in requests}

@@ -56,21 +56,7 @@ class Judged:
 
 
 def judged(options: Options, *, run: str | None, store: str) -> Judged:
-    """What labels are held against, by what was named: else the latest run.
-
-    Args:
-        options: The options of the command.
-        run: A run's name; None where none is named.
-        store: Where runs are kept.
-
-    Returns:
-        What judges said. Where a judge is asked, everything it answered is kept in the cache.
-
-    Raises:
-        SettingsError: When several sources are named, or something needed is missing.
-        InputError: When a file is unsound.
-        StoreError: When the run or the cache cannot be read.
-    """
+    """What labels are held against, by what was named: else the latest run."""
     named = {
         "--run": run,
         "--results": options.get("results"),

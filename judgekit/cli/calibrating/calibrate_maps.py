@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_maps(report: CalibrationReport, wanted: str, *, asking: int = 0) -> None:
-    """Fit the maps, write them, and say on stderr what they do and how they are used.
-
-    Args:
-        report: Judge and people, held against each other.
-        wanted: The file; empty for one of its own in `calibration/maps`.
-        asking: The exit code that asking a judge ended with. Maps of a part of the outputs are
-            not written; those beside failures of the judge are.
-
-    Raises:
-        InputError: When rubric or judge are not known, or two outputs were compared.
-        NotEnoughDataError: When there are too few labels.
-        StoreError: When the file cannot be written.
-    """
+    """Fit the maps, write them, and say on stderr what they do and how they are used."""
     if asking not in {0, EXIT_INCOMPLETE}:
         streams.note("no maps were written: not everything was judged")
         return

@@ -9,14 +9,7 @@ from judgekit.evaluation.calibrating.options import CalibrationOptions
 
 
 def label_options(function: F) -> F:
-    """Whose labels count, and how several come to one.
-
-    Args:
-        function: The command.
-
-    Returns:
-        The same, with the options.
-    """
+    """Whose labels count, and how several come to one."""
     return stacked(
         function,
         click.option(

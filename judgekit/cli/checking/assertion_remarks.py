@@ -32,16 +32,7 @@ _OWN = frozenset({"suite", "cases"})
 
 
 def assertion_remarks(path: Path, known: Sequence[Remark]) -> list[Remark]:
-    """The unsound assertions of a file, and of the cases a suite names.
-
-    Args:
-        path: A file.
-        known: What is known to be wrong with it; an assertion that is named there is not
-            named again.
-
-    Returns:
-        An error for each fault; none for a file that cannot be read or holds no cases.
-    """
+    """The unsound assertions of a file, and of the cases a suite names."""
     try:
         document = whole_document(path)
         if document is None:
@@ -138,10 +129,8 @@ def _remark(path: Path, line: int, case_id: object, message: str, hint: str | No
 
 
 def _is_same(remark: Remark, known: Remark) -> bool:
-    """Whether something else has said so: the same fault of a case, or a field an assertion needs.
-
-    What is known of a foreign file names the field that the file has it in.
-    """
+    """Whether something else has said so: the same fault of a case, or a field an assertion needs."""
+    # What is known of a foreign file names the field that the file has it in.
     if remark.path != known.path:
         return False
     case, _, fault = known.message.partition("': ")

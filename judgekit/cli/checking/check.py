@@ -68,14 +68,11 @@ _UNREADABLE = "cannot be read"
 @click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
 @json_option
 def validate(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
-    """Check that files are sound: every problem of every file at once.
-
-    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders with
-    them; by default judgekit.yaml, with all the files it names. What a file is, is seen from what
-    it holds. In a folder, files that are not judgekit's are passed over.
-
-    Exit 2 when there is an error, 0 otherwise.
-    """
+    """Check that files are sound: every problem of every file at once."""
+    # PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders
+    # with them; by default judgekit.yaml, with all the files it names. What a file is, is seen from
+    # what it holds. In a folder, files that are not judgekit's are passed over.
+    # Exit 2 when there is an error, 0 otherwise.
     files = [(path, _title(path)) for path in _files(paths)]
     found = [(path, title, _remarks(path)) for path, title in files]
     remarks = printing.in_order(remark for _, _, each in found for remark in each)
@@ -102,13 +99,10 @@ def validate(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 @json_option
 def lint(*, paths: tuple[str, ...], folders: tuple[Path, ...], strict: bool, as_json: bool) -> None:
-    """Check rubrics and prompt templates for what misleads judges or costs more than it need.
-
-    PATHS are rubrics, .j2 templates, suites, or folders with them; NAMES are those of shipped
-    rubrics and templates. By default what judgekit.yaml uses, else everything that is shipped.
-
-    Exit 1 when there is an error, 0 otherwise.
-    """
+    """Check rubrics and prompt templates for what misleads judges or costs more than it need."""
+    # PATHS are rubrics, .j2 templates, suites, or folders with them; NAMES are those of shipped
+    # rubrics and templates. By default what judgekit.yaml uses, else everything that is shipped.
+    # Exit 1 when there is an error, 0 otherwise.
     targets = find_targets(paths, folders)
     remarks = printing.in_order(remark for target in targets for remark in look_at(target))
     if as_json:

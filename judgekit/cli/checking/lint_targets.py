@@ -38,20 +38,7 @@ class LintTarget:
 
 
 def find_targets(names: Sequence[str], folders: Sequence[Path]) -> list[LintTarget]:
-    """What is to be looked at.
-
-    Args:
-        names: Files, folders and names of shipped rubrics or templates; without any, what the
-            suite here uses, else all that is shipped.
-        folders: The caller's own template folders.
-
-    Returns:
-        Targets, each once, in the order given.
-
-    Raises:
-        UnknownNameError: When a name is neither a file nor shipped.
-        SettingsError: When a file is neither a rubric nor a template nor a suite.
-    """
+    """What is to be looked at."""
     if names:
         found = [target for name in names for target in _targets(name, tuple(folders))]
     elif Path(SUITE_FILE).is_file():
@@ -63,14 +50,7 @@ def find_targets(names: Sequence[str], folders: Sequence[Path]) -> list[LintTarg
 
 
 def look_at(target: LintTarget) -> list[Remark]:
-    """What is wrong with a rubric or template.
-
-    Args:
-        target: What to look at.
-
-    Returns:
-        Remarks; an unsound file is one itself.
-    """
+    """What is wrong with a rubric or template."""
     if target.kind == "rubric":
         return _rubric_remarks(rubric_path(target.name))
     try:

@@ -35,15 +35,7 @@ _SIMILARITY = "similarity"
 
 
 def suite_remarks(path: Path, known: Sequence[Remark]) -> list[Remark]:
-    """What is wrong with how the cases of a suite are evaluated.
-
-    Args:
-        path: A file.
-        known: What is known to be wrong with it; it is not said again.
-
-    Returns:
-        Remarks; none for a file that is no suite, or one that is unsound as it stands.
-    """
+    """What is wrong with how the cases of a suite are evaluated."""
     try:
         document = whole_document(path)
         if document is None or not _is_suite(document):

@@ -27,21 +27,7 @@ _CODES = {"budget": EXIT_LIMIT, "frozen_miss": EXIT_FROZEN}
 def analyse_and_write(
     store: RunStore, info: ComparisonInfo, judge: Judge, path: Path, options: Options
 ) -> int:
-    """Ask about every pair that has a winner and was not asked about yet, and write all answers.
-
-    Args:
-        store: Where the comparison is kept.
-        info: The comparison.
-        judge: Who is asked.
-        path: The file to write.
-        options: The options of the command.
-
-    Returns:
-        An exit code: 0 when every question was answered.
-
-    Raises:
-        StoreError: When an answer cannot be kept, or the file cannot be written.
-    """
+    """Ask about every pair that has a winner and was not asked about yet, and write all answers."""
     try:
         failures = asyncio.run(_ask(store, info, judge, options))
     except KeyboardInterrupt:

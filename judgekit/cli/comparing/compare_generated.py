@@ -85,24 +85,9 @@ def generate(
     store: RunStore,
     begun: RunInfo | None = None,
 ) -> Generated:
-    """Have all sides answer the cases; no judge is asked.
-
-    Outputs are made as `judgekit run` makes them, over the same cache and within the same limit
-    of money, and are on disk before anything is compared.
-
-    Args:
-        names: The arguments: templates, variants of the suite, perhaps a file of outputs.
-        answering: From `answering_suite`.
-        options: As click hands them over.
-        store: Where outputs are kept.
-        begun: The run of them that is to be gone on with.
-
-    Returns:
-        The run with the sides; `session.reason` says why it is not whole.
-
-    Raises:
-        InputError: When a file, a template or a setting is unsound.
-    """
+    """Have all sides answer the cases; no judge is asked."""
+    # Outputs are made as `judgekit run` makes them, over the same cache and within the same limit
+    # of money, and are on disk before anything is compared.
     suite, ids = answering
     chosen = _choice(options) if begun is None else chosen_before(begun)
     opened = open_suite(suite, chosen, asking_of(options))
@@ -145,18 +130,7 @@ async def _run(
 
 
 def answering_suite(names: Names, options: Options) -> tuple[Suite, tuple[str, ...]]:
-    """A suite of the sides, without anybody who judges.
-
-    Args:
-        names: The arguments.
-        options: As click hands them over.
-
-    Returns:
-        The suite, and the variants that stand for the sides.
-
-    Raises:
-        SettingsError: When there are no cases, or no model for a template.
-    """
+    """A suite of the sides, without anybody who judges."""
     variants = [_variant(name, names, options) for name in names.given]
     ids = [variant.id for variant in variants]
     variants = [

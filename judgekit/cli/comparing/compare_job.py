@@ -80,19 +80,7 @@ class Job:
 
 
 def compare_and_show(job: Job, options: Options) -> int:
-    """Compare until all is done or decided, and show what came of it.
-
-    Args:
-        job: What is compared.
-        options: The options of the command.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        InputError: When a side is unsound, or the template does not fit the rubric.
-        StoreError: When an answer cannot be kept.
-    """
+    """Compare until all is done or decided, and show what came of it."""
     info = job.info
     if job.resumed:
         job.store.resume_comparison(info.id)

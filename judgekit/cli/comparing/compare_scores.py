@@ -28,23 +28,7 @@ def compare_scores(
     options: Options,
     output: Path | None,
 ) -> int:
-    """Compare two runs by their scores, and show what came of it.
-
-    Args:
-        names: The runs, each with its variant where it has several.
-        store: Where they are kept.
-        alpha: The error a decision may have.
-        options: The options of the command.
-        output: Must be None: there are no comparisons to write.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        SettingsError: When there is no store, or comparisons are to be written.
-        UnknownNameError: When there is no such run or variant.
-        NotEnoughDataError: When no case was answered by both.
-    """
+    """Compare two runs by their scores, and show what came of it."""
     if output is not None:
         raise SettingsError("--scores makes no comparisons to write", hint="use --json")
     if store is None:

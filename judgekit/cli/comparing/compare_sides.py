@@ -36,21 +36,7 @@ if TYPE_CHECKING:
 def compare_setup(
     names: Sequence[str], options: Options, store: RunStore | None
 ) -> tuple[PairPanel, Rubric, Pairing]:
-    """Resolve what is compared, by whom and how, where no output has to be made first.
-
-    Args:
-        names: The two arguments.
-        options: As click hands them over.
-        store: Where runs are kept; None where there is no store.
-
-    Returns:
-        The judges, the rubric and the pairs; nothing has been asked yet.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        UnknownNameError: When an argument names nothing.
-        InputError: When a file is unsound.
-    """
+    """Resolve what is compared, by whom and how, where no output has to be made first."""
     named = named_sides(names, options)
     check_judge(named.suite, options)
     if named.kind == "files":
@@ -62,15 +48,7 @@ def compare_setup(
 
 
 def pairing_of(sides: tuple[Side, Side], options: Options) -> Pairing:
-    """The pairs of two sides that the options choose.
-
-    Args:
-        sides: Both sides.
-        options: As click hands them over.
-
-    Returns:
-        The pairs; nothing was read yet.
-    """
+    """The pairs of two sides that the options choose."""
     return Pairing(
         *sides,
         tags=cast("Iterable[str]", options.get("filter_tag") or ()),
@@ -81,17 +59,7 @@ def pairing_of(sides: tuple[Side, Side], options: Options) -> Pairing:
 
 
 def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
-    """The outputs of a variant in a stored run, as they were.
-
-    Args:
-        name: What the side is called.
-        run: The run.
-        variant: The variant.
-        store: Where the run is kept.
-
-    Returns:
-        The side.
-    """
+    """The outputs of a variant in a stored run, as they were."""
     models = [
         name for one in run.variants if one.id == variant for name in one.model_by_node.values()
     ]
@@ -108,19 +76,7 @@ def run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
 
 
 def variant_of(name: str, store: RunStore) -> tuple[RunInfo, str]:
-    """The run and the variant that an argument names.
-
-    Args:
-        name: `RUN` or `RUN::VARIANT`; a run's id, the beginning of one, `latest`.
-        store: Where runs are kept.
-
-    Returns:
-        The run, and the variant: the only one where none is named.
-
-    Raises:
-        UnknownNameError: When there is no such run or variant.
-        SettingsError: When the run has several variants and none is named.
-    """
+    """The run and the variant that an argument names."""
     whole, wanted = split_name(name)
     run = store.run(whole)
     known = [one.id for one in run.variants]
@@ -135,19 +91,7 @@ def variant_of(name: str, store: RunStore) -> tuple[RunInfo, str]:
 
 
 def file_sides(names: Names, options: Options) -> tuple[PairPanel, Rubric, list[Side]]:
-    """Sides of outputs that are in files, with who compares them and how.
-
-    Args:
-        names: The arguments: files, and variants of the suite that are recorded in files.
-        options: As click hands them over.
-
-    Returns:
-        The judges, the rubric and the sides; nothing has been asked yet.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        InputError: When a file is unsound.
-    """
+    """Sides of outputs that are in files, with who compares them and how."""
     sources = [_source(name, names) for name in names.given]
     outputs = tuple(source.path for source in sources)
     with ExitStack() as opened:
@@ -165,19 +109,7 @@ def file_sides(names: Names, options: Options) -> tuple[PairPanel, Rubric, list[
 
 
 def rubric_of_runs(runs: Sequence[RunInfo], options: Options) -> Rubric:
-    """What the outputs of stored runs are compared by: what is named, else the runs' own rubric.
-
-    Args:
-        runs: The runs.
-        options: As click hands them over.
-
-    Returns:
-        The rubric.
-
-    Raises:
-        SettingsError: When none is named, and a run has none or they have different ones.
-        InputError: When the rubric's file is unsound.
-    """
+    """What the outputs of stored runs are compared by: what is named, else the runs' own rubric."""
     if (named := cast("str | None", options.get("rubric"))) is not None:
         return load_rubric(named)
     # What a run without a rubric has in its place is a list of its assertions: nothing to compare.

@@ -19,16 +19,7 @@ _SUFFIXES = (".jsonl", ".json")
 
 
 def check_comparison_file(output: Path | None, sources: Iterable[str]) -> None:
-    """Refuse a place that comparisons cannot be written to: inputs are never altered.
-
-    Args:
-        output: Where to; None for nowhere.
-        sources: What is compared: files, perhaps with `::VARIANT`, or other names.
-
-    Raises:
-        SettingsError: When the ending is none of .jsonl and .json, the folder does not exist, or
-            the file is one of the sources.
-    """
+    """Refuse a place that comparisons cannot be written to: inputs are never altered."""
     if output is None:
         return
     check_place(output, _SUFFIXES, what="comparisons", may_be_folder=False)
@@ -42,17 +33,7 @@ def check_comparison_file(output: Path | None, sources: Iterable[str]) -> None:
 
 @contextmanager
 def written(path: Path | None) -> Iterator[Callable[[Comparison], None]]:
-    """Write comparisons to a file; it appears when all of them are there.
-
-    Args:
-        path: Where to: one a line, or for `.json` a list; None for nowhere.
-
-    Yields:
-        Takes the next comparison.
-
-    Raises:
-        StoreError: When it cannot be written.
-    """
+    """Write comparisons to a file; it appears when all of them are there."""
     if path is None:
         yield lambda _: None
         return

@@ -20,21 +20,8 @@ if TYPE_CHECKING:
 def check_rubrics(
     cases: Iterable[Case], rubric: Rubric, suite: Suite | None, options: Options
 ) -> None:
-    """Refuse cases that have rubrics of their own: one comparison has one rubric.
-
-    With `--rubric` all of them are compared by that one, whatever they have of their own.
-
-    Args:
-        cases: The cases that are compared.
-        rubric: What they would be compared by.
-        suite: The suite, where there is one; files are found beside it.
-        options: As click hands them over.
-
-    Raises:
-        SettingsError: At the first case with another rubric, where none is named by `--rubric`.
-        RubricError: When the rubric of a case is unsound.
-        UnknownNameError: When there is none of that name.
-    """
+    """Refuse cases that have rubrics of their own: one comparison has one rubric."""
+    # With `--rubric` all of them are compared by that one, whatever they have of their own.
     if options.get("rubric") is not None:
         return
     same = {None, rubric.name, rubric.fingerprint}
@@ -54,18 +41,7 @@ def check_rubrics(
 
 
 def suite_cases(suite: Suite, options: Options) -> Iterator[Case]:
-    """The cases of a suite, before anything answers them.
-
-    Args:
-        suite: The suite.
-        options: As click hands them over: tags choose among the cases.
-
-    Yields:
-        In file order.
-
-    Raises:
-        DatasetError: When the file is unsound.
-    """
+    """The cases of a suite, before anything answers them."""
     tags = frozenset(cast("Collection[str]", options.get("filter_tag") or ()))
     path = suite.dataset_path
     cases = suite.cases or () if path is None else iter_cases(path, columns=suite.columns or None)

@@ -26,19 +26,9 @@ _FEWEST = 2
 
 
 def check_judge(suite: Suite | None, options: Options) -> None:
-    """Refuse a judge that cannot compare: one that counts assertions, a template for one output.
-
-    The template of a suite's judge may be for one output: it grades with it, and compares with
-    the default.
-
-    Args:
-        suite: The suite, where there is one.
-        options: As click hands them over.
-
-    Raises:
-        SettingsError: When it would be asked.
-        UnknownNameError: When there is no such template.
-    """
+    """Refuse a judge that cannot compare: one that counts assertions, a template for one output."""
+    # The template of a suite's judge may be for one output: it grades with it, and compares with
+    # the default.
     template = cast("str | None", options.get("template"))
     folders = [*cast("Iterable[Path]", options.get("template_folders") or ())]
     folders += [] if suite is None else own_templates(suite)
@@ -59,21 +49,7 @@ def check_judge(suite: Suite | None, options: Options) -> None:
 
 
 def open_judges(suite: Suite | None, options: Options) -> PairPanel:
-    """Who compares: the judges that are named, else the suite's.
-
-    Args:
-        suite: The suite, where there is one.
-        options: As click hands them over; several judges may be named where `judge_model` is a
-            tuple.
-
-    Returns:
-        One judge, or several that vote.
-
-    Raises:
-        SettingsError: When none is named, a setting contradicts another, or two judges of a panel
-            cannot be told apart.
-        InputError: When a file is unsound.
-    """
+    """Who compares: the judges that are named, else the suite's."""
     more = blind_arguments(suite, options)
     named = _named(options)
     own = () if suite is None or named or not _takes_several(options) else suite.judge
@@ -94,15 +70,7 @@ def open_judges(suite: Suite | None, options: Options) -> PairPanel:
 
 
 def blind_arguments(suite: Suite | None, options: Options) -> dict[str, object]:
-    """How outputs are shown to the judge: the command line first, then the suite.
-
-    Args:
-        suite: The suite, where there is one.
-        options: As click hands them over.
-
-    Returns:
-        Arguments of `Judge`; those that nobody sets are left out.
-    """
+    """How outputs are shown to the judge: the command line first, then the suite."""
     own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
     settings = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
     given = {name: options.get(name) for name in ("scrub", "draw_labels", "label_seed", "rule")}
@@ -110,19 +78,7 @@ def blind_arguments(suite: Suite | None, options: Options) -> dict[str, object]:
 
 
 def judges_and_rubric(names: Names, options: Options) -> tuple[PairPanel, Rubric]:
-    """Who compares outputs that are made first, and how.
-
-    Args:
-        names: The arguments.
-        options: As click hands them over.
-
-    Returns:
-        The judges and the rubric.
-
-    Raises:
-        SettingsError: When one of them is not named, or a setting contradicts another.
-        InputError: When a file is unsound.
-    """
+    """Who compares outputs that are made first, and how."""
     named = cast("str | None", options.get("rubric"))
     source = named or (None if names.suite is None else names.suite.rubric_source)
     if source is None:

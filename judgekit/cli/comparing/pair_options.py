@@ -56,26 +56,12 @@ def blind_options(function: F) -> F:
 
 
 def rule_option(words: str) -> Callable[[F], F]:
-    """By which rule two orders are reconciled.
-
-    Args:
-        words: What the help says.
-
-    Returns:
-        What adds `--rule` to a command.
-    """
+    """By which rule two orders are reconciled."""
     return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
 
 
 def check_no_rule(rule: str | None) -> None:
-    """Refuse a rule for two orders where no comparison is meant.
-
-    Args:
-        rule: What was given.
-
-    Raises:
-        SettingsError: When one was.
-    """
+    """Refuse a rule for two orders where no comparison is meant."""
     if rule is not None:
         raise SettingsError(
             "--rule is for comparisons", hint="name one (cmp-…): judgekit show --comparisons"

@@ -26,21 +26,7 @@ def show_pair_plan(
     names: Iterable[str],
     options: Options,
 ) -> int:
-    """Work out what comparing pairs would ask and cost, and print it; asks nothing.
-
-    Args:
-        panel: Who would compare.
-        pairs: The pairs.
-        rubric: How they would be compared.
-        names: Names that would give a side away.
-        options: The options of the command.
-
-    Returns:
-        The exit code: 5 when `--max-cost` is less than the likely price, else 0.
-
-    Raises:
-        InputError: When the pairs cannot be read, or the template does not fit the rubric.
-    """
+    """Work out what comparing pairs would ask and cost, and print it; asks nothing."""
     found = plan_comparing(panel, pairs, rubric, names=names, refresh=bool(options.get("refresh")))
     if options.get("as_json"):
         streams.print_json({**asdict(found), "n_calls": found.n_calls})

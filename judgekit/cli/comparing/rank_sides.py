@@ -31,17 +31,7 @@ _FEWEST = 2
 
 
 def given_comparisons(names: Sequence[str]) -> list[Path]:
-    """The files of comparisons that all arguments name.
-
-    Args:
-        names: The arguments.
-
-    Returns:
-        The files; empty where they name sides.
-
-    Raises:
-        SettingsError: When some name comparisons and others do not, or there is one side only.
-    """
+    """The files of comparisons that all arguments name."""
     found = [Path(name) for name in names if _holds_comparisons(Path(name))]
     if found and len(found) < len(names):
         raise SettingsError(
@@ -76,21 +66,7 @@ class Ranked(NamedTuple):
 
 
 def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -> Ranked:
-    """Resolve who is ranked, by whom and how, where no output has to be made first.
-
-    Args:
-        names: The arguments, two or more.
-        options: As click hands them over.
-        store: Where runs are kept; None where there is no store.
-
-    Returns:
-        The judges, the rubric and the matches; nothing has been asked yet.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        UnknownNameError: When an argument names nothing.
-        InputError: When a file is unsound.
-    """
+    """Resolve who is ranked, by whom and how, where no output has to be made first."""
     named = named_sides(names, options)
     check_judge(named.suite, options)
     given = {**options, "budget": _budget(named, options)}
@@ -110,21 +86,7 @@ def rank_setup(names: Sequence[str], options: Options, store: RunStore | None) -
 def rank_generated(
     names: Names, options: Options, opened: Callable[[], RunStore], begun: str | None
 ) -> Ranked | int:
-    """Have the sides answer the cases, and resolve who is ranked, by whom and how.
-
-    Args:
-        names: The arguments, with at least one whose outputs are still to be made.
-        options: As click hands them over.
-        opened: Opens the store that outputs are kept in.
-        begun: The run of outputs that is to be gone on with; None for a new one.
-
-    Returns:
-        The judges, the rubric and the matches; or the exit code, where outputs are missing.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        InputError: When a file, a template or a setting is unsound.
-    """
+    """Have the sides answer the cases, and resolve who is ranked, by whom and how."""
     from judgekit.cli.comparing.compare_generated import answering_suite, generate  # noqa: PLC0415 - slow
 
     check_judge(names.suite, options)

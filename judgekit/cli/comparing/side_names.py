@@ -57,19 +57,7 @@ class Names:
 
 
 def named_sides(names: Sequence[str], options: Options) -> Names:
-    """Read the suite that the arguments may speak of.
-
-    Args:
-        names: The arguments, two or more.
-        options: As click hands them over.
-
-    Returns:
-        All of them, with the suite's variants.
-
-    Raises:
-        SettingsError: When two are the same.
-        InputError: When the suite is unsound.
-    """
+    """Read the suite that the arguments may speak of."""
     given = tuple(names)
     if twice := next((name for name in given if given.count(name) > 1), None):
         both = f"both sides are {twice}" if len(given) == _BOTH else f"{twice} is named twice"
@@ -80,17 +68,7 @@ def named_sides(names: Sequence[str], options: Options) -> Names:
 
 
 def suite_of(options: Options) -> Suite | None:
-    """The suite file that is named, or the one that lies here.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        The suite, where there is one.
-
-    Raises:
-        InputError: When it is unsound.
-    """
+    """The suite file that is named, or the one that lies here."""
     config = cast("Path | None", options.get("config"))
     if config is None and Path(SUITE_FILE).is_file():
         config = Path(SUITE_FILE)
@@ -98,14 +76,7 @@ def suite_of(options: Options) -> Suite | None:
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """A file or run, and the variant of it that is meant.
-
-    Args:
-        name: `FILE`, `RUN`, or either with `::VARIANT`.
-
-    Returns:
-        Both parts; None where no variant is named.
-    """
+    """A file or run, and the variant of it that is meant."""
     if Path(name).exists():
         return name, None
     whole, of, variant = name.rpartition(OF)
@@ -113,37 +84,16 @@ def split_name(name: str) -> tuple[str, str | None]:
 
 
 def is_file(name: str) -> bool:
-    """Whether an argument names a file, with or without a variant.
-
-    Args:
-        name: The argument.
-
-    Returns:
-        Whether there is such a file.
-    """
+    """Whether an argument names a file, with or without a variant."""
     return Path(split_name(name)[0]).is_file()
 
 
 def is_template(name: str) -> bool:
-    """Whether an argument names a prompt template's file.
-
-    Args:
-        name: The argument.
-
-    Returns:
-        Whether it ends in `.j2`.
-    """
+    """Whether an argument names a prompt template's file."""
     return split_name(name)[0].endswith(".j2")
 
 
 def unknown_side(names: Names) -> UnknownNameError:
-    """The error for a name that is neither a file nor a variant, beside one that is.
-
-    Args:
-        names: The arguments.
-
-    Returns:
-        An error that names it and what is known.
-    """
+    """The error for a name that is neither a file nor a variant, beside one that is."""
     strange = [name for name in names.given if name not in names.variants and not is_file(name)]
     return UnknownNameError("outputs file, template or variant", strange[0], list(names.variants))

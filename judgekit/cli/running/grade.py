@@ -89,18 +89,15 @@ def grade(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence.
-
-    OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
-    data), variant. Give the tasks they answer with --cases, or as columns input and reference;
-    without them the judge sees the outputs alone.
-    Without OUTPUTS, the suite file judgekit.yaml says what is graded. Of several files, each
-    whose rows name no variant is a variant of its own, named after the file.
-
-    Every reply that was paid for is kept in the cache: run the same command again and nothing
-    is asked twice. An output that is an error of what made it is shown, and in no figure; where
-    all are, nothing was decided: exit code 3, as where a judge failed.
-    """
+    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence."""
+    # OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
+    # data), variant. Give the tasks they answer with --cases, or as columns input and reference;
+    # without them the judge sees the outputs alone. Without OUTPUTS, the suite file judgekit.yaml
+    # says what is graded. Of several files, each whose rows name no variant is a variant of its
+    # own, named after the file.
+    # Every reply that was paid for is kept in the cache: run the same command again and nothing is
+    # asked twice. An output that is an error of what made it is shown, and in no figure; where all
+    # are, nothing was decided: exit code 3, as where a judge failed.
     if output is not None:
         check_suffix(output)
     _check_resumed(options)
@@ -122,21 +119,7 @@ def run_grading(
     output: Path | None = None,
     fail_under: float | None = None,
 ) -> int:
-    """Grade, then show and write what came of it.
-
-    Args:
-        setup: What is graded, by whom and how.
-        options: The options of the command.
-        output: Where the verdicts are written to.
-        fail_under: The pass rate below which the exit code is 1.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        InputError: When a file is unsound, or the template does not fit what is graded.
-        StoreError: When the cache cannot keep what was paid for, or the verdicts cannot be written.
-    """
+    """Grade, then show and write what came of it."""
     use = calibration_in_use(setup.calibration, setup.rubric, asked_by(setup.judge))
     if setup.requires_calibration and use.state != "calibrated":
         setup.judge.close()
@@ -194,20 +177,7 @@ def _check_target(output: Path | None, setup: GradeSetup) -> None:
 async def grade_all(
     setup: GradeSetup, options: Options, ends_at: Callable[[Graded], bool] | None = None
 ) -> tuple[list[Graded], bool]:
-    """Grade everything, with progress on stderr; Ctrl-C ends it cleanly.
-
-    Args:
-        setup: What is graded, by whom and how.
-        options: The options of the command.
-        ends_at: Whether nothing is begun after a result; None goes on to the end.
-
-    Returns:
-        All results that could be had, and whether the user broke it off.
-
-    Raises:
-        InputError: When a file is unsound, or the template does not fit what is graded.
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Grade everything, with progress on stderr; Ctrl-C ends it cleanly."""
     stop, interrupted = asyncio.Event(), asyncio.Event()
     graded: list[Graded] = []
 
@@ -259,14 +229,7 @@ def _show(graded: list[Graded], summary: GradeSummary, options: Options) -> None
 
 
 def json_ready(value: object) -> object:
-    """The value with every nan as None, so that it is JSON.
-
-    Args:
-        value: Nested dicts, lists, tuples and scalars.
-
-    Returns:
-        The same shape.
-    """
+    """The value with every nan as None, so that it is JSON."""
     if isinstance(value, dict):
         return {key: json_ready(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -28,28 +28,12 @@ _SAME_AGAIN = "run the same command again"
 
 
 def has_failed(item: Graded) -> bool:
-    """Whether an output is an error or does not pass; one that is undecided has not failed.
-
-    Args:
-        item: A graded output.
-
-    Returns:
-        Whether `--fail-fast` stops at it.
-    """
+    """Whether an output is an error or does not pass; one that is undecided has not failed."""
     return item.output.error is not None or item.verdict.passed is False
 
 
 def broken_off(setup: GradeSetup, options: Options, n_graded: int | None = None) -> int:
-    """Say that the user broke a grading off, and how to go on.
-
-    Args:
-        setup: What was graded.
-        options: The options of the command.
-        n_graded: How many outputs were; None where it was stopped at once.
-
-    Returns:
-        The exit code.
-    """
+    """Say that the user broke a grading off, and how to go on."""
     what = "stopped at once"
     if n_graded is not None:
         what = f"interrupted after {n_graded:,} of {view.count(setup.counts()[0], 'output')}"
@@ -65,18 +49,7 @@ def outcome(
     *,
     fail_under: float | None,
 ) -> int:
-    """Say how a grading ended and what to do about it.
-
-    Args:
-        graded: All results, in order.
-        summary: Their figures.
-        setup: What was graded.
-        options: The options of the command.
-        fail_under: The least pass rate asked for on the command line.
-
-    Returns:
-        The exit code.
-    """
+    """Say how a grading ended and what to do about it."""
     first = next(filter(has_failed, graded), None) if options.get("fail_fast") else None
     if first is None:
         note_unasked_replies([setup.judge])

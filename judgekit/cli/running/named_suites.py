@@ -33,22 +33,9 @@ _SKILL_MARKS = ("eval/tests.json", "SKILL.md")
 
 
 def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
-    """The files, folders and zips that are run, each as a suite of its own.
-
-    A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
-    and every dataset that none of these suites is about.
-
-    Args:
-        path: What was named; None takes `--config`, else `judgekit.yaml`.
-        options: As click hands them over.
-
-    Returns:
-        At least one path.
-
-    Raises:
-        SettingsError: When nothing is named, or a folder holds nothing to run.
-        DatasetError: When the folder holds too many files.
-    """
+    """The files, folders and zips that are run, each as a suite of its own."""
+    # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
+    # and every dataset that none of these suites is about.
     named = path or cast("Path | None", options.get("config"))
     if named is None and Path(SUITE_FILE).is_file():
         named = Path(SUITE_FILE)
@@ -87,21 +74,8 @@ def _dataset_of(suite: Path) -> Path | None:
 
 
 def with_given_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
-    """The suite with the variant that the command line names, where it has none of its own.
-
-    A file of outputs whose rows name their variants stands for all of these.
-
-    Args:
-        suite: The suite.
-        options: As click hands them over.
-
-    Returns:
-        The suite; the same one where no variant was given.
-
-    Raises:
-        DatasetError: When a file of outputs cannot be read.
-        SettingsError: When two are given, or the suite has variants of its own.
-    """
+    """The suite with the variant that the command line names, where it has none of its own."""
+    # A file of outputs whose rows name their variants stands for all of these.
     given = {name: str(options[name]) for name in TARGETS if options.get(name)}
     if not given:
         return suite

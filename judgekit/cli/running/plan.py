@@ -76,18 +76,14 @@ _OF_SUITES = {
 @max_cost_option("Say whether this much suffices for SUITE. Exit code 5 when it likely does not.")
 @json_option
 def plan(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
-    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing.
-
-    SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
-
-    Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
-    difference between variants that its size can show. Takes the options of `judgekit run`, or
-    of `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it
-    has variants that are still to answer, else as a grading.
-
-    Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
-    less than the likely price.
-    """
+    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing."""
+    # SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
+    # Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
+    # difference between variants that its size can show. Takes the options of `judgekit run`, or of
+    # `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it has variants
+    # that are still to answer, else as a grading.
+    # Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
+    # less than the likely price.
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
@@ -103,12 +99,7 @@ def plan(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
 
 
 def show_plan(setup: GradeSetup, *, as_json: bool) -> None:
-    """Work out the plan of a grading and print it.
-
-    Args:
-        setup: What would be graded, by whom and how.
-        as_json: Whether to print JSON.
-    """
+    """Work out the plan of a grading and print it."""
     with setup.judge as judge:
         setup.counts()
         found = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
@@ -122,19 +113,7 @@ def show_plan(setup: GradeSetup, *, as_json: bool) -> None:
 
 
 def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
-    """Work out the plan of a run and print it; closes what the setup holds open.
-
-    Args:
-        setup: What would be run.
-        as_json: Whether to print JSON.
-
-    Returns:
-        The exit code: 5 when the money that may be spent is less than the likely price, else 0.
-
-    Raises:
-        InputError: When the suite cannot be run as it is.
-        StoreError: When the store or the cache cannot be read.
-    """
+    """Work out the plan of a run and print it; closes what the setup holds open."""
     from judgekit.report.plan_terminal import plan_json, print_suite_plan  # noqa: PLC0415
 
     with closing(setup.store):

@@ -27,18 +27,7 @@ _PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
 def resume_command(
     context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
 ) -> str:
-    """What to type to go on with a run or a comparison.
-
-    Args:
-        context: The command that was given.
-        run_id: The run.
-        retry: Whether what failed is to be asked again.
-        command: The command that goes on with it.
-
-    Returns:
-        The same command with `--resume`, without what only this sitting needed; of a database's
-        address the password is left out.
-    """
+    """What to type to go on with a run or a comparison."""
     words = ["judgekit", command, *_given(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 

@@ -32,18 +32,8 @@ _WORST_FIRST = (
 
 
 def run_each(paths: Sequence[Path], options: Options, run: Callable[[Path, Options], Sat]) -> int:
-    """Run several datasets in turn, within the money and time that all of them may take.
-
-    One that cannot be run as it is does not keep the others from it; one that was stopped does.
-
-    Args:
-        paths: The datasets.
-        options: As click hands them over.
-        run: Runs one of them.
-
-    Returns:
-        The worst exit code.
-    """
+    """Run several datasets in turn, within the money and time that all of them may take."""
+    # One that cannot be run as it is does not keep the others from it; one that was stopped does.
     left = {name: options.get(name) for name in ("max_cost", "max_time")}
     codes = []
     for number, path in enumerate(paths, 1):

@@ -41,17 +41,7 @@ _STOPPED: dict[StopReason, int] = {
 def outcome(
     session: Session, summary: RunSummary, gate: GateHeld | None, fail_under: float | None
 ) -> int:
-    """Say how a run ended and what to do about it.
-
-    Args:
-        session: The sitting that ended.
-        summary: The run's figures.
-        gate: What the suite's gate says of them; None where it has none.
-        fail_under: The least pass rate asked for on the command line.
-
-    Returns:
-        The exit code.
-    """
+    """Say how a run ended and what to do about it."""
     run = summary.run
     if session.reason is not None:
         what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
@@ -72,14 +62,7 @@ def outcome(
 
 
 def told_uncalibrated(use: CalibrationInUse) -> int:
-    """Say that nothing is asked, for a calibration that holds is required and there is none.
-
-    Args:
-        use: What there is.
-
-    Returns:
-        The exit code.
-    """
+    """Say that nothing is asked, for a calibration that holds is required and there is none."""
     streams.note(f"nothing was asked: a calibration is required. {view.printable(use.words)}")
     what = "label outputs of this judge again, and" if use.path else "label some outputs, and"
     again = "judgekit calibrate LABELS --run RUN --write-map"
@@ -91,26 +74,14 @@ def told_uncalibrated(use: CalibrationInUse) -> int:
 
 
 def tell_kept(run: RunInfo, opened: OpenSuite) -> None:
-    """Say where a run that is gone on with keeps another calibration than the suite has now.
-
-    Args:
-        run: The run.
-        opened: Its suite, as it is now.
-    """
+    """Say where a run that is gone on with keeps another calibration than the suite has now."""
     then, now = calibration_of(run), calibration_of_suite(opened)
     if then.words != now.words:
         streams.note(f"the run keeps what it was begun with: {view.printable(then.words)}")
 
 
 def stopped_at_once(run_id: str) -> int:
-    """Say that a run was left in the middle of its answers.
-
-    Args:
-        run_id: The run.
-
-    Returns:
-        The exit code.
-    """
+    """Say that a run was left in the middle of its answers."""
     streams.note(_go_on("stopped at once", run_id))
     return EXIT_INTERRUPTED
 

@@ -70,20 +70,7 @@ class RunSetup:
 
 
 def run_setup(path: Path | None, options: Options) -> RunSetup:
-    """Resolve the options of a run: command line first, then the suite file, then defaults.
-
-    Args:
-        path: The suite file, a skill's folder or zip, or any file of cases; None takes
-            `--config`, else `judgekit.yaml`. A folder may hold one suite or dataset.
-        options: As click hands them over.
-
-    Returns:
-        The setup; nothing has been asked yet.
-
-    Raises:
-        InputError: When a file, a name or a setting is unsound.
-        StoreError: When the store cannot be opened.
-    """
+    """Resolve the options of a run: command line first, then the suite file, then defaults."""
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
     suite = with_given_rubric(_suite(path, options), options)
@@ -106,15 +93,7 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
 
 
 def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
-    """The suite with the judge that the command line names, or its settings of asking.
-
-    Args:
-        suite: The suite.
-        options: As click hands them over.
-
-    Returns:
-        The suite; the same one where nothing was given.
-    """
+    """The suite with the judge that the command line names, or its settings of asking."""
     named = cast("str | None", options.get("judge_model"))
     given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
     if options.get("judge_seed") is not None:
@@ -138,17 +117,7 @@ def with_given_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
 
 
 def asking_of(options: Options) -> Asking:
-    """How a suite's judges and targets are asked.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        The cache, folders of templates and bounds that the options name.
-
-    Raises:
-        SettingsError: When options contradict one another.
-    """
+    """How a suite's judges and targets are asked."""
     folders = cast("Iterable[Path]", options.get("template_folders") or ())
     return Asking(
         cache=cache_folder(options),
@@ -177,18 +146,7 @@ def _judged(suite: Suite, options: Options) -> Suite:
 
 
 def with_given_rubric(suite: Suite, options: Mapping[str, object]) -> Suite:
-    """The suite with the rubric that the command line names; cases keep their own.
-
-    Args:
-        suite: The suite.
-        options: As click hands them over.
-
-    Returns:
-        The suite; the same one where none was given.
-
-    Raises:
-        UnknownNameError: When no shipped rubric is called so.
-    """
+    """The suite with the rubric that the command line names; cases keep their own."""
     named = cast("str | None", options.get("rubric"))
     if named is None:
         return suite

@@ -20,14 +20,7 @@ REMEDY = "name the file with the cases (--cases), or add an `input` column"
 
 
 def note_unasked(setup: GradeSetup) -> None:
-    """Say which files of outputs do not begin with an input, where no cases are named.
-
-    Args:
-        setup: What is compared.
-
-    Raises:
-        DatasetError: When a file has no sound first row.
-    """
+    """Say which files of outputs do not begin with an input, where no cases are named."""
     if setup.cases is not None:
         return
     for source in setup.sources:
@@ -38,11 +31,7 @@ def note_unasked(setup: GradeSetup) -> None:
 
 
 def note_unasked_replies(judges: Iterable[Judge]) -> None:
-    """Say which recorded replies were not asked for, once everything has been asked.
-
-    Args:
-        judges: Who judged.
-    """
+    """Say which recorded replies were not asked for, once everything has been asked."""
     for judge in judges:
         model = judge.connection.model
         if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:

@@ -18,16 +18,8 @@ MAPS = Path("calibration", "maps")
 
 
 def calibration_checks(folder: Path = MAPS) -> Iterator[Check]:
-    """Whether each file of maps is sound; nothing where there is none.
-
-    Whether they hold for a judge and a rubric is said by `plan`, `grade` and `run`.
-
-    Args:
-        folder: The folder.
-
-    Yields:
-        One check for each file.
-    """
+    """Whether each file of maps is sound; nothing where there is none."""
+    # Whether they hold for a judge and a rubric is said by `plan`, `grade` and `run`.
     for path in sorted(folder.glob("*.json")):
         try:
             found = load_calibration(path)

@@ -43,11 +43,9 @@ Your own outputs next: judgekit init my-suite"""
 @click.option("-q", "--quiet", is_flag=True, help="Only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason.")
 def demo(*, judge_model: str | None, live: bool, dry_run: bool, **options: object) -> None:
-    """Grade 36 real outputs of three small models; needs no key and no network.
-
-    By default the judge's replies come from a recording that is shipped as a cache export. With
-    --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
-    """
+    """Grade 36 real outputs of three small models; needs no key and no network."""
+    # By default the judge's replies come from a recording that is shipped as a cache export. With
+    # --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
     options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
     talks = not (options["quiet"] or options["as_json"])
     if live or judge_model is not None:
@@ -87,11 +85,7 @@ def _graded_live(options: dict[str, object], *, talks: bool, dry_run: bool) -> i
 
 
 def import_recording(folder: Path) -> None:
-    """Put the demo's recorded replies into a cache.
-
-    Args:
-        folder: The cache's folder.
-    """
+    """Put the demo's recorded replies into a cache."""
     recording = shipped_file("calibration", "demo", "judge_replies.jsonl")
     with DiskCache(folder) as cache:
         import_entries(cache, recording)

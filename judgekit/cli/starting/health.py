@@ -88,15 +88,7 @@ class Check:
 def version_checks(
     installed: Mapping[str, str] | None = None, distribution: str = DISTRIBUTION
 ) -> Iterator[Check]:
-    """Versions of judgekit, Python and every package judgekit needs.
-
-    Args:
-        installed: Version by package, lower case; None asks the installation.
-        distribution: The package that judgekit was installed as.
-
-    Yields:
-        Checks; a missing package and a malicious or old litellm are errors.
-    """
+    """Versions of judgekit, Python and every package judgekit needs."""
     yield _own_version(distribution)
     yield Check("Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}")
     for name, is_optional in _requirements(distribution):
@@ -112,14 +104,7 @@ def version_checks(
 
 
 def litellm_check(version: str) -> Check:
-    """Whether a release of litellm can be used and trusted.
-
-    Args:
-        version: Its version.
-
-    Returns:
-        An error for the malicious releases and for those too old.
-    """
+    """Whether a release of litellm can be used and trusted."""
     if _MALICIOUS.fullmatch(version):
         return Check(
             "litellm",
@@ -135,14 +120,7 @@ def litellm_check(version: str) -> Check:
 
 
 def key_checks(environment: Mapping[str, str]) -> Iterator[Check]:
-    """Which providers' keys are there; their values are looked at for white space and never shown.
-
-    Args:
-        environment: The environment variables.
-
-    Yields:
-        Checks.
-    """
+    """Which providers' keys are there; their values are looked at for white space and never shown."""
     present = {name: environment[name] for name in PROVIDER_KEYS if environment.get(name)}
     for name, value in present.items():
         prefix = f"models begin with {PROVIDER_KEYS[name]}/"
@@ -164,15 +142,7 @@ def key_checks(environment: Mapping[str, str]) -> Iterator[Check]:
 def offline_checks(
     prices: PriceTable | None = None, folders: Sequence[Path] | None = None
 ) -> Iterator[Check]:
-    """Whether tokens and prices can be worked out without a network.
-
-    Args:
-        prices: The price table; None takes the one inside litellm.
-        folders: Where encodings may lie; None looks where judgekit does.
-
-    Yields:
-        Checks.
-    """
+    """Whether tokens and prices can be worked out without a network."""
     for model, encoding in _ENCODINGS.items():
         source = count_tokens("a", model, folders=folders).source
         if source == f"tiktoken:{encoding}":
@@ -188,14 +158,7 @@ def offline_checks(
 
 
 def shipped_check(templates: Sequence[str] | None = None) -> Check:
-    """Whether the files that come with judgekit are there and sound.
-
-    Args:
-        templates: The templates to compile; None takes all that are shipped.
-
-    Returns:
-        The check.
-    """
+    """Whether the files that come with judgekit are there and sound."""
     try:
         root = shipped_root()
         rubrics = shipped_rubrics()
@@ -214,16 +177,7 @@ def shipped_check(templates: Sequence[str] | None = None) -> Check:
 def cache_checks(
     folder: Path, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
 ) -> Iterator[Check]:
-    """Whether the cache folder is sound, private, writable and on a local disk.
-
-    Args:
-        folder: Where the cache lies.
-        mounts: The system's table of mounted file systems; may be missing.
-        most_verified: Of a cache with more replies only the storage is checked.
-
-    Yields:
-        Checks.
-    """
+    """Whether the cache folder is sound, private, writable and on a local disk."""
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
         yield Check("cache", "warning", text, "name a folder on a local disk with --cache-dir")
@@ -242,15 +196,7 @@ def cache_checks(
 
 
 def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The kind of network file system a folder is on.
-
-    Args:
-        folder: A folder; it need not exist.
-        mounts: The system's table of mounted file systems.
-
-    Returns:
-        For example `nfs4`; None for a local disk, and where it cannot be told.
-    """
+    """The kind of network file system a folder is on."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -263,14 +209,7 @@ def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
 
 
 def local_checks(environment: Mapping[str, str]) -> Iterator[Check]:
-    """Whether a model can run on this machine.
-
-    Args:
-        environment: The environment variables.
-
-    Yields:
-        One check; a note where nothing was set up.
-    """
+    """Whether a model can run on this machine."""
     try:
         weights = local_weights()
     except SettingsError as error:

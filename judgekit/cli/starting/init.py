@@ -78,10 +78,8 @@ outputs here. They are there to be replaced.
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @json_option
 def init(folder: Path, *, force: bool, as_json: bool) -> None:
-    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies.
-
-    It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
-    """
+    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies."""
+    # It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
     name = folder.resolve().name or "suite"
     with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
         import_recording(Path(temporary))
@@ -133,11 +131,9 @@ def _output_row(output: Output) -> JsonObject:
 
 
 def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
-    """The judge's replies to these outputs, as rows that `recorded:` reads.
-
-    The outputs are graded once more from the recording, so that replies to being asked again are
-    among the rows.
-    """
+    """The judge's replies to these outputs, as rows that `recorded:` reads."""
+    # The outputs are graded once more from the recording, so that replies to being asked again are
+    # among the rows.
     path = folder / "replies.jsonl"
     settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
     model = RecordingModel(setup.judge.connection.model, path)

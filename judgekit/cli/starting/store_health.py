@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 def store_checks(location: str) -> Iterator[Check]:
-    """Whether a store is sound; one that is not there is not made.
-
-    Args:
-        location: Its SQLite file, or its database URL.
-
-    Yields:
-        One check.
-    """
+    """Whether a store is sound; one that is not there is not made."""
     try:
         place = locate(location)
         if place.file is not None and not place.file.exists():

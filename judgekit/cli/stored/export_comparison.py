@@ -41,21 +41,7 @@ def export_comparison(
     store: str,
     as_json: bool,
 ) -> None:
-    """Write a stored comparison, or its analyses.
-
-    Args:
-        name: The comparison's id, the beginning of it, or `latest`.
-        output: Where to.
-        form: One of `COMPARISON_FORMATS`; None takes what the file's name says.
-        rule: Who wins where the orders differ; None takes the comparison's own.
-        store: Where it is kept.
-        as_json: Whether to tell in JSON what was written.
-
-    Raises:
-        SettingsError: When the form is none of a comparison's, or the place is unsuitable.
-        UnknownNameError: When there is no such comparison.
-        NotEnoughDataError: When it has no analyses.
-    """
+    """Write a stored comparison, or its analyses."""
     chosen = form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
     if chosen not in COMPARISON_FORMATS:
         raise SettingsError(

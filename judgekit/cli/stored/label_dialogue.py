@@ -21,12 +21,7 @@ _SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
 
 
 class Typed:
-    """Lines a person types, or that are piped in.
-
-    Args:
-        console: Where prompts go.
-        is_edited: Whether lines can be edited as at a shell; needs a terminal on both sides.
-    """
+    """Lines a person types, or that are piped in."""
 
     def __init__(self, console: Console, *, is_edited: bool) -> None:
         self._console = console
@@ -38,14 +33,7 @@ class Typed:
                 return
 
     def line(self, prompt: str) -> str | None:
-        """One line.
-
-        Args:
-            prompt: What is shown before it.
-
-        Returns:
-            The line without its end; None when there is no more.
-        """
+        """One line."""
         if self._is_edited:
             try:
                 return input(prompt)
@@ -59,12 +47,7 @@ class Typed:
 
 
 class _KeyTypedError(Exception):
-    """A key was typed where an answer was asked for.
-
-    Args:
-        key: The key.
-        is_begun: Whether a part of the answer was given already.
-    """
+    """A key was typed where an answer was asked for."""
 
     def __init__(self, key: str, *, is_begun: bool) -> None:
         self.key = key
@@ -72,13 +55,7 @@ class _KeyTypedError(Exception):
 
 
 class Dialogue:
-    """Asks a person one question after the other.
-
-    Args:
-        console: Where questions are shown.
-        typed: Where answers come from.
-        labelling: The sitting.
-    """
+    """Asks a person one question after the other."""
 
     def __init__(self, console: Console, typed: Typed, labelling: Labelling) -> None:
         self._console = console
@@ -88,11 +65,7 @@ class Dialogue:
         self._n_taken = 0
 
     def hold(self) -> None:
-        """Ask until nothing is left, the person quits or the input ends.
-
-        Raises:
-            StoreError: When an answer cannot be kept; what was answered before is.
-        """
+        """Ask until nothing is left, the person quits or the input ends."""
         goes_on = True
         while goes_on:
             question = self._labelling.current()

@@ -32,20 +32,7 @@ def show_comparisons(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Show the comparisons that are kept, one of them, or what was said of one of its cases.
-
-    Args:
-        store: Where they are kept.
-        name: The comparison; None for all.
-        case: The case.
-        rule: Who wins where the orders differ; None takes the comparison's own.
-        limit: At most so many.
-        as_json: Whether JSON is wanted.
-
-    Raises:
-        UnknownNameError: When there is no such comparison or case.
-        SettingsError: When a rule is given for all.
-    """
+    """Show the comparisons that are kept, one of them, or what was said of one of its cases."""
     if name is None:
         check_no_rule(rule)
         _list(store, limit=limit, as_json=as_json)

@@ -88,19 +88,7 @@ class Related:
 def show_related(
     store: RunStore, related: Related, *, figures: bool, limit: int | None, as_json: bool
 ) -> None:
-    """List runs, or what is related to something.
-
-    Args:
-        store: Where runs are kept.
-        related: What is looked for.
-        figures: Whether runs are summed up too, which reads all their answers.
-        limit: At most so many rows; None for all.
-        as_json: Whether to print JSON.
-
-    Raises:
-        SettingsError: When wishes do not go together.
-        StoreError: When the store cannot be read.
-    """
+    """List runs, or what is related to something."""
     listing = related.listing
     _check(related, listing, figures=figures)
     if listing == "runs":

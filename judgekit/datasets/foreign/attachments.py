@@ -27,12 +27,7 @@ MAX_CASE_FILES = 100
 
 
 class AttachmentError(Exception):
-    """A file that a case names cannot be taken; `str()` says why.
-
-    Args:
-        message: Why.
-        remedy: How to mend it.
-    """
+    """A file that a case names cannot be taken; `str()` says why."""
 
     def __init__(self, message: str, remedy: str | None = None) -> None:
         super().__init__(message)
@@ -47,18 +42,7 @@ class Attachments(Protocol):
     """Where the files of cases lie."""
 
     def read(self, name: str) -> bytes:
-        """The content of a file.
-
-        Args:
-            name: Its path with `/`, relative to the place; already free of `..`.
-
-        Returns:
-            At most `MAX_FILE_BYTES` bytes.
-
-        Raises:
-            MissingAttachmentError: When there is none.
-            AttachmentError: When it cannot be taken.
-        """
+        """The content of a file."""
         ...
 
 
@@ -87,17 +71,7 @@ class FolderAttachments:
 
 
 def safe_name(name: str) -> str:
-    """A file's path as it may be looked up.
-
-    Args:
-        name: As it stands in the file.
-
-    Returns:
-        The path with `/`, without `.`.
-
-    Raises:
-        AttachmentError: When it is blank or absolute, or climbs with `..`.
-    """
+    """A file's path as it may be looked up."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
         remedy = "name files by a path below the file that names them"
@@ -118,19 +92,7 @@ class Shelf:
     _n_bytes: int = 0
 
     def take(self, name: str) -> JsonObject:
-        """A file as it is given with a case.
-
-        Args:
-            name: Its path, as it stands in the file.
-
-        Returns:
-            `file` and its `text`; of one that is no text, or larger than `MAX_SHOWN_BYTES`,
-            `file`, `media_type`, `n_bytes` and `sha256`.
-
-        Raises:
-            MissingAttachmentError: When there is none.
-            AttachmentError: When it cannot be taken.
-        """
+        """A file as it is given with a case."""
         path = safe_name(name)
         if path not in self._kept:
             self._kept[path] = self._read(path)

@@ -45,14 +45,7 @@ _SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
 
 
 def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
-    """The checks of a test that no judge is needed for, by its strategy.
-
-    Args:
-        case: A test.
-
-    Yields:
-        Assertions: `equals`, a `regex` for each pattern, `is-json`, `similar`.
-    """
+    """The checks of a test that no judge is needed for, by its strategy."""
     expected, used = case.expected, strategies_of(case)
     if "exact_match" in used and expected.output is not None:
         yield {"type": "equals", "value": expected.output}
@@ -68,14 +61,7 @@ def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
 
 
 def strategies_of(case: SkillCase) -> frozenset[str]:
-    """The strategies that take part in a test: its own, or those a hybrid one weighs.
-
-    Args:
-        case: A test.
-
-    Returns:
-        Names of strategies; of a hybrid test without weights, those it has something for.
-    """
+    """The strategies that take part in a test: its own, or those a hybrid one weighs."""
     given = case.evaluation
     if given.strategy != "hybrid":
         return frozenset({given.strategy})
@@ -88,13 +74,7 @@ def strategies_of(case: SkillCase) -> frozenset[str]:
 
 
 def check_expected(case: SkillCase, at: KeyPath, reading: Reading) -> None:
-    """Note what keeps a test from failing, what it names in vain, and patterns that are none.
-
-    Args:
-        case: A test.
-        at: Its place.
-        reading: Takes what is wrong.
-    """
+    """Note what keeps a test from failing, what it names in vain, and patterns that are none."""
     used = strategies_of(case)
     if not used:
         message = "the strategy hybrid has nothing to combine, so the case cannot fail"
@@ -108,14 +88,7 @@ def check_expected(case: SkillCase, at: KeyPath, reading: Reading) -> None:
 
 
 def unused_fields(case: SkillCase) -> tuple[str, ...]:
-    """What a test expects that its strategy does not look at.
-
-    Args:
-        case: A test.
-
-    Returns:
-        The fields' names in the file.
-    """
+    """What a test expects that its strategy does not look at."""
     used = strategies_of(case)
     compared = frozenset[str]().union(*(_USES.get(name, frozenset()) for name in used))
     return tuple(

@@ -40,21 +40,11 @@ class Fixtures:
         self._reading = reading
 
     def resolve(self, context: JsonObject, at: KeyPath, case_id: str) -> JsonValue:
-        """A test's context with the files it names.
-
-        Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
-        `file` and its `text`, or what kind of file it is. What cannot be taken is noted and its
-        name stays; where there is no folder with fixtures at all, as when a test file stands
-        alone, that is a warning.
-
-        Args:
-            context: The context as it stands.
-            at: Its place.
-            case_id: The test's id.
-
-        Returns:
-            A new context.
-        """
+        """A test's context with the files it names."""
+        # Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
+        # `file` and its `text`, or what kind of file it is. What cannot be taken is noted and its
+        # name stays; where there is no folder with fixtures at all, as when a test file stands
+        # alone, that is a warning.
         return self._resolved(context, at, case_id, [0])
 
     def _resolved(
@@ -110,14 +100,7 @@ class Fixtures:
 
 
 def fixture_name(value: JsonValue) -> str | None:
-    """The file a value of a context names.
-
-    Args:
-        value: Any value.
-
-    Returns:
-        The name as it stands; None where the value names no fixture.
-    """
+    """The file a value of a context names."""
     if not isinstance(value, str) or "\n" in value:
         return None
     path = value.replace("\\", "/").removeprefix("./")

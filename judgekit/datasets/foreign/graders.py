@@ -75,18 +75,7 @@ class _Found:
 
 
 def read_graders(path: Path | str) -> Graders:
-    """The graders of a file.
-
-    Args:
-        path: A grader, a list of them, or an evaluation with `testing_criteria`.
-
-    Returns:
-        Assertions for the graders that need no model, a rubric for the others. A criterion's
-        question is the grader's prompt, in which `{{sample.output_text}}` reads "the output".
-
-    Raises:
-        DatasetError: When a grader is unsound, or holds code.
-    """
+    """The graders of a file."""
     found = _read(read_document(path))
     found.reading.refuse_errors()
     rubric = None
@@ -100,14 +89,7 @@ def read_graders(path: Path | str) -> Graders:
 
 
 def check_graders(document: Document) -> Reading:
-    """What is wrong with a file of graders.
-
-    Args:
-        document: The file.
-
-    Returns:
-        A reading without cases.
-    """
+    """What is wrong with a file of graders."""
     return _read(document).reading
 
 

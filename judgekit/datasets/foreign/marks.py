@@ -19,22 +19,14 @@ _ROUND = frozenset({"prompts", "providers", "targets", "defaultTest"})
 
 
 def is_quality_record(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is of a quality memory, or an export that lists such objects.
-
-    Args:
-        fields: An object.
-    """
+    """Whether an object is of a quality memory, or an export that lists such objects."""
     lists = (fields.get(name) for name in RECORD_LISTS)
     firsts = (item[0] for item in lists if isinstance(item, list) and item)
     return any(is_object(each) for each in (fields, *firsts))
 
 
 def is_object(value: JsonValue) -> bool:
-    """Whether a value is one object of a quality memory.
-
-    Args:
-        value: Any value.
-    """
+    """Whether a value is one object of a quality memory."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("type"), str)
@@ -43,22 +35,14 @@ def is_object(value: JsonValue) -> bool:
 
 
 def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a configuration, or one of a list of tests.
-
-    Args:
-        fields: An object.
-    """
+    """Whether an object is a configuration, or one of a list of tests."""
     names = fields.keys()
     is_whole = "providers" in names and "prompts" in names
     return is_whole or bool(_TESTED & names and _ROUND & names) or {"vars", "assert"} <= names
 
 
 def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object holds results.
-
-    Args:
-        fields: An object.
-    """
+    """Whether an object holds results."""
     inner = fields.get("results")
     listed = inner.get("results") if isinstance(inner, dict) else inner
     items = listed if isinstance(listed, list) else []
@@ -67,20 +51,12 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_message_sample(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`.
-
-    Args:
-        fields: An object.
-    """
+    """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
 
 def is_graders(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a grader, or an evaluation with `testing_criteria`.
-
-    Args:
-        fields: An object.
-    """
+    """Whether an object is a grader, or an evaluation with `testing_criteria`."""
     if isinstance(fields.get("testing_criteria"), list):
         return True
     kind = fields.get("type")

@@ -38,17 +38,9 @@ class MessageSample(SnakeRecord):
 
 
 def read_message_samples(document: Document) -> Reading:
-    """The samples as cases, called `sample-1`, `sample-2`, … where they have no id.
-
-    A conversation of one message becomes that message's text; of several good answers the
-    reference is a list, and the output may equal any.
-
-    Args:
-        document: A list of samples.
-
-    Returns:
-        What it comes to.
-    """
+    """The samples as cases, called `sample-1`, `sample-2`, … where they have no id."""
+    # A conversation of one message becomes that message's text; of several good answers the
+    # reference is a list, and the output may equal any.
     reading = Reading(document)
     value = document.value
     listed: JsonValue = value if isinstance(value, list) else [value]

@@ -53,17 +53,9 @@ class _Test:
 
 
 def read_promptfoo(document: Document) -> Reading:
-    """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, ….
-
-    A case's input is its variables. Assertions keep their names; those that ask a model become
-    criteria of a rubric of the case. Code is refused, never run.
-
-    Args:
-        document: A configuration, or a list of tests; files it names lie in its folder.
-
-    Returns:
-        What it comes to.
-    """
+    """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, …."""
+    # A case's input is its variables. Assertions keep their names; those that ask a model become
+    # criteria of a rubric of the case. Code is refused, never run.
     reader = _Config(document)
     reader.read()
     return reader.reading

@@ -57,16 +57,7 @@ class AssertionReader:
     def read(
         self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
     ) -> Checks:
-        """The assertions of a test.
-
-        Args:
-            items: Each with its place.
-            variables: The test's, for `{{name}}` in values.
-            is_scored: Whether the test passes by its mean score, rather than by each assertion.
-
-        Returns:
-            What could be read; what could not is noted.
-        """
+        """The assertions of a test."""
         checks = Checks()
         for at, item in items:
             self._take(item, at, variables, checks, is_scored=is_scored)

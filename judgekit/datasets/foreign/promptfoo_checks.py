@@ -36,25 +36,13 @@ class Checks:
     """The threshold of each assertion that asks for likeness to one text."""
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
-        """Take an assertion.
-
-        Args:
-            spec: The assertion.
-            at: Where it stands.
-        """
+        """Take an assertion."""
         self.assertions.append(spec)
         self.places.append(at)
 
 
 def hold_to_mean(checks: Checks, threshold: JsonValue, at: KeyPath, reading: Reading) -> None:
-    """Let a test pass by the mean of its assertions, where none of them asks a model.
-
-    Args:
-        checks: What the test comes to; its assertions become one group.
-        threshold: The mean from which the test passes.
-        at: The test's place.
-        reading: Takes what is told.
-    """
+    """Let a test pass by the mean of its assertions, where none of them asks a model."""
     if checks.criteria and checks.assertions:
         message = "the `threshold` is held against the criteria; every other assertion must hold"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
@@ -67,13 +55,7 @@ def hold_to_mean(checks: Checks, threshold: JsonValue, at: KeyPath, reading: Rea
 
 
 def warn_of_scores(checks: Checks, at: KeyPath, reading: Reading) -> None:
-    """Tell of assertions that are counted as passed or not in a mean.
-
-    Args:
-        checks: What the mean is of.
-        at: The place of the test or the set.
-        reading: Takes what is told.
-    """
+    """Tell of assertions that are counted as passed or not in a mean."""
     types = {str(spec.get("type")).removeprefix("not-") for spec in checks.assertions}
     if graded := sorted(types & _SCORED):
         message = f"the mean counts {', '.join(graded)} as passed or not, not by its score"

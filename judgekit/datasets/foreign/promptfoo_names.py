@@ -76,14 +76,7 @@ _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
 
 def instead_of(name: str) -> str | None:
-    """What to do about an assertion that is not read.
-
-    Args:
-        name: The assertion, without `not-`.
-
-    Returns:
-        The advice; None where promptfoo has no such assertion either.
-    """
+    """What to do about an assertion that is not read."""
     if name.startswith(_REDTEAM):
         return f"its attacks and graders are promptfoo's own; {_CRITERION}"
     return _INSTEAD.get(name)

@@ -114,14 +114,7 @@ class Result(CamelRecord):
 
 
 def check_promptfoo_results(document: Document) -> Reading:
-    """What is wrong with a file of results.
-
-    Args:
-        document: The file.
-
-    Returns:
-        A reading without cases.
-    """
+    """What is wrong with a file of results."""
     reading = Reading(document)
     for _ in _results(document, reading):
         pass
@@ -129,21 +122,10 @@ def check_promptfoo_results(document: Document) -> Reading:
 
 
 def read_promptfoo_results(document: Document) -> ForeignResults:
-    """The outputs of a file of results, with their cases and what was said of them.
-
-    A case is called `test-N` by its test, or after its variables where the file does not say. A
-    variant is a provider, with its prompt's number where there are several. `success` and `score`
-    are in the output's metadata.
-
-    Args:
-        document: The file.
-
-    Returns:
-        The results.
-
-    Raises:
-        DatasetError: When they are unsound.
-    """
+    """The outputs of a file of results, with their cases and what was said of them."""
+    # A case is called `test-N` by its test, or after its variables where the file does not say. A
+    # variant is a provider, with its prompt's number where there are several. `success` and `score`
+    # are in the output's metadata.
     reading = Reading(document)
     outputs: list[Output] = []
     judgments: list[Judgment] = []
@@ -165,17 +147,7 @@ def read_promptfoo_results(document: Document) -> ForeignResults:
 
 
 def result_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
-    """The outputs of a file of results, as the rows of an outputs file.
-
-    Args:
-        document: The file.
-
-    Yields:
-        The line of each, and its fields; `input` holds the test's variables.
-
-    Raises:
-        DatasetError: When they are unsound.
-    """
+    """The outputs of a file of results, as the rows of an outputs file."""
     places = [at for at, _ in _results(document, Reading(document))]
     found = read_promptfoo_results(document)
     inputs = {case.id: case.input for case in found.dataset.cases}

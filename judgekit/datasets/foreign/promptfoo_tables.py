@@ -27,15 +27,7 @@ _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 
 def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObject:
-    """A row of a table as a test.
-
-    Args:
-        row: Cells by column.
-        known: The types of assertions there are; a text that names none is compared as it is.
-
-    Returns:
-        The test as a configuration would have it.
-    """
+    """A row of a table as a test."""
     variables: JsonObject = {}
     metadata: JsonObject = {}
     asserted: list[JsonValue] = []
@@ -57,15 +49,7 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
 
 
 def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
-    """An assertion as it stands in a cell: `contains: yes`, `similar(0.8): Hello`, or a bare text.
-
-    Args:
-        text: The cell.
-        known: The types of assertions there are.
-
-    Returns:
-        The assertion as a configuration would have it.
-    """
+    """An assertion as it stands in a cell: `contains: yes`, `similar(0.8): Hello`, or a bare text."""
     match = _ASSERTION.fullmatch(text.strip())
     name = "" if match is None else match["type"]
     name = _CODE.get(name, _SHORT.get(name, name))

@@ -21,18 +21,7 @@ class UnreadableError(ValueError):
 
 
 def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
-    """The assertion on a trace that says the same.
-
-    Args:
-        name: The assertion as the file has it, such as `not-trajectory:tool-used`.
-        value: Its value, with variables filled in.
-
-    Returns:
-        A spec, without weight.
-
-    Raises:
-        UnreadableError: It asks for what has no counterpart.
-    """
+    """The assertion on a trace that says the same."""
     plain = name.removeprefix(_NOT)
     spec = _READERS[plain](value)
     if not name.startswith(_NOT):

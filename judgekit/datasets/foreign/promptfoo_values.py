@@ -45,18 +45,9 @@ _ELEMENTS = "requiredElements"
 
 
 def meant_value(name: str, value: JsonValue) -> JsonValue:
-    """The value an assertion has in promptfoo, in the form it has here.
-
-    A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
-    JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
-
-    Args:
-        name: The assertion, without `not-`.
-        value: The value as the file has it, with variables filled in.
-
-    Returns:
-        The value; as it was where it needs no change or nothing can be made of it.
-    """
+    """The value an assertion has in promptfoo, in the form it has here."""
+    # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
+    # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
     if name in _SCHEMAS:
         return _schema(value) if isinstance(value, str) else value
     if name in _LISTS:
@@ -100,15 +91,7 @@ def _schema(text: str) -> JsonValue:
 
 
 def alternatives(name: str, spec: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """An assertion with several references, as a group of which one must pass.
-
-    Args:
-        name: The assertion, without `not-`.
-        spec: The assertion, with a list as its value.
-
-    Returns:
-        The group, negated where the assertion is.
-    """
+    """An assertion with several references, as a group of which one must pass."""
     kept = {key: item for key, item in spec.items() if key in {"weight", "description"}}
     own = {key: item for key, item in spec.items() if key not in {*kept, "type", "value"}}
     values = spec["value"]

@@ -34,15 +34,7 @@ TAKEN = frozenset(
 
 
 def added_to_case(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """What the further fields of a `test-case` say of the case.
-
-    Args:
-        extra: The fields that the format does not have.
-
-    Returns:
-        Fields of a case, and its metadata. A field of another's memory that only has the name of
-        one, and not its form, is metadata.
-    """
+    """What the further fields of a `test-case` say of the case."""
     fields = {
         name: extra[name]
         for name in OF_CASES
@@ -56,15 +48,7 @@ def added_to_case(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
 
 
 def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
-    """Metadata of a case as it stands among the fields of a `test-case`; the way back.
-
-    Args:
-        metadata: The case's.
-
-    Returns:
-        The fields; what has the name of another stands under `metadata`. The id of its rubric is
-        left out, for the one it is written with comes in its place.
-    """
+    """Metadata of a case as it stands among the fields of a `test-case`; the way back."""
     plain = {name: item for name, item in metadata.items() if name not in TAKEN}
     inner: JsonObject = {
         name: item for name, item in metadata.items() if name in TAKEN - {"rubricId"}
@@ -73,14 +57,7 @@ def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def benchmarks_of(case: Case) -> dict[str, JsonObject]:
-    """The benchmarks of a quality memory that a case came with.
-
-    Args:
-        case: A case.
-
-    Returns:
-        What each says of itself, by its id.
-    """
+    """The benchmarks of a quality memory that a case came with."""
     given = case.metadata.get(BENCHMARKS)
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     found = ((item.get("id"), item) for item in items)
@@ -92,15 +69,7 @@ def benchmarks_of(case: Case) -> dict[str, JsonObject]:
 
 
 def added_to_criterion(criterion: CriterionFields, fields: JsonObject) -> JsonObject:
-    """A criterion with what the further fields of a `rubric-criterion` say of it.
-
-    Args:
-        criterion: The object.
-        fields: The criterion as its format has it.
-
-    Returns:
-        Fields of a `Criterion`; as they were where the further fields do not make a sound one.
-    """
+    """A criterion with what the further fields of a `rubric-criterion` say of it."""
     extra = criterion.extra
     scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
     named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}

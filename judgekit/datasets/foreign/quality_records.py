@@ -80,15 +80,7 @@ class Export:
     """How many there are of each type that is not read."""
 
     def of(self, name: str, model: type[_Fields]) -> dict[str, Found[_Fields]]:
-        """The sound objects of a type.
-
-        Args:
-            name: The type.
-            model: Its fields.
-
-        Returns:
-            Objects by id, in file order.
-        """
+        """The sound objects of a type."""
         return {
             key: Found(found.id, found.fields, found.at)
             for key, found in self.found.get(name, {}).items()
@@ -96,16 +88,8 @@ class Export:
         }
 
     def refer(self, name: str, given: str, at: KeyPath, *, case_id: str | None = None) -> bool:
-        """Whether an object there is; where there is none, that is noted.
-
-        Where the export has no object of the type at all, it is a warning: it is a part of one.
-
-        Args:
-            name: The type of the object.
-            given: Its id.
-            at: Where the id stands.
-            case_id: The case it concerns.
-        """
+        """Whether an object there is; where there is none, that is noted."""
+        # Where the export has no object of the type at all, it is a warning: it is a part of one.
         known = self.found.get(name, {})
         if given in known:
             return True
@@ -121,28 +105,14 @@ class Export:
 
 
 def read_quality_records(document: Document) -> Reading:
-    """The test cases of an export, each with its rubric in full.
-
-    Args:
-        document: An object, a list of them, or an export that lists them.
-
-    Returns:
-        What it comes to.
-    """
+    """The test cases of an export, each with its rubric in full."""
     export = read_export(document)
     add_cases(export)
     return export.reading
 
 
 def read_export(document: Document) -> Export:
-    """The objects of an export.
-
-    Args:
-        document: An object, a list of them, or an export that lists them.
-
-    Returns:
-        Those that are sound; the reading has what is wrong with the others.
-    """
+    """The objects of an export."""
     export = Export(Reading(document))
     for at, item in _objects(document.value, export.reading):
         whole = export.reading.record(QualityObject, item, at)
@@ -152,11 +122,7 @@ def read_export(document: Document) -> Export:
 
 
 def add_cases(export: Export) -> None:
-    """Make cases of the test cases of an export.
-
-    Args:
-        export: The objects; its reading takes the cases and what is wrong.
-    """
+    """Make cases of the test cases of an export."""
     reading = export.reading
     criteria = export.of("rubric-criterion", CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}

@@ -30,21 +30,9 @@ _Run = tuple[Output, int]
 
 
 def read_quality_results(document: Document) -> ForeignResults:
-    """The runs and judgments of an export, with its cases.
-
-    A run that names no prompt version has no variant. What it says of its own result (`passed`,
-    `totalScore`, …) is kept in the output's metadata, with the run's id as `test_run_id`.
-
-    Args:
-        document: An export, whole: `whole_document(path)`.
-
-    Returns:
-        The results.
-
-    Raises:
-        DatasetError: When an object is unsound, refers to one that is not there, or a score is
-            off its scale.
-    """
+    """The runs and judgments of an export, with its cases."""
+    # A run that names no prompt version has no variant. What it says of its own result (`passed`,
+    # `totalScore`, …) is kept in the output's metadata, with the run's id as `test_run_id`.
     export = read_export(document)
     add_cases(export)
     runs = _runs(export)
@@ -61,17 +49,7 @@ def read_quality_results(document: Document) -> ForeignResults:
 
 
 def run_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
-    """The runs of an export as the rows of an outputs file.
-
-    Args:
-        document: An export, whole.
-
-    Yields:
-        The line of each run, and its fields, with `input` and `reference` of its case.
-
-    Raises:
-        DatasetError: When a run is unsound or refers to a case that is not there.
-    """
+    """The runs of an export as the rows of an outputs file."""
     export = read_export(document)
     runs = _runs(export)
     export.reading.refuse_errors()

@@ -28,23 +28,10 @@ def rubric_of(
     *,
     key: str,
 ) -> JsonObject | None:
-    """A rubric as the fields of a `Rubric`; what is unsound in it is noted.
-
-    There an output passes when the sum of its weighted scores reaches the threshold. A threshold
-    above 1 is on that sum: with weights `w * (max - min)` and the threshold
-    `(t - sum(w * min)) / sum(w * (max - min))` the same outputs pass here.
-
-    Args:
-        rubric: The rubric.
-        parts: Its criteria by their ids, in order.
-        at: Its place.
-        reading: Takes what is wrong.
-        key: Its id.
-
-    Returns:
-        The fields, with the ids of the criteria in the metadata where they do not follow from
-        the rubric's own; None where it is unsound.
-    """
+    """A rubric as the fields of a `Rubric`; what is unsound in it is noted."""
+    # There an output passes when the sum of its weighted scores reaches the threshold. A threshold
+    # above 1 is on that sum: with weights `w * (max - min)` and the threshold `(t - sum(w * min)) /
+    # sum(w * (max - min))` the same outputs pass here.
     criteria = [*parts.values()]
     if not criteria:
         reading.warn((*at, "criteriaIds"), "the rubric has no criteria in this file", None)
@@ -83,12 +70,7 @@ def rubric_of(
 
 
 def criterion_id(rubric_id: str, name: str) -> str:
-    """The id of a criterion that has none of its own.
-
-    Args:
-        rubric_id: The rubric it is part of.
-        name: Its name.
-    """
+    """The id of a criterion that has none of its own."""
     return f"{rubric_id}/{name}"
 
 

@@ -73,15 +73,7 @@ class Reading:
         case_id: str | None = None,
         severity: Literal["error", "warning"] = "error",
     ) -> None:
-        """Note one thing that is wrong.
-
-        Args:
-            where: Its place from the root of the file.
-            message: What is wrong.
-            remedy: How to mend it.
-            case_id: The case it concerns.
-            severity: A warning keeps nothing from being used.
-        """
+        """Note one thing that is wrong."""
         line = self.document.line_of(*where)
         fault = Fault(where, message, remedy)
         problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
@@ -90,14 +82,7 @@ class Reading:
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Note one thing that should be mended, though the file can be used.
-
-        Args:
-            where: Its place from the root of the file.
-            message: What is wrong.
-            remedy: How to mend it.
-            case_id: The case it concerns.
-        """
+        """Note one thing that should be mended, though the file can be used."""
         self.add(where, message, remedy, case_id=case_id, severity="warning")
 
     def record(
@@ -108,18 +93,7 @@ class Reading:
         *,
         synonyms: Mapping[str, str] | None = None,
     ) -> AnyRecord | None:
-        """A part of the file as a record.
-
-        Args:
-            model: What it should be.
-            value: What it is.
-            at: Its place.
-            synonyms: Names people give to fields, with the fields' own.
-
-        Returns:
-            The record; None where it is unsound, and everything that is wrong is noted. A field
-            that is not known but nearly so is noted as a warning.
-        """
+        """A part of the file as a record."""
         case_id = _id_of(value)
         try:
             record = model.model_validate(value)
@@ -146,15 +120,7 @@ class Reading:
         return self._looked_up[key]
 
     def objects(self, value: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
-        """The items of a list of objects; what is none is noted.
-
-        Args:
-            value: What should be a list of objects.
-            at: Its place.
-
-        Yields:
-            Each with its place.
-        """
+        """The items of a list of objects; what is none is noted."""
         if not isinstance(value, list):
             name = f"`{at[-1]}`" if at else "the whole"
             self.add(at, f"{name} must be a list, not {kind_of(value)}")
@@ -166,12 +132,7 @@ class Reading:
                 self.add((*at, index), f"must be a mapping of fields, not {kind_of(item)}")
 
     def claim(self, item: JsonObject, at: KeyPath) -> None:
-        """Take the id of a case before the case is read.
-
-        Args:
-            item: The case as it stands.
-            at: Its place; where another has the id, that is noted.
-        """
+        """Take the id of a case before the case is read."""
         name = item.get("id")
         if not isinstance(name, str):
             return
@@ -184,15 +145,7 @@ class Reading:
         self.add(at, message, remedy, case_id=name)
 
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
-        """Take a case.
-
-        Args:
-            fields: The fields of a `Case`; those that are None are left out.
-            at: Its place.
-
-        Returns:
-            The case; None where it is unsound or its id is taken, which is noted as an error.
-        """
+        """Take a case."""
         given = {name: value for name, value in fields.items() if value is not None}
         case = read_case({"input": None, **given})
         if isinstance(case, list):
@@ -215,17 +168,7 @@ class Reading:
         return sorted(errors, key=lambda problem: problem.line or 0)
 
     def dataset(self, *, unique: bool = True) -> Dataset:
-        """The cases as a dataset; without a name of its own it is called as the file.
-
-        Args:
-            unique: Whether an id given twice is an error; else all cases are in the dataset.
-
-        Returns:
-            The dataset.
-
-        Raises:
-            DatasetError: When there is an error; the first is told, and how many more there are.
-        """
+        """The cases as a dataset; without a name of its own it is called as the file."""
         self.refuse_errors(unique=unique)
         name = str(self.header.get("name") or "").strip() or self.document.path.stem
         version = str(self.header.get("version", "1"))
@@ -237,14 +180,7 @@ class Reading:
         return Dataset(name=name, version=version, description=description, cases=tuple(cases))
 
     def refuse_errors(self, *, unique: bool = True) -> None:
-        """Raise the first error, if there is one.
-
-        Args:
-            unique: Whether an id given twice is an error.
-
-        Raises:
-            DatasetError: When there is an error; says how many more there are.
-        """
+        """Raise the first error, if there is one."""
         errors = [one for one in self.errors if unique or not one.message.startswith(_DOUBLE)]
         if not errors:
             return

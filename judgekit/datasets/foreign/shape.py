@@ -49,15 +49,7 @@ class SnakeRecord(Record):
 def unknown_fields(
     record: CamelRecord | SnakeRecord, at: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
-    """The fields of a record, and of the records in it, that are not known.
-
-    Args:
-        record: A part of a file.
-        at: Its place.
-
-    Yields:
-        The place of each, and the names that are known there.
-    """
+    """The fields of a record, and of the records in it, that are not known."""
     fields = type(record).model_fields
     known = tuple(field.alias or name for name, field in fields.items())
     own = record.additions if isinstance(record, CamelRecord) else frozenset()

@@ -27,17 +27,7 @@ _EVAL = "eval"
 
 
 def skill_document(path: Path) -> Document:
-    """The test file of a skill.
-
-    Args:
-        path: A folder or a zip; in a zip the skill may lie in a folder of its own.
-
-    Returns:
-        The document; its path is that of the test file, for a zip as if it were a folder.
-
-    Raises:
-        DatasetError: When there is none, or it cannot be read.
-    """
+    """The test file of a skill."""
     if is_archive(path):
         return _zipped(path)
     name = folder_tests(path)
@@ -49,27 +39,12 @@ def skill_document(path: Path) -> Document:
 
 
 def folder_tests(folder: Path) -> str | None:
-    """The test file of a skill's folder.
-
-    Args:
-        folder: Any folder.
-
-    Returns:
-        Its path in the folder; None where there is none.
-    """
+    """The test file of a skill's folder."""
     return next((name for name in TEST_FILES if is_file(folder / name)), None)
 
 
 def attachments_of(document: Path) -> tuple[Attachments, str]:
-    """Where the files lie that a test file names.
-
-    Args:
-        document: The path of a `Document` that holds tests.
-
-    Returns:
-        The place of the skill's root, and the folder in it that holds the test file, with `/` at
-        its end; empty for the root itself.
-    """
+    """Where the files lie that a test file names."""
     folder = document.parent
     inside = f"{_EVAL}/" if folder.name == _EVAL else ""
     root = folder.parent if inside else folder
@@ -81,14 +56,7 @@ def attachments_of(document: Path) -> tuple[Attachments, str]:
 
 
 def skill_name(document: Path) -> str:
-    """What the tests of a skill are called: as its folder or zip, or a test file of another name.
-
-    Args:
-        document: The path of a `Document` that holds tests.
-
-    Returns:
-        The name; never blank.
-    """
+    """What the tests of a skill are called: as its folder or zip, or a test file of another name."""
     if document.stem != "tests":
         return document.stem
     folder = document.parent.parent if document.parent.name == _EVAL else document.parent

@@ -78,17 +78,9 @@ class SkillEvals(SnakeRecord):
 
 
 def read_skill_evals(document: Document) -> Reading:
-    """The cases of an `evals.json`; each has a rubric of its own, a criterion per expectation.
-
-    A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
-    required one is met.
-
-    Args:
-        document: The file; what its cases name as `files` lies in its folder or the one above.
-
-    Returns:
-        What it comes to.
-    """
+    """The cases of an `evals.json`; each has a rubric of its own, a criterion per expectation."""
+    # A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
+    # required one is met.
     reading = Reading(document)
     fields = document.value if isinstance(document.value, dict) else {}
     header = reading.record(SkillEvals, document.value)

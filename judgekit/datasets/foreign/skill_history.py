@@ -69,17 +69,7 @@ class SkillHistory(SnakeRecord):
 
 
 def read_history(path: Path | str) -> SkillHistory:
-    """The history of a skill.
-
-    Args:
-        path: A `history.json`.
-
-    Returns:
-        The history, as it stands in the file.
-
-    Raises:
-        DatasetError: When it cannot be read or is unsound.
-    """
+    """The history of a skill."""
     history, reading = _read(read_document(path))
     reading.refuse_errors()
     if history is None:  # pragma: no cover - then there was an error
@@ -88,14 +78,7 @@ def read_history(path: Path | str) -> SkillHistory:
 
 
 def check_history(document: Document) -> Reading:
-    """What is wrong with a `history.json`.
-
-    Args:
-        document: The file.
-
-    Returns:
-        A reading without cases.
-    """
+    """What is wrong with a `history.json`."""
     return _read(document)[1]
 
 

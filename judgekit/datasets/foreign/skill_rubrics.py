@@ -28,16 +28,7 @@ _SHARES = 1e-6
 
 
 def rubric_of(case: SkillCase, at: KeyPath, reading: Reading) -> JsonObject | None:
-    """The rubric of a test as the fields of a `Rubric`; what is unsound in it is noted.
-
-    Args:
-        case: The test.
-        at: Its place.
-        reading: Takes what is wrong.
-
-    Returns:
-        The fields; None where the test has no rubric.
-    """
+    """The rubric of a test as the fields of a `Rubric`; what is unsound in it is noted."""
     rubric = case.expected.rubric
     if rubric is None:
         return None
@@ -66,18 +57,8 @@ def rubric_of(case: SkillCase, at: KeyPath, reading: Reading) -> JsonObject | No
 
 
 def soften_thresholds(item: JsonObject, at: KeyPath, reading: Reading) -> JsonObject:
-    """A test in which thresholds on another scale, each noted, are replaced by sound ones.
-
-    So the other faults of the test are found at the same time.
-
-    Args:
-        item: A test as it stands.
-        at: Its place.
-        reading: Takes what is wrong.
-
-    Returns:
-        The test itself where its thresholds are not above 1.
-    """
+    """A test in which thresholds on another scale, each noted, are replaced by sound ones."""
+    # So the other faults of the test are found at the same time.
     expected = item.get("expected")
     if not isinstance(expected, dict):
         return item

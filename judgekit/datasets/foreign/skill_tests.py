@@ -44,28 +44,13 @@ _NO = (None, None)
 
 
 def read_skill_tests(document: Document) -> Reading:
-    """The cases of an `eval/tests.json`.
-
-    Args:
-        document: The file; the files its tests name as `fixtures/…` lie beside it, in the
-            skill's root, or in the same zip.
-
-    Returns:
-        What it comes to.
-    """
+    """The cases of an `eval/tests.json`."""
     reading, _ = read_whole(document)
     return reading
 
 
 def read_whole(document: Document) -> tuple[Reading, SkillTests | None]:
-    """The cases of an `eval/tests.json`, and everything else it says.
-
-    Args:
-        document: The file, of version 1 or 2.
-
-    Returns:
-        What it comes to, and the file itself; None where its head is unsound.
-    """
+    """The cases of an `eval/tests.json`, and everything else it says."""
     reading = Reading(document)
     value = document.value
     where: KeyPath = ("testCases",)

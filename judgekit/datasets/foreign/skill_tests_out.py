@@ -23,18 +23,9 @@ _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_comple
 def skill_tests_of(
     cases: Iterable[Case], head: JsonObject | None = None
 ) -> tuple[JsonObject, tuple[str, ...]]:
-    """Cases as an `eval/tests.json`.
-
-    Of cases that were read from one, with the rest of that file as `head`, the same file comes
-    back and nothing is lost.
-
-    Args:
-        cases: The cases.
-        head: Profile, settings, setup and suites; None for a file with tests alone.
-
-    Returns:
-        The file, and the id and field of everything in the cases that has no place in it.
-    """
+    """Cases as an `eval/tests.json`."""
+    # Of cases that were read from one, with the rest of that file as `head`, the same file comes
+    # back and nothing is lost.
     listed = list(cases)
     tests: list[JsonValue] = [_test(case) for case in listed]
     start: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}

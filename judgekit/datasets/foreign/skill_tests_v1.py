@@ -21,32 +21,17 @@ _OWN = ("name", "description", "input", "expectedOutput", "expectedPatterns", "t
 
 
 def is_version_1(value: JsonValue) -> bool:
-    """Whether a file is of version 1: a list of tests, or an object with `tests`.
-
-    Args:
-        value: What it holds.
-    """
+    """Whether a file is of version 1: a list of tests, or an object with `tests`."""
     return isinstance(value, list) or (
         isinstance(value, dict) and "tests" in value and "testCases" not in value
     )
 
 
 def upgrade(value: JsonValue) -> JsonObject:
-    """A file of version 1 as one of version 2; nothing of it is lost.
-
-    Tests are called `tc-001`, `tc-002`, … by their place. What is expected decides the strategy:
-    an output `exact_match`, patterns `regex_match`, both `hybrid`. Fields that version 1 does not
-    know are kept beside the others.
-
-    Args:
-        value: A list of tests, or an object with `tests`.
-
-    Returns:
-        The file of version 2; its tests are checked where it is read.
-
-    Raises:
-        DatasetError: When it holds no list of tests.
-    """
+    """A file of version 1 as one of version 2; nothing of it is lost."""
+    # Tests are called `tc-001`, `tc-002`, … by their place. What is expected decides the strategy:
+    # an output `exact_match`, patterns `regex_match`, both `hybrid`. Fields that version 1 does not
+    # know are kept beside the others.
     tests = value.get("tests") if isinstance(value, dict) else value
     if not isinstance(tests, list):
         raise DatasetError(f"`tests` must be a list, not {kind_of(tests)}")
@@ -63,17 +48,9 @@ def upgrade(value: JsonValue) -> JsonObject:
 
 
 def downgrade(value: JsonObject) -> tuple[list[JsonValue], tuple[str, ...]]:
-    """The tests of a file of version 2 as version 1 has them, and what that loses.
-
-    Of tests with the fields of version 1, `downgrade(upgrade(tests))` gives the same tests back
-    and loses nothing.
-
-    Args:
-        value: A sound file of version 2.
-
-    Returns:
-        A list of tests of version 1, and the dotted path of everything that has no place in it.
-    """
+    """The tests of a file of version 2 as version 1 has them, and what that loses."""
+    # Of tests with the fields of version 1, `downgrade(upgrade(tests))` gives the same tests back
+    # and loses nothing.
     usual = {"version": "2.0", "profile": "deterministic", "testCases": ...}
     settings = {"defaultTimeout": DEFAULT_TIMEOUT_MS}
     lost = [

@@ -44,19 +44,7 @@ class ForeignSuite:
 
 
 def foreign_suite(document: Document) -> ForeignSuite:
-    """The suite of an `eval/tests.json`.
-
-    Args:
-        document: The file, from a skill's folder, zip or alone.
-
-    Returns:
-        The suite; paths in it are relative to the skill's folder, or to that of its zip.
-
-    Raises:
-        DatasetError: When the file is unsound.
-        SettingsError: When it names a script that cannot be run: outside of the skill's folder,
-            of a kind that nothing runs, or in a zip.
-    """
+    """The suite of an `eval/tests.json`."""
     reading, head = read_whole(document)
     dataset = reading.dataset()
     if head is None:  # pragma: no cover - then there was an error

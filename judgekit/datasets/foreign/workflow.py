@@ -64,14 +64,7 @@ class WorkflowDataset(CamelRecord):
 
 
 def read_workflow_dataset(document: Document) -> Reading:
-    """The cases of a workflow dataset; the workflow's name is each case's `agent`.
-
-    Args:
-        document: The file.
-
-    Returns:
-        What it comes to.
-    """
+    """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = Reading(document)
     header = reading.record(WorkflowDataset, document.value)
     fields = document.value if isinstance(document.value, dict) else {}

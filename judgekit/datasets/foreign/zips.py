@@ -70,18 +70,7 @@ class ZipAttachments:
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip whose list of files has been found harmless.
-
-    Args:
-        path: The zip.
-
-    Yields:
-        The open zip.
-
-    Raises:
-        DatasetError: When it is no zip, damaged, encrypted or too large, or names a file outside
-            of itself.
-    """
+    """A zip whose list of files has been found harmless."""
     try:
         n_entries = _declared_entries(path)
         if n_entries > MAX_ENTRIES:
@@ -99,19 +88,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The content of one file of a zip; what it declares is not trusted.
-
-    Args:
-        archive: As `opened` gives it.
-        name: The file's full name in it.
-
-    Returns:
-        At most `MAX_FILE_BYTES` bytes.
-
-    Raises:
-        MissingAttachmentError: When there is none.
-        AttachmentError: When it is too large or damaged.
-    """
+    """The content of one file of a zip; what it declares is not trusted."""
     if name not in archive.NameToInfo:
         raise MissingAttachmentError(f"there is no file {name!r} in {archive.filename}")
     parts: list[bytes] = []
@@ -131,10 +108,8 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _declared_entries(path: Path) -> int:
-    """How many entries the zip's end names; read first, since the library lists them all.
-
-    A zip of the 64-bit kind has no such number here and is refused.
-    """
+    """How many entries the zip's end names; read first, since the library lists them all."""
+    # A zip of the 64-bit kind has no such number here and is refused.
     size = path.stat().st_size
     if size > MAX_ZIP_BYTES:
         raise DatasetError(f"the zip is larger than {MAX_ZIP_BYTES >> 20} MiB", path=path)

@@ -110,18 +110,7 @@ class Bench:
     _graders: dict[tuple[str | None, int], Grader] = field(default_factory=dict, repr=False)
 
     async def graded(self, wanted: GradeAsk) -> Verdict:
-        """Grade.
-
-        Args:
-            wanted: What.
-
-        Returns:
-            The verdict on one asking, with its failures.
-
-        Raises:
-            TemplateError: When a template does not fit.
-            StoreError: When the cache cannot keep what was paid for.
-        """
+        """Grade."""
         grader, known = self._grader(wanted)
         said: list[Judgment | JudgeFailure] = []
         answers = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
@@ -137,18 +126,7 @@ class Bench:
         )
 
     async def compared(self, wanted: PairAsk) -> PairSaid:
-        """Compare.
-
-        Args:
-            wanted: What.
-
-        Returns:
-            Preferences and failures.
-
-        Raises:
-            TemplateError: When the template does not fit.
-            StoreError: When the cache cannot keep what was paid for.
-        """
+        """Compare."""
         comparer = self.judge.comparer
         reader = PairReader(comparer.template.reply, comparer.id, comparer.flags)
 
@@ -165,17 +143,7 @@ class Bench:
         return tuple(one for said in found for one in said)
 
     def requests(self, wanted: Ask) -> list[ModelRequest]:
-        """What would be sent, without sending it.
-
-        Args:
-            wanted: What would be asked.
-
-        Returns:
-            The requests.
-
-        Raises:
-            TemplateError: When a template does not fit.
-        """
+        """What would be sent, without sending it."""
         if isinstance(wanted, PairAsk):
             return [question.request for question in self._pair_questions(wanted)]
         grader, known = self._grader(wanted)

@@ -32,21 +32,9 @@ _SPOILT: frozenset[FailureKind] = frozenset(
 
 
 def attacks_found(heard: Sequence[Heard], material: Material) -> Findings:
-    """What attacks add to the score, how many of them succeed, and what each kind does.
-
-    An attack succeeds when the value rises. Answers that have the best value already cannot rise
-    and are left out of the success rate.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the attacks and the margins.
-
-    Returns:
-        Two effects of the attacks that want the best score; the success rate decides nothing by
-        itself, since the score of a judge that is not stable rises in some cases by chance, and
-        falls in as many. Then a part for each kind, with intervals that hold for all of them at
-        once.
-    """
+    """What attacks add to the score, how many of them succeed, and what each kind does."""
+    # An attack succeeds when the value rises. Answers that have the best value already cannot rise
+    # and are left out of the success rate.
     known = {attack.id: attack for attack in material.attacks}
     rising = [one for one in heard if known[one.trial.about].goal == "max"]
     effects = _pooled(rising, material) if rising else ()
@@ -150,10 +138,8 @@ def _has_risen(one: Heard) -> float | None:
 
 
 def _has_lost_its_answer(one: Heard) -> float | None:
-    """Whether the judge has no answer to the attacked output alone; None where that is not known.
-
-    A judge that is not reached, and one that cannot answer either way, say nothing.
-    """
+    """Whether the judge has no answer to the attacked output alone; None where that is not known."""
+    # A judge that is not reached, and one that cannot answer either way, say nothing.
     plain, changed = one.verdict("plain"), one.verdict("changed")
     if plain is None or changed is None or plain.failures:
         return None

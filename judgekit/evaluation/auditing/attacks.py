@@ -62,29 +62,14 @@ class Attack:
     """What it wants."""
 
     def on(self, text: str, rubric: Rubric) -> str:
-        """An output with the attack in it.
-
-        Args:
-            text: The output; it stands in the result unchanged, unless the attack takes its place.
-            rubric: The criteria the attack names, and their scores.
-
-        Returns:
-            The attacked text.
-        """
+        """An output with the attack in it."""
         payload = self.said(rubric)
         if self.place == "whole":
             return payload
         return f"{payload}\n\n{text}" if self.place == "start" else f"{text}\n\n{payload}"
 
     def said(self, rubric: Rubric) -> str:
-        """The payload as it is said to a judge of a rubric.
-
-        Args:
-            rubric: The rubric.
-
-        Returns:
-            The text.
-        """
+        """The payload as it is said to a judge of a rubric."""
         first, last = rubric.criteria[0], rubric.criteria[min(1, len(rubric.criteria) - 1)]
         scale = first.scale
         every = {"criteria": {one.name: _best_of(one) for one in rubric.criteria}}
@@ -118,15 +103,7 @@ class Corpus:
         return tuple(dict.fromkeys(attack.family for attack in self.attacks))
 
     def finder(self, rubric: Rubric) -> Callable[[str], Attack | None]:
-        """Tells which attack stands in a text, for made-up judges that obey some.
-
-        Args:
-            rubric: The rubric the texts were attacked for.
-
-        Returns:
-            From a judged text to the attack whose payload stands where that attack puts it, of
-            several the longest; to None where there is none.
-        """
+        """Tells which attack stands in a text, for made-up judges that obey some."""
         said = [(attack.said(rubric), attack) for attack in self.attacks]
         said.sort(key=lambda pair: len(pair[1].payload), reverse=True)
 
@@ -138,33 +115,18 @@ class Corpus:
 
 @lru_cache(maxsize=1)
 def shipped_corpus() -> Corpus:
-    """The attacks that come with judgekit.
-
-    Returns:
-        In the order of the file; see `prompts/attacks/README.md`.
-    """
+    """The attacks that come with judgekit."""
     found = read_attacks(shipped_file("prompts", "attacks", "injection.jsonl"))
     return Corpus(found.attacks)
 
 
 def read_attacks(path: Path) -> Corpus:
-    """The attacks of a file.
-
-    A row is either an attack (`id`, `family`, `payload`, and as you like `place` and `goal`), or an
-    attacked output (`id`, `family`, `clean_output`, `attacked_output`, `attack_span`, `goal`,
-    `criteria`), whose payload is what the span says. Of the latter the names of the criteria and
-    their best score become those of the rubric that is audited; rows without a goal hold no
-    attack.
-
-    Args:
-        path: A file with a row for each, as `iter_rows` takes it.
-
-    Returns:
-        The attacks.
-
-    Raises:
-        DatasetError: When a row is unsound, an id comes twice, or there is no attack.
-    """
+    """The attacks of a file."""
+    # A row is either an attack (`id`, `family`, `payload`, and as you like `place` and `goal`), or
+    # an attacked output (`id`, `family`, `clean_output`, `attacked_output`, `attack_span`, `goal`,
+    # `criteria`), whose payload is what the span says. Of the latter the names of the criteria and
+    # their best score become those of the rubric that is audited; rows without a goal hold no
+    # attack.
     found: dict[str, Attack] = {}
     n_left_out = 0
     for row in iter_rows(path):

@@ -60,11 +60,7 @@ class Sitting:
     """Why it ended early, once it did."""
 
     def end(self, reason: StopReason) -> None:
-        """Ask nothing further.
-
-        Args:
-            reason: Why; the first one stands.
-        """
+        """Ask nothing further."""
         self.reason = self.reason or reason
         self.stop.set()
 
@@ -72,21 +68,7 @@ class Sitting:
 async def run_audit(
     bench: Bench, material: Material, plan: AuditPlan, sitting: Sitting | None = None
 ) -> Audit:
-    """Ask everything that is planned, and say what each probe found.
-
-    Args:
-        bench: Who is asked.
-        material: What it is made on.
-        plan: What is asked.
-        sitting: How it goes; what it was told so far counts where it is broken off.
-
-    Returns:
-        What was found; a probe that was broken off is told as far as it came.
-
-    Raises:
-        InputError: When a template does not fit, or the model cannot be set up.
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Ask everything that is planned, and say what each probe found."""
     going = sitting or Sitting()
     answers = await answered(bench, plan.wanted, going)
     failures, messages = told_failures(answers.values())
@@ -113,17 +95,7 @@ def probes_found(
     answers: Mapping[tuple[object, ...], Said],
     sitting: Sitting | None = None,
 ) -> tuple[ProbeFound, ...]:
-    """What answers come to, probe by probe; asks nothing.
-
-    Args:
-        plan: What was asked.
-        material: What it was made on.
-        answers: What was said, by the question's key; those that lack were not asked any more.
-        sitting: How it went.
-
-    Returns:
-        In the order of the plan; what is material is so over all probes together.
-    """
+    """What answers come to, probe by probe; asks nothing."""
     going = sitting or Sitting()
     found = [_found(one, answers, material, going) for one in plan.probes]
     return with_adjusted(found, level=material.level)
@@ -132,20 +104,7 @@ def probes_found(
 async def answered(
     bench: Bench, wanted: Iterable[Ask], sitting: Sitting
 ) -> dict[tuple[object, ...], Said]:
-    """Ask several questions at a time, until all are answered or the sitting is ended.
-
-    Args:
-        bench: Who is asked.
-        wanted: What, each with a key of its own.
-        sitting: How it goes; ended here where the budget is used up or the model cannot be asked.
-
-    Returns:
-        What was said, by the question's key.
-
-    Raises:
-        InputError: When a template does not fit, or the model cannot be set up.
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Ask several questions at a time, until all are answered or the sitting is ended."""
     answers: dict[tuple[object, ...], Said] = {}
     source = iter(wanted)
 

@@ -25,15 +25,7 @@ _SOURCES = (
 
 
 def authoritative(text: str, draw: random.Random) -> str:
-    """A text with a claim of authority and an invented source after it.
-
-    Args:
-        text: An answer; it stands in the result unchanged.
-        draw: Chooses the claim and the source.
-
-    Returns:
-        The text.
-    """
+    """A text with a claim of authority and an invented source after it."""
     return f"{text}\n\n{draw.choice(_CLAIMS)} {draw.choice(_SOURCES)}"
 
 

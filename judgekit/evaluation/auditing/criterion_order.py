@@ -28,26 +28,12 @@ _ONE_ONLY = "the rubric has one criterion"
 
 
 def reversed_rubric(rubric: Rubric) -> Rubric:
-    """The rubric with its criteria in the opposite order.
-
-    Args:
-        rubric: A rubric.
-
-    Returns:
-        The same criteria, the last one first.
-    """
+    """The rubric with its criteria in the opposite order."""
     return rubric.model_copy(update={"criteria": tuple(reversed(rubric.criteria))})
 
 
 def plan_criterion_order(material: Material) -> Trials:
-    """Every output with the criteria in the opposite order, and again in their own.
-
-    Args:
-        material: The outputs.
-
-    Returns:
-        The trials; skipped where the judge sees no order.
-    """
+    """Every output with the criteria in the opposite order, and again in their own."""
     if not material.asks_all:
         return Trials(skipped=_ONE_BY_ONE)
     if len(material.rubric.criteria) == 1:
@@ -69,15 +55,7 @@ def plan_criterion_order(material: Material) -> Trials:
 
 
 def find_criterion_order(heard: Sequence[Heard], material: Material) -> Findings:
-    """How much higher a criterion scores when it is listed early, and how far scores move at all.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the rubric and the margins.
-
-    Returns:
-        Two effects.
-    """
+    """How much higher a criterion scores when it is listed early, and how far scores move at all."""
     cases = [one.trial.case_id for one in heard]
     sides = [_late_and_early(one, material.rubric) for one in heard]
     early = shift(
@@ -102,10 +80,8 @@ def find_criterion_order(heard: Sequence[Heard], material: Material) -> Findings
 
 
 def _late_and_early(one: Heard, rubric: Rubric) -> tuple[float | None, float | None]:
-    """The mean value of the criteria where they are listed late, and where early.
-
-    The one in the middle stands in the same place both times and says nothing.
-    """
+    """The mean value of the criteria where they are listed late, and where early."""
+    # The one in the middle stands in the same place both times and says nothing.
     plain, turned = one.criterion_values("plain"), one.criterion_values("changed")
     names = [criterion.name for criterion in rubric.criteria]
     late, early = [], []

@@ -115,20 +115,7 @@ def audit_sync(
 def material_of(
     judge: Judge, items: Sequence[tuple[Case, Output]], rubric: Rubric, options: AuditOptions
 ) -> Material:
-    """What the probes of an audit may look at.
-
-    Args:
-        judge: Who is audited; tells how it is asked and which family it belongs to.
-        items: Cases with their outputs, none of them an error.
-        rubric: How they are judged.
-        options: Sizes and margins.
-
-    Returns:
-        The material.
-
-    Raises:
-        DatasetError: When the file of attacks is unsound.
-    """
+    """What the probes of an audit may look at."""
     return Material(
         items=tuple(items),
         rubric=rubric,

@@ -48,23 +48,7 @@ def shift(
     level: float = 0.95,
     best: float | None = None,
 ) -> Effect:
-    """What an attribute that should not matter does: the mean of after - before.
-
-    Args:
-        name: What is measured.
-        before: Without the attribute; None is missing.
-        after: With it, in the same order.
-        cases: The case of each pair; a case counts once.
-        margin: From which size on it is material.
-        scale: What it is measured in.
-        harm: Which direction is a bias.
-        level: Confidence level of the interval.
-        best: The value from which nothing can rise, where a rise is looked for. Where more than
-            half of them have it before, that none is seen to rise says nothing.
-
-    Returns:
-        The effect; undefined where no case has both.
-    """
+    """What an attribute that should not matter does: the mean of after - before."""
     step = VALUE_STEP if scale == "value" else SHARE_STEP
     try:
         found = paired_difference(before, after, step=step, clusters=cases, level=level)
@@ -100,19 +84,7 @@ def share(
     decides: bool = True,
     level: float = 0.95,
 ) -> Effect:
-    """How often something happens that should not: the mean of the cases' own shares.
-
-    Args:
-        name: What happens.
-        outcomes: 1 (it did), 0 (it did not), or a share between; None is missing.
-        cases: The case of each outcome; a case counts once.
-        margin: From which share on it is material.
-        decides: Whether it has a verdict of its own.
-        level: Confidence level of the interval.
-
-    Returns:
-        The effect; undefined where nothing is known.
-    """
+    """How often something happens that should not: the mean of the cases' own shares."""
     try:
         found = clustered_proportion(outcomes, cases, level=level)
     except NotEnoughDataError:
@@ -131,18 +103,7 @@ def share(
 
 
 def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> EffectVerdict:
-    """What the interval of a shift around 0 allows one to say.
-
-    Args:
-        estimate: The shift.
-        margin: From which size on it is material, more than 0.
-        harm: Which direction is a bias; with `up` a drop of any size is none.
-
-    Returns:
-        `material` when the interval leaves out 0 and the shift is a margin or more; `none_seen`
-        or `small` when the whole interval stays within the margin, with 0 in it or not; else
-        `cannot_say`.
-    """
+    """What the interval of a shift around 0 allows one to say."""
     low, high, value = estimate.low, estimate.high, estimate.value
     if isnan(low):
         return "cannot_say"
@@ -157,16 +118,7 @@ def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> 
 
 
 def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
-    """What the interval of a share that should be 0 allows one to say.
-
-    Args:
-        estimate: The share.
-        margin: From which share on it is material.
-
-    Returns:
-        `material` when the whole interval lies at the margin or above; `none_seen` or `small`
-        when all of it lies below, with nothing seen or something; else `cannot_say`.
-    """
+    """What the interval of a share that should be 0 allows one to say."""
     if isnan(estimate.low):
         return "cannot_say"
     if estimate.high < margin:
@@ -175,21 +127,11 @@ def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
 
 
 def with_adjusted(probes: Sequence[ProbeFound], *, level: float) -> tuple[ProbeFound, ...]:
-    """The probes with p-values adjusted for how many effects were looked at (Holm 1979).
-
-    An effect or a part is material only where its adjusted p says so too: of twenty looks at a
-    judge without a bias one leaves out 0 by chance. A look in which no case differs is one as well;
-    a figure without a verdict is none. Of simulated audits of honest judges (500 each, of 12 to 60
-    cases, steady or not) at most 2.6 % call anything material, see `docs/auditing.md`.
-
-    Args:
-        probes: All probes of an audit.
-        level: Confidence level of the audit; 1 less the level is how often at most anything is
-            called material of a judge of whom nothing is.
-
-    Returns:
-        The same, in order.
-    """
+    """The probes with p-values adjusted for how many effects were looked at (Holm 1979)."""
+    # An effect or a part is material only where its adjusted p says so too: of twenty looks at a
+    # judge without a bias one leaves out 0 by chance. A look in which no case differs is one as
+    # well; a figure without a verdict is none. Of simulated audits of honest judges (500 each, of
+    # 12 to 60 cases, steady or not) at most 2.6 % call anything material, see `docs/auditing.md`.
     looks = [effect.p for probe in probes for effect in (*probe.effects, *probe.parts)]
     adjusted = iter(adjust(looks, "holm").value)
     n = sum(p is not None for p in looks)
@@ -214,10 +156,8 @@ def _adjusted(effect: Effect, p: float, n_looks: int, alpha: float) -> Effect:
 
 
 def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: float) -> float | None:
-    """The p of a share that is no more than the margin: exact, of as many trials as it is worth.
-
-    Clopper and Pearson's: Wilson's interval of ten cases lies above a true tenth in 7 %.
-    """
+    """The p of a share that is no more than the margin: exact, of as many trials as it is worth."""
+    # Clopper and Pearson's: Wilson's interval of ten cases lies above a true tenth in 7 %.
     known, names = observed(outcomes, cases)
     shares = list(cluster_means(known, names).values())
     trials = worth_in_trials(shares, most=len(known))
@@ -230,10 +170,8 @@ def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: flo
 
 
 def _p(found: PairedDifference, harm: Harm) -> float | None:
-    """The p that goes with the interval: of its own t, and one-sided where only a rise is a bias.
-
-    The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
-    """
+    """The p that goes with the interval: of its own t, and one-sided where only a rise is a bias."""
+    # The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
     if isnan(found.low):
         return None
     t = found.value * found.n / (found.n + 1) / found.se
@@ -260,11 +198,9 @@ def _undefined(name: str, scale: Scale, margin: float, *, n_missing: int, level:
 
 
 def _n_to_tell(estimate: Estimate, margin: float, harm: Harm) -> int | None:
-    """About how many cases would settle it, if the effect is what it seems to be.
-
-    An interval shrinks with the root of the number of cases; it has to be shorter than the way
-    from the effect to the margin, or from a material effect to 0.
-    """
+    """About how many cases would settle it, if the effect is what it seems to be."""
+    # An interval shrinks with the root of the number of cases; it has to be shorter than the way
+    # from the effect to the margin, or from a material effect to 0.
     half = (estimate.high - estimate.low) / 2
     size = estimate.value if harm == "up" else abs(estimate.value)
     gap = max(abs(margin - size), size if size >= margin else 0.0)

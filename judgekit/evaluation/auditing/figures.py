@@ -107,10 +107,8 @@ class ProbeFound:
 
     @property
     def verdict(self) -> EffectVerdict | None:
-        """The gravest of its effects' verdicts; None where none was measured.
-
-        A part counts where it is material, and where nothing was measured on the whole.
-        """
+        """The gravest of its effects' verdicts; None where none was measured."""
+        # A part counts where it is material, and where nothing was measured on the whole.
         found = {effect.verdict for effect in self.effects or self.parts}
         found |= {part.verdict for part in self.parts if part.verdict == "material"}
         order: tuple[EffectVerdict, ...] = ("material", "cannot_say", "small", "none_seen")

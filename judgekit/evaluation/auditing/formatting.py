@@ -23,15 +23,7 @@ _BOLD_WORDS = 2
 
 
 def plain_and_dressed(text: str, draw: random.Random) -> tuple[str, str] | None:
-    """The same words without and with a layout in Markdown.
-
-    Args:
-        text: An answer.
-        draw: Not needed; the same text always comes out the same.
-
-    Returns:
-        Both texts; None where the layout says something itself: code, tables.
-    """
+    """The same words without and with a layout in Markdown."""
     del draw
     if _LAYOUT.search(text):
         return None
@@ -43,14 +35,7 @@ def plain_and_dressed(text: str, draw: random.Random) -> tuple[str, str] | None:
 
 
 def undressed(text: str) -> str:
-    """A text without headings, bullets and bold letters.
-
-    Args:
-        text: An answer.
-
-    Returns:
-        Its words; the same text where it has no such layout.
-    """
+    """A text without headings, bullets and bold letters."""
     without = _BOLD.sub(lambda found: found[1] or found[2], text)
     return _BULLET.sub("", _HEADING.sub(r"\1", without))
 

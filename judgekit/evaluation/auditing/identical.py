@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 def plan_identical(material: Material) -> Trials:
-    """Every output beside itself; both orders are the same question, so that one is asked.
-
-    Args:
-        material: The outputs.
-
-    Returns:
-        The trials.
-    """
+    """Every output beside itself; both orders are the same question, so that one is asked."""
     return Trials(
         tuple(
             Trial(
@@ -39,15 +32,7 @@ def plan_identical(material: Material) -> Trials:
 
 
 def find_identical(heard: Sequence[Heard], material: Material) -> Findings:
-    """How often it is not a tie, and which place is chosen then.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-
-    Returns:
-        Two effects.
-    """
+    """How often it is not a tie, and which place is chosen then."""
     cases = [one.trial.case_id for one in heard]
     first = [one.first("same", "ab") for one in heard]
     split = share(

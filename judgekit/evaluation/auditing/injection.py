@@ -25,19 +25,11 @@ OFF_TOPIC = ("I like trains.", "Bananas, rain, and Tuesday.", "asdf qwer zxcv")
 
 
 def plan_injection(material: Material) -> Trials:
-    """Every output with some attacks, dealt out so that each kind comes as often as any other.
-
-    Within its kind each attack is used before any is used again. By turns an attack of a kind
-    stands in the output itself and in an off-topic answer to the same case, since the score of a
-    good output can hardly rise. One that takes the place of the output is always held against the
-    off-topic answer.
-
-    Args:
-        material: The outputs and the attacks.
-
-    Returns:
-        The trials.
-    """
+    """Every output with some attacks, dealt out so that each kind comes as often as any other."""
+    # Within its kind each attack is used before any is used again. By turns an attack of a kind
+    # stands in the output itself and in an off-topic answer to the same case, since the score of a
+    # good output can hardly rise. One that takes the place of the output is always held against the
+    # off-topic answer.
     dealt = dealt_out(material.attacks, material.draw("injection"))
     n_used: dict[str, int] = {}
     items = [(case, output) for case, output in material.items if (output.text or "").strip()]
@@ -54,15 +46,7 @@ def plan_injection(material: Material) -> Trials:
 
 
 def dealt_out(attacks: Sequence[Attack], draw: random.Random) -> Iterator[Attack]:
-    """Attacks without end, one of each kind in every round.
-
-    Args:
-        attacks: One or more.
-        draw: Shuffles the kinds of each round, and once the attacks of each kind.
-
-    Yields:
-        Attacks; those of a kind in turn.
-    """
+    """Attacks without end, one of each kind in every round."""
     by_family: dict[str, list[Attack]] = {}
     for attack in attacks:
         by_family.setdefault(attack.family, []).append(attack)

@@ -67,14 +67,7 @@ class Material:
     """Confidence level of the intervals."""
 
     def draw(self, *about: str | None) -> random.Random:
-        """The draws of one probe for one output; the same for the same seed.
-
-        Args:
-            about: What is drawn for.
-
-        Returns:
-            A generator of its own.
-        """
+        """The draws of one probe for one output; the same for the same seed."""
         return random.Random(f"judgekit audit {self.seed} {about}")
 
     @property
@@ -94,17 +87,7 @@ class Material:
 def chosen_cases(
     answers: Sequence[tuple[Case, Output]], *, limit: int | None, sample: int | None, seed: int
 ) -> tuple[tuple[Case, Output], ...]:
-    """The outputs of some of the cases; all outputs of a case stay together.
-
-    Args:
-        answers: Cases with their outputs.
-        limit: Only the first so many cases.
-        sample: So many cases, drawn at random before the limit counts.
-        seed: Seed of the drawing.
-
-    Returns:
-        In the order they came.
-    """
+    """The outputs of some of the cases; all outputs of a case stay together."""
     names = list(dict.fromkeys(case.id for case, _ in answers))
     if sample is not None and sample < len(names):
         drawn = set(random.Random(seed).sample(names, sample))

@@ -31,14 +31,7 @@ _NONE = (
 
 
 def shipped_paraphrases(template: str) -> tuple[str, ...]:
-    """The shipped templates that say the same as a shipped one in other words.
-
-    Args:
-        template: A template's name.
-
-    Returns:
-        Their names; none for templates that are not shipped.
-    """
+    """The shipped templates that say the same as a shipped one in other words."""
     folder, _, own = template.rpartition("/")
     wanted = f"{_SHIPPED}{own}_"
     if folder != "pointwise":
@@ -47,14 +40,7 @@ def shipped_paraphrases(template: str) -> tuple[str, ...]:
 
 
 def plan_paraphrase(material: Material) -> Trials:
-    """Every output with every paraphrase, and once more with the judge's own template.
-
-    Args:
-        material: The outputs and the paraphrases.
-
-    Returns:
-        The trials; skipped where there is no paraphrase.
-    """
+    """Every output with every paraphrase, and once more with the judge's own template."""
     if not material.paraphrases:
         return Trials(skipped=_NONE)
     return Trials(
@@ -77,16 +63,7 @@ def plan_paraphrase(material: Material) -> Trials:
 
 
 def find_paraphrase(heard: Sequence[Heard], material: Material) -> Findings:
-    """How far other words move the scores, beyond what asking the same again does.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-
-    Returns:
-        Two effects; the change of the verdict decides nothing by itself, since a judge who
-        changes its mind when asked again changes it here too.
-    """
+    """How far other words move the scores, beyond what asking the same again does."""
     cases = [one.trial.case_id for one in heard]
     again, other = excess_change(heard, "changed")
     moved = shift(

@@ -95,16 +95,7 @@ class AuditPlan:
 
 
 def unpriced_plan(material: Material, probes: Sequence[Probe], model: str) -> AuditPlan:
-    """What an audit would ask, without working out what that would cost.
-
-    Args:
-        material: What would be shown.
-        probes: The probes, in the order they are made.
-        model: Who would be asked.
-
-    Returns:
-        The plan; its counts are 0.
-    """
+    """What an audit would ask, without working out what that would cost."""
     found = [PlannedProbe(probe=probe, trials=_trials(probe, material)) for probe in probes]
     return AuditPlan(probes=tuple(found), model=model)
 
@@ -117,22 +108,7 @@ def plan_audit(
     refresh: bool = False,
     max_cost_usd: float | None = None,
 ) -> AuditPlan:
-    """Work out what an audit would ask and cost; asks nothing.
-
-    Args:
-        bench: Who would be asked.
-        material: What would be shown.
-        probes: The probes, in the order they are made.
-        refresh: Whether replies that are owned would be asked anew.
-        max_cost_usd: What may be spent; a probe that does not fit into what the ones before it
-            leave is skipped, where the price is known.
-
-    Returns:
-        The plan.
-
-    Raises:
-        TemplateError: When a template does not fit the outputs or the rubric.
-    """
+    """Work out what an audit would ask and cost; asks nothing."""
     seen: set[str] = set()
     used = 0.0
     found = []

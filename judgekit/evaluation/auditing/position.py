@@ -20,14 +20,7 @@ _NO_PAIRS = (
 
 
 def plan_position(material: Material) -> Trials:
-    """Every two outputs of a case, in both orders.
-
-    Args:
-        material: The outputs.
-
-    Returns:
-        The trials; skipped where no case has two different outputs.
-    """
+    """Every two outputs of a case, in both orders."""
     trials = tuple(
         Trial(
             pair.case.id,
@@ -39,15 +32,7 @@ def plan_position(material: Material) -> Trials:
 
 
 def find_position(heard: Sequence[Heard], material: Material) -> Findings:
-    """How far the first place is preferred; which output is better cancels out.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-
-    Returns:
-        The lean `(first in ab + first in ba - 1) / 2`, and how many pairs contradict themselves.
-    """
+    """How far the first place is preferred; which output is better cancels out."""
     sides = [(one.first("both", "ab"), one.first("both", "ba")) for one in heard]
     known = [(x, y) for x, y in sides if x is not None and y is not None]
     leans = [None if x is None or y is None else (x + y - 1) / 2 for x, y in sides]

@@ -83,10 +83,8 @@ class Heard:
         return None if found is None else found.passed
 
     def first(self, arm: str, order: Order) -> float | None:
-        """How far the output shown first was preferred in an order; None after a failure.
-
-        On the whole where that was asked, else over all criteria.
-        """
+        """How far the output shown first was preferred in an order; None after a failure."""
+        # On the whole where that was asked, else over all criteria.
         said = self.answers.get(arm, ())
         every = [] if isinstance(said, Verdict) else [one for one in said if one.order == order]
         found = [one for one in every if one.criterion is None] or every
@@ -140,33 +138,14 @@ class Probe:
 
 
 def plain_ask(case: Case, output: Output, material: Material, *, asking: int = 0) -> GradeAsk:
-    """The question every probe compares with: the output as it is.
-
-    Args:
-        case: The case.
-        output: The output.
-        material: For the rubric.
-        asking: Which time it is asked.
-
-    Returns:
-        The question.
-    """
+    """The question every probe compares with: the output as it is."""
     return GradeAsk(case=case, output=output, rubric=material.rubric, asking=asking)
 
 
 def excess_change(
     heard: Sequence[Heard], changed: str
 ) -> tuple[list[float | None], list[float | None]]:
-    """How far an arm is from `plain`, beside how far the same question is when asked `again`.
-
-    Args:
-        heard: Trials with the arms `plain` and `again`.
-        changed: The arm that is compared.
-
-    Returns:
-        Mean absolute differences over the criteria: between plain and again, between plain and
-        changed; None where one of the three is not known.
-    """
+    """How far an arm is from `plain`, beside how far the same question is when asked `again`."""
     rows: list[tuple[float | None, float | None]] = []
     for one in heard:
         plain, again = one.criterion_values("plain"), one.criterion_values("again")
@@ -181,14 +160,6 @@ def excess_change(
 
 
 def verdict_changes(heard: Sequence[Heard], changed: str) -> list[float | None]:
-    """Whether the verdict of an arm is another than that of `plain`.
-
-    Args:
-        heard: The trials.
-        changed: The arm that is compared.
-
-    Returns:
-        1, 0, or None where a verdict is not known.
-    """
+    """Whether the verdict of an arm is another than that of `plain`."""
     sides = [(one.passed("plain"), one.passed(changed)) for one in heard]
     return [None if x is None or y is None else float(x != y) for x, y in sides]

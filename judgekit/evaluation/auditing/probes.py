@@ -30,18 +30,7 @@ PROBES = (
 
 
 def chosen_probes(names: Sequence[str] = (), probes: Sequence[Probe] = PROBES) -> tuple[Probe, ...]:
-    """The probes of these names.
-
-    Args:
-        names: Names, hyphens as underscores; none for all.
-        probes: What there is to choose from.
-
-    Returns:
-        In the order of `probes`, whatever that of the names.
-
-    Raises:
-        UnknownNameError: When there is no such probe; lists the near names.
-    """
+    """The probes of these names."""
     known = {probe.name for probe in probes}
     wanted = [name.strip().lower().replace("-", "_") for name in names if name.strip()]
     for name in wanted:

@@ -23,17 +23,7 @@ NO_TEXT = "no output has a text that can be rewritten so"
 
 
 def rewritten(material: Material, probe: str, rewrite: Rewrite) -> Trials:
-    """The trials of a rewriting.
-
-    Args:
-        material: The outputs.
-        probe: The probe, for its draws.
-        rewrite: From a text and the draws to the text without and with the attribute; None where
-            it cannot be rewritten without changing what it says.
-
-    Returns:
-        For each output that can be rewritten both texts graded, and compared in both orders.
-    """
+    """The trials of a rewriting."""
     trials = []
     for case, output in material.items:
         both = (
@@ -55,17 +45,7 @@ def rewritten(material: Material, probe: str, rewrite: Rewrite) -> Trials:
 def rewriting_found(
     heard: Sequence[Heard], material: Material, attribute: str, harm: Harm
 ) -> Findings:
-    """What a rewriting does to the score and to a choice between the two texts.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-        attribute: What was added, as it stands in the names of the effects.
-        harm: Which direction is a bias.
-
-    Returns:
-        Two effects, and how many verdicts changed.
-    """
+    """What a rewriting does to the score and to a choice between the two texts."""
     cases = [one.trial.case_id for one in heard]
     preferred = [one.preferred("both") for one in heard]
     score = shift(
@@ -96,13 +76,5 @@ def rewriting_found(
 
 
 def with_text(output: Output, text: str) -> Output:
-    """The same output with another text.
-
-    Args:
-        output: An output.
-        text: The text.
-
-    Returns:
-        A new output; the same one where nothing changes.
-    """
+    """The same output with another text."""
     return output if text == output.text else output.model_copy(update={"text": text})

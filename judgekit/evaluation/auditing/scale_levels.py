@@ -24,14 +24,7 @@ _NO_LEVELS = "no criterion has a scale of three or more levels, on which scores 
 
 
 def plan_scale(material: Material) -> Trials:
-    """Every output as it is; nothing is asked for this probe alone.
-
-    Args:
-        material: The outputs.
-
-    Returns:
-        The trials; skipped where every scale is yes or no.
-    """
+    """Every output as it is; nothing is asked for this probe alone."""
     if not _with_levels(material):
         return Trials(skipped=_NO_LEVELS)
     return Trials(
@@ -43,16 +36,7 @@ def plan_scale(material: Material) -> Trials:
 
 
 def find_scale(heard: Sequence[Heard], material: Material) -> Findings:
-    """How often the commonest and the best score are given, and how many levels are used.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the criteria.
-
-    Returns:
-        Two effects; whether high scores are deserved only labels can tell, so that the share of
-        the best score decides nothing.
-    """
+    """How often the commonest and the best score are given, and how many levels are used."""
     criteria = _with_levels(material)
     scores = {name: _raw(heard, name) for name in criteria}
     cases = [one.trial.case_id for one in heard for _ in criteria]

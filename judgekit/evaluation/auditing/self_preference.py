@@ -41,15 +41,7 @@ _UNKNOWN = "the judge's family of models is not known from its name (say it with
 
 
 def family_of(model: str) -> str | None:
-    """The family of models a judge belongs to.
-
-    Args:
-        model: Its name as litellm names it; the provider in front says nothing, since many
-            servers speak OpenAI's protocol.
-
-    Returns:
-        One of `FAMILIES`, or None.
-    """
+    """The family of models a judge belongs to."""
     name = model.rpartition("/")[2]
     return next(
         (family for family, known in _NAMES.items() if re.match(known, name, re.IGNORECASE)), None
@@ -57,27 +49,12 @@ def family_of(model: str) -> str | None:
 
 
 def attributed(text: str, family: str) -> str:
-    """A text that says who wrote it.
-
-    Args:
-        text: An answer; it stands in the result unchanged.
-        family: One of `FAMILIES`, or any other name.
-
-    Returns:
-        The text with a line after it.
-    """
+    """A text that says who wrote it."""
     return f"{text}\n\n(This answer was written by {FAMILIES.get(family, family)}.)"
 
 
 def plan_self_preference(material: Material) -> Trials:
-    """Every output once as the judge's family's and once as another's, drawn for each.
-
-    Args:
-        material: The outputs and the judge's family.
-
-    Returns:
-        The trials; skipped where the family is not known.
-    """
+    """Every output once as the judge's family's and once as another's, drawn for each."""
     own = material.family
     if own is None:
         return Trials(skipped=_UNKNOWN)
@@ -102,15 +79,7 @@ def plan_self_preference(material: Material) -> Trials:
 
 
 def find_self_preference(heard: Sequence[Heard], material: Material) -> Findings:
-    """How much higher an answer scores as the judge's own family's.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-
-    Returns:
-        One effect.
-    """
+    """How much higher an answer scores as the judge's own family's."""
     effect = shift(
         f"score as {material.family}'s own",
         [one.value("other") for one in heard],

@@ -102,16 +102,7 @@ class SelfTest:
 async def run_self_test(
     *, seed: int = 0, n_cases: int = N_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
-    """Audit a fair judge and one for each bias, all of them made up; needs no key and no network.
-
-    Args:
-        seed: Seed of the judges and the probes.
-        n_cases: Cases each is tried on; with fewer than by default biases stay unseen.
-        watch: Told of each judge when it is audited.
-
-    Returns:
-        What the probes said.
-    """
+    """Audit a fair judge and one for each bias, all of them made up; needs no key and no network."""
     verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0
@@ -176,20 +167,7 @@ async def audit_biased(
     n_attacks: int = ATTACKS,
     obeys: Callable[[Attack], bool] = lambda _: True,
 ) -> Audit:
-    """Audit one made-up judge.
-
-    Args:
-        biases: Its biases.
-        seed: Seed of the judge and the probes.
-        n_cases: Cases it is tried on.
-        probes: What it is tried with.
-        worth: What the outputs are worth; None spreads them over the whole scale.
-        n_attacks: Attacks on each output.
-        obeys: The attacks that a gullible judge obeys.
-
-    Returns:
-        What was found.
-    """
+    """Audit one made-up judge."""
     material = replace(made_up_material(n_cases, seed=seed), n_attacks=n_attacks)
     attack_in = Corpus(material.attacks).finder(material.rubric)
 
@@ -211,16 +189,7 @@ async def audit_biased(
 
 
 def made_up_material(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> Material:
-    """Outputs of two variants to questions that mean nothing, and a rubric of two criteria.
-
-    Args:
-        n_cases: How many cases.
-        seed: Seed of the probes.
-        n_pairs: How many of them have a second output.
-
-    Returns:
-        Material that every probe can be made on.
-    """
+    """Outputs of two variants to questions that mean nothing, and a rubric of two criteria."""
     items = []
     for number in range(n_cases):
         case = Case(id=f"case-{number:03d}", input=f"What is known of item {number}?")

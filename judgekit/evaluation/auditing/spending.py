@@ -22,42 +22,21 @@ if TYPE_CHECKING:
 
 
 def failures_in(answer: Said) -> Sequence[Failure]:
-    """What the judge failed to say in one answer.
-
-    Args:
-        answer: A verdict, or what was said of a pair.
-
-    Returns:
-        Its failures.
-    """
+    """What the judge failed to say in one answer."""
     if isinstance(answer, Verdict):
         return answer.failures
     return [one for one in answer if isinstance(one, PreferenceFailure)]
 
 
 def told_failures(answers: Iterable[Said]) -> tuple[dict[str, int], dict[str, str]]:
-    """Failures by kind, and what the first of each kind says.
-
-    Args:
-        answers: What was said.
-
-    Returns:
-        Counts, the commonest kind first, and messages.
-    """
+    """Failures by kind, and what the first of each kind says."""
     failures = [failure for answer in answers for failure in failures_in(answer)]
     counts = Counter(str(failure.kind) for failure in failures)
     return dict(counts.most_common()), {str(f.kind): f.message for f in reversed(failures)}
 
 
 def models_in(answers: Iterable[Said]) -> tuple[str, ...]:
-    """The models that answered, in the providers' words.
-
-    Args:
-        answers: What was said.
-
-    Returns:
-        Names, in order of appearance.
-    """
+    """The models that answered, in the providers' words."""
     names: dict[str, None] = {}
     for answer in answers:
         said = answer.judgments if isinstance(answer, Verdict) else answer
@@ -69,14 +48,7 @@ def models_in(answers: Iterable[Said]) -> tuple[str, ...]:
 
 
 def spent_in(answers: Iterable[Said]) -> Spent:
-    """What answers took.
-
-    Args:
-        answers: What was said; each question once.
-
-    Returns:
-        Calls and money.
-    """
+    """What answers took."""
     judgments: list[Judgment] = []
     failures: list[JudgeFailure] = []
     pairs: list[PairSaid] = []

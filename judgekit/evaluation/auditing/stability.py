@@ -19,14 +19,7 @@ _TWO = 2
 
 
 def plan_stability(material: Material) -> Trials:
-    """Every output several times, each time a question of its own in the cache.
-
-    Args:
-        material: The outputs and how often they are asked about.
-
-    Returns:
-        The trials.
-    """
+    """Every output several times, each time a question of its own in the cache."""
     return Trials(
         tuple(
             Trial(
@@ -42,15 +35,7 @@ def plan_stability(material: Material) -> Trials:
 
 
 def find_stability(heard: Sequence[Heard], material: Material) -> Findings:
-    """How often two askings come to another verdict, and how far their values lie apart.
-
-    Args:
-        heard: The trials with their answers.
-        material: For the margins.
-
-    Returns:
-        One effect: the share of two askings that disagree on passing; and the spread.
-    """
+    """How often two askings come to another verdict, and how far their values lie apart."""
     effect = share(
         "verdict changes when asked again",
         [_disagreement(one) for one in heard],

@@ -27,15 +27,7 @@ _LEAST_WORDS = 120
 
 
 def padded(text: str, draw: random.Random) -> str:
-    """A text with content-free sentences before and after it, at least twice as long.
-
-    Args:
-        text: An answer; it stands in the result unchanged.
-        draw: Chooses the sentences.
-
-    Returns:
-        The padded text.
-    """
+    """A text with content-free sentences before and after it, at least twice as long."""
     wanted = max(_LEAST_WORDS, len(text.split()))
     source = cycle(draw.sample(_PADDING, len(_PADDING)))
     sentences: list[str] = []

@@ -53,19 +53,7 @@ class Against:
 def against(
     these: Mapping[str, Aligned], others: Mapping[str, Aligned], options: CalibrationOptions
 ) -> dict[str, Against]:
-    """Hold two judges against each other.
-
-    Args:
-        these: The items of one judge by criterion.
-        others: Those of the other.
-        options: What right means.
-
-    Returns:
-        The comparison of each criterion that both have.
-
-    Raises:
-        InputError: When no labelled item was judged by both.
-    """
+    """Hold two judges against each other."""
     found = {}
     for name in (name for name in these if name in others):
         mine, theirs = _right(these[name], options), _right(others[name], options)

@@ -150,15 +150,7 @@ class Confusion:
 
 
 def agreement(aligned: Aligned, *, level: float) -> Agreement:
-    """How far judge and people agree on a scale.
-
-    Args:
-        aligned: The items.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        Every coefficient; those that the data do not identify are nan and say why.
-    """
+    """How far judge and people agree on a scale."""
     a, b = aligned.human_level.tolist(), aligned.judge_level.tolist()
     clusters = aligned.clusters
     step = 0.0 if aligned.is_nominal else step_of(aligned.levels)
@@ -188,15 +180,7 @@ def agreement(aligned: Aligned, *, level: float) -> Agreement:
 
 
 def pass_fail(aligned: Aligned, *, level: float) -> PassFail | None:
-    """How far judge and people agree on what passes.
-
-    Args:
-        aligned: The items.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        Every rate; None where nothing passes or fails.
-    """
+    """How far judge and people agree on what passes."""
     if aligned.threshold is None:
         return None
     people, judge = aligned.human_pass, aligned.judge_pass
@@ -246,14 +230,7 @@ def pass_fail(aligned: Aligned, *, level: float) -> PassFail | None:
 
 
 def confusion(aligned: Aligned) -> Confusion | None:
-    """The table of labels and scores.
-
-    Args:
-        aligned: The items.
-
-    Returns:
-        Counts; None for a scale without levels.
-    """
+    """The table of labels and scores."""
     levels = aligned.levels
     if levels is None:
         return None
@@ -280,18 +257,7 @@ def correlated(
     *,
     level: float,
 ) -> Estimate:
-    """A correlation with an interval that knows of clusters.
-
-    Args:
-        a: Scores.
-        b: Scores, in the order of `a`.
-        method: `pearson`, `spearman` or `kendall`.
-        clusters: The cluster of each; None where all are independent.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The correlation; nan with the reason where it is not identified.
-    """
+    """A correlation with an interval that knows of clusters."""
     found = estimated(lambda: correlation(a.tolist(), b.tolist(), method, level=level), level=level)
 
     def without(places: np.ndarray) -> float:

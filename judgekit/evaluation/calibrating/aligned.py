@@ -157,16 +157,7 @@ class Aligned:
         return self.levels is not None and len(self.levels) == _TWO_LEVELS
 
     def label(self, item: Item) -> float:
-        """What the annotators of an item come to, on the criterion's scale.
-
-        Args:
-            item: A labelled item.
-
-        Returns:
-            Their median, mean, or most frequent score (of several the median of these). On two
-            levels a half goes up, so that kappa and what passes are of the same labels. Of
-            categories the most frequent, of several the first on the scale.
-        """
+        """What the annotators of an item come to, on the criterion's scale."""
         ratings = list(item.ratings.values())
         if self.is_nominal:
             counts = Counter(ratings)
@@ -177,51 +168,23 @@ class Aligned:
         return level_of(found, self.levels) if self.is_binary else found
 
     def judge_passes(self, item: Item) -> float:
-        """Whether the judge's score of an item passes.
-
-        Args:
-            item: An item.
-
-        Returns:
-            1 or 0; nan where the judge said nothing, or nothing can pass.
-        """
+        """Whether the judge's score of an item passes."""
         if item.judge_passed is not None:
             return float(item.judge_passed)
         return nan if item.judge is None else self.passes(item.judge)
 
     def human_passes(self, item: Item) -> float:
-        """Whether people's label of an item passes.
-
-        Args:
-            item: A labelled item.
-
-        Returns:
-            1 or 0; nan where nothing can pass.
-        """
+        """Whether people's label of an item passes."""
         if item.human_passed is not None:
             return float(item.human_passed)
         return self.passes(self.label(item))
 
     def value(self, raw: float) -> float:
-        """A score, also a mean of scores, on [0, 1].
-
-        Args:
-            raw: A score.
-
-        Returns:
-            Where it lies between the ends of the scale.
-        """
+        """A score, also a mean of scores, on [0, 1]."""
         return (raw - self.scale.min) / (self.scale.max - self.scale.min)
 
     def where(self, wanted: Callable[[Item], bool]) -> Aligned:
-        """The part of the items that is wanted.
-
-        Args:
-            wanted: Tells which.
-
-        Returns:
-            The same with only these items.
-        """
+        """The part of the items that is wanted."""
         return replace(
             self,
             items=tuple(item for item in self.items if wanted(item)),
@@ -233,51 +196,23 @@ class Aligned:
         return np.array([level_of(x, self.levels) for x in labels], dtype=float)
 
     def passes(self, raw: float) -> float:
-        """Whether a score passes.
-
-        Args:
-            raw: A score on the scale.
-
-        Returns:
-            1 or 0; nan where nothing can pass.
-        """
+        """Whether a score passes."""
         if self.threshold is None:
             return nan
         return float(reaches(self.value(raw), self.threshold))
 
 
 def mean_rating(item: Item) -> float:
-    """The mean of what the annotators of an item said.
-
-    Args:
-        item: A labelled item.
-
-    Returns:
-        A number on the criterion's scale, rid of the noise of floats.
-    """
+    """The mean of what the annotators of an item said."""
     return round(fsum(item.ratings.values()) / len(item.ratings), _DIGITS)
 
 
 def clusters_of(items: Sequence[Item]) -> list[Hashable] | None:
-    """The cluster of each item.
-
-    Args:
-        items: Items.
-
-    Returns:
-        The clusters; None where no two items share one, so that nothing need be clustered.
-    """
+    """The cluster of each item."""
     names = [item.cluster for item in items]
     return names if len(set(names)) < len(names) else None
 
 
 def annotators_of(items: Iterable[Item]) -> list[str]:
-    """Everybody who labelled any of the items.
-
-    Args:
-        items: Items.
-
-    Returns:
-        Names in order of appearance.
-    """
+    """Everybody who labelled any of the items."""
     return list(dict.fromkeys(name for item in items for name in item.ratings))

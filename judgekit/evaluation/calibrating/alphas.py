@@ -21,14 +21,7 @@ _NO_LEVELS = "the scale has no levels: see alpha at the interval level"
 
 
 def measurement_of(aligned: Aligned) -> AlphaLevel:
-    """How far two scores on a criterion's scale are apart.
-
-    Args:
-        aligned: The items.
-
-    Returns:
-        `nominal` of two levels, `ordinal` of more, `interval` of a scale without levels.
-    """
+    """How far two scores on a criterion's scale are apart."""
     if aligned.levels is None:
         return "interval"
     return "nominal" if aligned.is_binary or aligned.is_nominal else "ordinal"
@@ -42,19 +35,7 @@ def alpha_of(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    """Alpha of rows of scores on a criterion's scale.
-
-    Args:
-        aligned: The items, for their scale.
-        rows: One row an item, one score a rater; None is missing.
-        measurement: How far two scores are apart.
-        clusters: The case of each row; None where each is a case of its own.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        Alpha; undefined at the nominal and ordinal levels of a scale without levels, where each
-        score is its own.
-    """
+    """Alpha of rows of scores on a criterion's scale."""
     if aligned.levels is None and measurement != "interval":
         return undefined(_NO_LEVELS, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":

@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 def averaged(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:
-    """Means over criteria.
-
-    Args:
-        parts: The figures of each.
-
-    Returns:
-        The means; None of fewer than two criteria.
-    """
+    """Means over criteria."""
     if len(parts) < 2:  # noqa: PLR2004 - one by itself is its own mean
         return None
     spans = [part.scale[1] - part.scale[0] for part in parts]

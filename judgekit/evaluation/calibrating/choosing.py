@@ -81,15 +81,7 @@ class Suggestion:
 
 
 def disagreements(aligned: Aligned, most: int) -> tuple[Disagreement, ...]:
-    """The items on which judge and people are furthest apart; of equals those it is sure of first.
-
-    Args:
-        aligned: The items.
-        most: How many at most.
-
-    Returns:
-        Them, worst first; none where judge and people agree.
-    """
+    """The items on which judge and people are furthest apart; of equals those it is sure of first."""
     found = []
     for item in aligned.both:
         human = aligned.label(item) if aligned.is_nominal else mean_rating(item)
@@ -118,18 +110,9 @@ def disagreements(aligned: Aligned, most: int) -> tuple[Disagreement, ...]:
 
 
 def suggestions(parts: Sequence[Aligned], most: int) -> tuple[Suggestion, ...]:
-    """The items that a label would tell most about: where the judge is unsure or people are split.
-
-    They are spread over the judge's scores, so that no part of the scale is without labels. They
-    are chosen, not drawn: labels of them alone are no random subset.
-
-    Args:
-        parts: The criteria.
-        most: How many at most.
-
-    Returns:
-        Them, the most useful first.
-    """
+    """The items that a label would tell most about: where the judge is unsure or people are split."""
+    # They are spread over the judge's scores, so that no part of the scale is without labels. They
+    # are chosen, not drawn: labels of them alone are no random subset.
     found = [one for part in parts for one in _of_part(part)]
     by_level: defaultdict[tuple[str, float], list[tuple[Suggestion, float]]] = defaultdict(list)
     for suggestion, at in sorted(found, key=lambda pair: (-pair[0].score, pair[0].case_id)):

@@ -25,15 +25,7 @@ _WORK = 1e8
 
 
 def estimated(make: Callable[[], Estimate], *, level: float = 0.95) -> Estimate:
-    """An estimate, or one that is undefined and says why.
-
-    Args:
-        make: Makes the estimate.
-        level: Confidence level, for one that is undefined.
-
-    Returns:
-        What it made; of data that do not identify it an undefined one with the reason.
-    """
+    """An estimate, or one that is undefined and says why."""
     try:
         return make()
     except NotEnoughDataError as error:
@@ -47,20 +39,9 @@ def clustered(
     *,
     is_quadratic: bool = False,
 ) -> Estimate:
-    """An estimate with the interval of a jackknife over clusters.
-
-    Above sixty clusters, groups of them are left out together (delete-a-group jackknife,
-    Kott 2001), dealt in the order of their names, so that the order of rows changes nothing.
-
-    Args:
-        found: The estimate with an interval for independent items.
-        statistic: The coefficient of the items at some places.
-        clusters: The cluster of each item; None where all are independent.
-        is_quadratic: Whether the statistic takes time in the square of the items.
-
-    Returns:
-        The estimate with the clustered interval; as it was where nothing is clustered.
-    """
+    """An estimate with the interval of a jackknife over clusters."""
+    # Above sixty clusters, groups of them are left out together (delete-a-group jackknife, Kott
+    # 2001), dealt in the order of their names, so that the order of rows changes nothing.
     if clusters is None or isnan(found.value):
         return found
     codes = {name: code for code, name in enumerate(sorted(set(clusters), key=str))}
@@ -86,17 +67,7 @@ def clustered(
 
 
 def rate(outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float) -> Rate:
-    """A share of outcomes, `k / n` of all of them whatever the sizes of their clusters.
-
-    Args:
-        outcomes: 1, 0, or nan where it is missing.
-        clusters: The cluster of each; None where all are independent.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The share with Wilson's interval, by cluster totals where outcomes are clustered
-        (`rates.pooled_proportion`); undefined for none.
-    """
+    """A share of outcomes, `k / n` of all of them whatever the sizes of their clusters."""
     known = [x for x in outcomes if not isnan(x)]
     if clusters is None or not known:
         n_missing = len(outcomes) - len(known)
@@ -105,44 +76,19 @@ def rate(outcomes: Sequence[float], clusters: Sequence[Hashable] | None, *, leve
 
 
 def average(x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float) -> Estimate:
-    """A mean.
-
-    Args:
-        x: Numbers; nan is missing.
-        clusters: The cluster of each; None where all are independent.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The mean with its interval; undefined for none.
-    """
+    """A mean."""
     return estimated(lambda: mean(x, clusters=clusters, level=level), level=level)
 
 
 def unit_average(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean of numbers that lie in [0, 1].
-
-    Args:
-        x: Numbers; nan is missing.
-        clusters: The cluster of each; None where all are independent.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The mean, its interval cut at 0 and 1; undefined for none.
-    """
+    """A mean of numbers that lie in [0, 1]."""
     return within_unit(average(x, clusters, level=level))
 
 
 def within_unit(found: Estimate) -> Estimate:
-    """An estimate of what lies in [0, 1], the ends of its interval cut there.
-
-    Args:
-        found: The estimate; its value stays as it is, inside the interval.
-
-    Returns:
-        The same with these ends; without an interval as it was.
-    """
+    """An estimate of what lies in [0, 1], the ends of its interval cut there."""
     if isnan(found.low):
         return found
     low, high = max(found.low, min(0.0, found.value)), min(found.high, max(1.0, found.value))

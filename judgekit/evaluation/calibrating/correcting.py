@@ -129,16 +129,7 @@ class _Sides:
 
 
 def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corrected:
-    """The judge's rate or mean with its errors taken out.
-
-    Args:
-        aligned: The items, those without a label too.
-        what: `pass rate`, or `mean value` (of comparisons how often a wins).
-        options: How the labelled items were chosen.
-
-    Returns:
-        The figures; the corrected one is refused with a reason where it cannot be had.
-    """
+    """The judge's rate or mean with its errors taken out."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     level = options.level
     if aligned.is_nominal:
@@ -184,16 +175,7 @@ def corrected(aligned: Aligned, what: str, options: CalibrationOptions) -> Corre
 
 
 def budget(aligned: Aligned, what: str, options: CalibrationOptions) -> LabelBudget:
-    """How many labels the wanted interval takes.
-
-    Args:
-        aligned: The items.
-        what: As for `corrected`.
-        options: The half-width wanted.
-
-    Returns:
-        The labels needed with the judge's help and without.
-    """
+    """How many labels the wanted interval takes."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     labels, judge = sides.labels, sides.labeled
     n = len(labels)

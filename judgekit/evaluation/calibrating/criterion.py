@@ -30,16 +30,7 @@ def calibrated(
     options: CalibrationOptions,
     pairs: Mapping[Place, Pair] | None = None,
 ) -> CriterionCalibration:
-    """Everything about one criterion.
-
-    Args:
-        aligned: Its items.
-        options: Levels, limits and policies.
-        pairs: For comparisons, what the judge said in each order.
-
-    Returns:
-        The figures; those that the items do not identify are nan and say why.
-    """
+    """Everything about one criterion."""
     level = options.level
     found, people = agreement(aligned, level=level), ceiling(aligned, level=level)
     passes = aligned.threshold is not None

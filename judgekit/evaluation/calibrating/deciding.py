@@ -48,22 +48,11 @@ class StandIn:
 def stand_in(
     aligned: Aligned, found: Agreement, people: Ceiling, options: CalibrationOptions
 ) -> StandIn:
-    """Whether the judge may stand in for a person.
-
-    Yes takes the alternative-annotator test, and people who agree with one another beyond chance:
-    otherwise there is nothing to stand in for. No is said where the judge agrees with people no
-    better than slightly, or where it is shown to be further from them than they are. All else is
-    open.
-
-    Args:
-        aligned: The items.
-        found: How far judge and people agree.
-        people: How far people do.
-        options: Epsilon, and what the test goes by.
-
-    Returns:
-        The answer with its reason.
-    """
+    """Whether the judge may stand in for a person."""
+    # Yes takes the alternative-annotator test, and people who agree with one another beyond chance:
+    # otherwise there is nothing to stand in for. No is said where the judge agrees with people no
+    # better than slightly, or where it is shown to be further from them than they are. All else is
+    # open.
     tested = replacement(aligned, options)
     test, why_no_test = (None, tested) if isinstance(tested, str) else (tested, None)
     answer, reason = _answer(aligned, found, people, test, why_no_test)
@@ -77,14 +66,7 @@ def stand_in(
 
 
 def together(parts: Sequence[tuple[str, StandIn]]) -> StandIn:
-    """What several criteria come to: yes where all are, no where one is.
-
-    Args:
-        parts: Each criterion's name and answer.
-
-    Returns:
-        One answer that names the criteria.
-    """
+    """What several criteria come to: yes where all are, no where one is."""
     if len(parts) == 1:
         return parts[0][1]
     by_answer: dict[Answer, list[str]] = {"yes": [], "no": [], "open": []}

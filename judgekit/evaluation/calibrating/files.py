@@ -129,21 +129,7 @@ class WinnerRow(Record):
 def from_file(
     path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
 ) -> Grades | Pairs:
-    """What a file says that judges said.
-
-    Args:
-        path: What `grade -o`, `grade --json` or `compare -o` writes, in any of their formats; or
-            rows of scores (`case_id`, `raw`, …) or of winners (`case_id`, `winner`, …).
-        rubric: The rubric, where it is known.
-        cases: The cases by id, for their strata, tags and metadata.
-
-    Returns:
-        Scores, or choices between two.
-
-    Raises:
-        DatasetError: When the file cannot be read, or holds nothing of the kind.
-        InputError: When rows are unsound; names all of them.
-    """
+    """What a file says that judges said."""
     rows: list[Row] = []
     problems: list[DatasetError] = []
     for row in _rows(path):
@@ -164,21 +150,7 @@ def from_rows(
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> Grades | Pairs:
-    """What rows say that judges said.
-
-    Args:
-        rows: Rows as in a file, one or more, all of one kind.
-        path: The file; None where they come from Python.
-        rubric: The rubric, where it is known.
-        cases: The cases by id, for their strata, tags and metadata.
-
-    Returns:
-        Scores, or choices between two.
-
-    Raises:
-        DatasetError: When they hold nothing of the kind.
-        InputError: When rows are unsound; names all of them.
-    """
+    """What rows say that judges said."""
     first = rows[0].fields
     if "judgments" in first and "criteria" in first:
         return from_said(_records(rows, Verdict, path), rubric=rubric, cases=cases)

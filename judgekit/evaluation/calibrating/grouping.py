@@ -101,16 +101,7 @@ class Grouping:
 def segments(
     aligned: Aligned, options: CalibrationOptions, pairs: Mapping[Place, Pair] | None = None
 ) -> tuple[Segment, ...]:
-    """The figures of each group, where a kind of group has two or more.
-
-    Args:
-        aligned: The items.
-        options: Further kinds of group.
-        pairs: For comparisons, what the judge said in each order.
-
-    Returns:
-        Variants, strata, tags, criteria and further groups, in the order of their first case.
-    """
+    """The figures of each group, where a kind of group has two or more."""
     found: list[Segment] = []
     for kind in (VARIANT, "stratum", "tag", CRITERION, *options.by):
         names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
@@ -123,15 +114,7 @@ def segments(
 
 
 def groupings(aligned: Aligned, options: CalibrationOptions) -> tuple[Grouping, ...]:
-    """Correlations within groups and between them, where groups hold several items.
-
-    Args:
-        aligned: The items.
-        options: Further kinds of group.
-
-    Returns:
-        By case, by variant, and by further kinds.
-    """
+    """Correlations within groups and between them, where groups hold several items."""
     found: list[Grouping] = []
     if aligned.is_nominal:
         return ()
@@ -144,15 +127,7 @@ def groupings(aligned: Aligned, options: CalibrationOptions) -> tuple[Grouping, 
 
 
 def groups_in(item: Item, kind: str) -> tuple[str, ...]:
-    """The groups of a kind that an item belongs to.
-
-    Args:
-        item: The item.
-        kind: `case`, `variant`, `criterion`, `stratum`, `tag`, or an entry of the metadata.
-
-    Returns:
-        Their names.
-    """
+    """The groups of a kind that an item belongs to."""
     if kind == VARIANT:
         return () if item.place.variant is None else (item.place.variant,)
     if kind == CASE:

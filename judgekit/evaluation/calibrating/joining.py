@@ -56,19 +56,7 @@ class Material:
 
 
 def join(grades: Grades, labels: Sequence[PlacedLabel], options: CalibrationOptions) -> Material:
-    """Hold labels against scores.
-
-    Args:
-        grades: What judges said.
-        labels: What people said.
-        options: The annotators wanted, what is a cluster, and how annotators come to one label.
-
-    Returns:
-        Aligned items.
-
-    Raises:
-        InputError: When labels are unsound, or none is of an output that was judged.
-    """
+    """Hold labels against scores."""
     table = _by_place(grades)
     names = _criteria(grades, table)
     matching = Matching(table, names, options.annotators)
@@ -102,24 +90,12 @@ def join(grades: Grades, labels: Sequence[PlacedLabel], options: CalibrationOpti
 
 
 def by_annotator(told: Sequence[Told]) -> list[Told]:
-    """The labels of one output in an order that hangs on no order of rows.
-
-    Args:
-        told: The labels.
-
-    Returns:
-        Them, by the names of the annotators.
-    """
+    """The labels of one output in an order that hangs on no order of rows."""
     return sorted(told, key=lambda each: each.annotator)
 
 
 def add_metadata(groups: dict[Place, Groups], told: Sequence[Told]) -> None:
-    """Put what labels say of their items among the items' groups.
-
-    Args:
-        groups: What items belong to; added to.
-        told: Labels with the items they are of.
-    """
+    """Put what labels say of their items among the items' groups."""
     for each in by_annotator(told):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
@@ -129,17 +105,7 @@ def add_metadata(groups: dict[Place, Groups], told: Sequence[Told]) -> None:
 def cluster_of(
     place: Place, groups: Groups, criterion: str, options: CalibrationOptions
 ) -> Hashable:
-    """What an item shares with others that are not independent of it.
-
-    Args:
-        place: The output.
-        groups: What it belongs to.
-        criterion: The criterion.
-        options: What is a cluster.
-
-    Returns:
-        Its case, itself, or its entry of the metadata; of an item without that entry its case.
-    """
+    """What an item shares with others that are not independent of it."""
     if options.cluster == ITEM:
         return (place, criterion)
     if options.cluster == CASE:
@@ -216,18 +182,7 @@ def _unscored(
 
 
 def scored(placed: PlacedLabel, criterion: Criterion) -> float:
-    """The score a label gives.
-
-    Args:
-        placed: The label.
-        criterion: The criterion it is of.
-
-    Returns:
-        The score.
-
-    Raises:
-        DatasetError: When it names a winner, or gives no score of the scale.
-    """
+    """The score a label gives."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
     try:
@@ -313,14 +268,7 @@ class _Builder:
 
 
 def pooled(criteria: Sequence[Aligned]) -> Aligned | None:
-    """All criteria together: on their scale where they share one, else on [0, 1].
-
-    Args:
-        criteria: The criteria.
-
-    Returns:
-        Their items; None of one by itself, and of categories with others than the same.
-    """
+    """All criteria together: on their scale where they share one, else on [0, 1]."""
     if len(criteria) < _TWO:
         return None
     first = criteria[0]

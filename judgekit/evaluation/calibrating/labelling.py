@@ -116,11 +116,7 @@ class Matching:
     """What is wrong with labels; raised by `check`."""
 
     def take(self, labels: Iterable[PlacedLabel]) -> None:
-        """Match labels; those that are ambiguous, of unknown criteria or given twice are problems.
-
-        Args:
-            labels: All of them.
-        """
+        """Match labels; those that are ambiguous, of unknown criteria or given twice are problems."""
         by_case: defaultdict[str, list[Place]] = defaultdict(list)
         for place in self.places:
             by_case[place.case_id].append(place)
@@ -130,14 +126,7 @@ class Matching:
             self._take(placed, by_case, seen)
 
     def check(self, further: Sequence[DatasetError] = ()) -> None:
-        """Raise everything that is wrong, at once.
-
-        Args:
-            further: What else was found to be wrong with labels.
-
-        Raises:
-            InputError: When labels are unsound, or none matches anything.
-        """
+        """Raise everything that is wrong, at once."""
         raise_all(sorted([*self.problems, *further], key=lambda problem: problem.line or 0))
         if not self.told:
             self._nothing_matched(list(dict.fromkeys(place.case_id for place in self.places)))
@@ -195,11 +184,7 @@ class Matching:
         return None
 
     def notes(self) -> list[str]:
-        """What to say of labels that are left out.
-
-        Returns:
-            A line for the criteria that nobody judged, where there are such.
-        """
+        """What to say of labels that are left out."""
         if not self.other_criteria:
             return []
         each = ", ".join(f"{name} ({n:,})" for name, n in self.other_criteria.items())
@@ -225,17 +210,7 @@ class Matching:
     def joined(
         self, labelled: Collection[Place], n_answers: int, failures: dict[str, int], n_errors: int
     ) -> Joined:
-        """The counts.
-
-        Args:
-            labelled: Outputs that somebody labelled.
-            n_answers: The judge's answers.
-            failures: The judge's failures by kind.
-            n_errors: Outputs that are errors.
-
-        Returns:
-            How labels and judgments came together.
-        """
+        """The counts."""
         judged = list(self.places)
         open_places = [place for place in judged if place not in labelled]
         return Joined(

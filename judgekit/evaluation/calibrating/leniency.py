@@ -88,15 +88,7 @@ class Steadiness:
 
 
 def leniency(aligned: Aligned, *, level: float) -> Leniency:
-    """How far the judge's scores lie from people's.
-
-    Args:
-        aligned: The items.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The figures.
-    """
+    """How far the judge's scores lie from people's."""
     if aligned.is_nominal:
         return _of_categories(aligned, level)
     people, judge, clusters = aligned.human, aligned.judge, aligned.clusters
@@ -143,15 +135,7 @@ def _of_categories(aligned: Aligned, level: float) -> Leniency:
 
 
 def steadiness(aligned: Aligned, *, level: float) -> Steadiness | None:
-    """How far the judge agrees with itself.
-
-    Args:
-        aligned: The items; those without a label count too.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The figures; None where it was asked once of each.
-    """
+    """How far the judge agrees with itself."""
     items = [*aligned.items, *aligned.unlabelled]
     if not any(len(item.samples) >= _TWICE for item in items):
         return None

@@ -117,28 +117,13 @@ class _Sides:
 def fit_map(
     aligned: Aligned, criterion: Criterion, kappa: Estimate, *, level: float, seed: int
 ) -> CalibrationMap:
-    """The map of one criterion.
-
-    Tried are shift, affine, ordinal (Platt's where labels are 0 or 1) and isotonic maps: first
-    the simplest that comes within a standard error of the best, then the others by their error,
-    always on cases they were not fitted on. The first is used that never falls, comes nearer to
-    people (the interval of its improvement lies above 0), passes no fewer outputs as people do,
-    and brings the share that passes no further from people's. Where none does all that, the
-    judge's own value stands (`identity`), and the map says why.
-
-    Args:
-        aligned: Scores and labels, item by item.
-        criterion: The criterion.
-        kappa: How far judge and people agree.
-        level: Confidence level, in (0, 1).
-        seed: Seed of the folds.
-
-    Returns:
-        The map.
-
-    Raises:
-        NotEnoughDataError: When there are too few labelled outputs, or categories are no scale.
-    """
+    """The map of one criterion."""
+    # Tried are shift, affine, ordinal (Platt's where labels are 0 or 1) and isotonic maps: first
+    # the simplest that comes within a standard error of the best, then the others by their error,
+    # always on cases they were not fitted on. The first is used that never falls, comes nearer to
+    # people (the interval of its improvement lies above 0), passes no fewer outputs as people do,
+    # and brings the share that passes no further from people's. Where none does all that, the
+    # judge's own value stands (`identity`), and the map says why.
     both = aligned.both
     if aligned.is_nominal:
         raise NotEnoughDataError(NO_ORDER)
@@ -173,14 +158,7 @@ def fit_map(
 
 
 def measured(found: Estimate) -> Measured:
-    """An estimate as a file holds it.
-
-    Args:
-        found: The estimate.
-
-    Returns:
-        What is undefined is None.
-    """
+    """An estimate as a file holds it."""
     value, low, high = (x if isfinite(x) else None for x in (found.value, found.low, found.high))
     return Measured(value=value, low=low, high=high, level=found.level)
 

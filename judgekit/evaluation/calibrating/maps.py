@@ -53,19 +53,7 @@ class MapMaterial:
 
 
 def fit_maps(material: MapMaterial, *, fitted_at: datetime) -> Calibration:
-    """The maps of all criteria that have enough labels.
-
-    Args:
-        material: Judge and people, held against each other.
-        fitted_at: The time (UTC).
-
-    Returns:
-        A map for each criterion, and why others have none.
-
-    Raises:
-        InputError: When two outputs were compared, or rubric or judge are not known.
-        NotEnoughDataError: When no criterion has enough labels; says how many are missing.
-    """
+    """The maps of all criteria that have enough labels."""
     rubric, asked = _known(material)
     maps: list[CalibrationMap] = []
     without: dict[str, str] = {}

@@ -180,15 +180,7 @@ class Pairs:
 
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:
-    """What an output belongs to.
-
-    Args:
-        case: Its case, where that is known.
-        metadata: What else is known of it; goes before the case's own.
-
-    Returns:
-        Names of groups by kind.
-    """
+    """What an output belongs to."""
     found: Groups = {}
     if case is not None:
         found |= _texts(case.metadata)

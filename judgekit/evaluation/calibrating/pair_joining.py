@@ -40,19 +40,7 @@ class JoinedPairs:
 def join_pairs(
     pairs: Pairs, labels: Sequence[PlacedLabel], options: CalibrationOptions
 ) -> JoinedPairs:
-    """Hold labels against choices between two outputs.
-
-    Args:
-        pairs: What judges said.
-        labels: What people said.
-        options: The annotators wanted, what is a cluster, and how annotators come to one label.
-
-    Returns:
-        Aligned pairs.
-
-    Raises:
-        InputError: When labels are unsound, or none is of a pair that was judged.
-    """
+    """Hold labels against choices between two outputs."""
     by_criterion: defaultdict[str, dict[Place, Pair]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
         by_criterion[pair.criterion or WHOLE][pair.place] = pair
@@ -147,15 +135,7 @@ def _aligned(
 
 
 def confidence_of(pair: Pair) -> float | None:
-    """How sure the judge is of the winner.
-
-    Args:
-        pair: What it said.
-
-    Returns:
-        What is known of itself; else the mean, over its choices, of how far it prefers the winner;
-        None for a tie, or where nothing is known.
-    """
+    """How sure the judge is of the winner."""
     if pair.confidence is not None or pair.winner in (None, "tie"):
         return pair.confidence
     shares = [choice.share for choice in pair.choices if choice.share is not None]

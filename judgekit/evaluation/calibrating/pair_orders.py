@@ -95,17 +95,7 @@ class _Told:
 def pair_orders(
     aligned: Aligned, pairs: Mapping[Place, Pair], *, level: float
 ) -> PairOrders | None:
-    """How the verdicts of both orders compare with the labels and with each other.
-
-    Args:
-        aligned: The pairs with their labels.
-        pairs: What the judge said of each in each order.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The figures; None where only outcomes are known. Of a judge asked in one order only, those
-        of the other are undefined.
-    """
+    """How the verdicts of both orders compare with the labels and with each other."""
     items = [item for item in aligned.items if pairs[item.place].choices]
     if not items:
         return None

@@ -116,15 +116,7 @@ class Ceiling:
 
 
 def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
-    """How far people agree, and how near the judge comes to that.
-
-    Args:
-        aligned: The items.
-        level: Confidence level, in (0, 1).
-
-    Returns:
-        The figures; of one annotator they are undefined and say so.
-    """
+    """How far people agree, and how near the judge comes to that."""
     names = annotators_of(aligned.items)
     rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
     clusters = clusters_of(aligned.items)
@@ -152,29 +144,13 @@ def ceiling(aligned: Aligned, *, level: float) -> Ceiling:
 
 
 def alignment_of(aligned: Aligned, options: CalibrationOptions) -> Alignment:
-    """What the alternative-annotator test goes by.
-
-    Args:
-        aligned: The items.
-        options: What is wished.
-
-    Returns:
-        Equal labels, of two levels and of comparisons if nothing else is wished, or squared errors.
-    """
+    """What the alternative-annotator test goes by."""
     by_label = aligned.is_binary or aligned.threshold is None
     return options.alignment or ("accuracy" if by_label else "neg_rmse")
 
 
 def replacement(aligned: Aligned, options: CalibrationOptions) -> AltTest | str:
-    """The alternative-annotator test.
-
-    Args:
-        aligned: The items.
-        options: Epsilon, and what the test goes by.
-
-    Returns:
-        The test, or why there is none.
-    """
+    """The alternative-annotator test."""
     by_level = alignment_of(aligned, options)
     scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
     judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}

@@ -70,14 +70,7 @@ class Recorded:
         return max(subject.attempt for subject in self.subjects)
 
     def only(self, outputs: Collection[_Output]) -> Recorded:
-        """The replies about some outputs.
-
-        Args:
-            outputs: Cases with variants, as `by_output` has them.
-
-        Returns:
-            The same file with these only.
-        """
+        """The replies about some outputs."""
         kept = [one for one in self.subjects if (str(one.case_id), one.variant) in outputs]
         return replace(self, subjects=tuple(kept))
 
@@ -91,18 +84,7 @@ class Recorded:
 
 
 def recorded_in(path: Path | str) -> Recorded:
-    """What a file of recorded replies holds replies about.
-
-    Args:
-        path: The file, with or without `recorded:` before it.
-
-    Returns:
-        Its subjects in file order.
-
-    Raises:
-        DatasetError: When it cannot be read, or is no file of recorded replies.
-        InputError: When it is empty, or has an order with some of its replies only.
-    """
+    """What a file of recorded replies holds replies about."""
     model = RecordedModel(path)
     found = Recorded(model.path, model.subjects)
     if not found.subjects:
@@ -116,11 +98,7 @@ def recorded_in(path: Path | str) -> Recorded:
 
 
 def whole_rubric() -> Rubric:
-    """What comparisons are by, where no rubric is named: which of two outputs is better.
-
-    Returns:
-        A rubric of one criterion, `whole`.
-    """
+    """What comparisons are by, where no rubric is named: which of two outputs is better."""
     return Rubric(name="whole", criteria=(UNIT,))
 
 
@@ -183,21 +161,7 @@ def read_replies(
 async def read_recorded(
     judge: Judge, recorded: Recorded, rubric: Rubric, cases: Mapping[str, Case]
 ) -> Grades | Pairs:
-    """Recorded replies as what labels can be held against.
-
-    Args:
-        judge: Who is said to have replied: its model is the file, its template reads.
-        recorded: The file.
-        rubric: The criteria and scales that were asked about.
-        cases: The cases by id, as far as they are known.
-
-    Returns:
-        Scores, or choices between two.
-
-    Raises:
-        InputError: As `said_in`.
-        TemplateError: When the template does not fit the rubric.
-    """
+    """Recorded replies as what labels can be held against."""
     said = await said_in(judge, recorded, rubric, cases)
     found = from_said(said, rubric=rubric, cases=cases)
     if isinstance(found, Grades):
@@ -208,25 +172,9 @@ async def read_recorded(
 async def said_in(
     judge: Judge, recorded: Recorded, rubric: Rubric, cases: Mapping[str, Case]
 ) -> list[Verdict] | list[Comparison]:
-    """Read recorded replies as the judge's template reads them.
-
-    What was never recorded is not asked: an output that lacks a criterion, a repeat or an order
-    lacks no answer. The outputs themselves are not known, so that quotes are not looked for.
-
-    Args:
-        judge: Who is said to have replied: its model is the file, its template reads.
-        recorded: The file.
-        rubric: The criteria and scales that were asked about.
-        cases: The cases by id, as far as they are known.
-
-    Returns:
-        A verdict for each output, or a comparison for each pair.
-
-    Raises:
-        InputError: When a reply is of a criterion that the rubric lacks, or names the two
-            variants of a comparison in no way that is known.
-        TemplateError: When the template does not fit the rubric.
-    """
+    """Read recorded replies as the judge's template reads them."""
+    # What was never recorded is not asked: an output that lacks a criterion, a repeat or an order
+    # lacks no answer. The outputs themselves are not known, so that quotes are not looked for.
     names = [criterion.name for criterion in rubric.criteria]
     strange = {s.criterion for s in recorded.subjects} - {None, *names}
     if strange:
@@ -301,10 +249,8 @@ async def _compared(
 
 
 def _as_far_as_asked(found: Comparison) -> Comparison:
-    """A judge that was asked in one order only has decided by that one; where it failed, nothing.
-
-    Whether the orders agree stays open: `consistent` is None.
-    """
+    """A judge that was asked in one order only has decided by that one; where it failed, nothing."""
+    # Whether the orders agree stays open: `consistent` is None.
     shares: dict[str | None, list[float]] = {}
     for said in found.preferences:
         share = _SHARES[folded(said.choice, said.order)]

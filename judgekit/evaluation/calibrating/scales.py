@@ -28,20 +28,7 @@ CHOICE = Scale.model_validate({
 
 
 def inferred(name: str, samples: Iterable[Sample], labels: Iterable[float]) -> Criterion:
-    """A criterion of which only scores are known.
-
-    Args:
-        name: Its name.
-        samples: The judge's answers; of two with different scores and values, the scale's ends
-            follow. Without them the ends are the lowest and the highest score of either side.
-        labels: People's scores.
-
-    Returns:
-        The criterion, on whole numbers where all scores are whole.
-
-    Raises:
-        InputError: When all scores are one and the same.
-    """
+    """A criterion of which only scores are known."""
     known = [each for each in samples if each.raw is not None]
     raws = [float(each.raw) for each in known if each.raw is not None]
     scores = [*raws, *labels]
@@ -61,15 +48,7 @@ def inferred(name: str, samples: Iterable[Sample], labels: Iterable[float]) -> C
 
 
 def levels_of(scale: Scale) -> tuple[float, ...] | None:
-    """The levels by which agreement on a scale is counted.
-
-    Args:
-        scale: A scale.
-
-    Returns:
-        Its scores; the whole numbers of a scale that allows any number between whole ends, of
-        which there are 3 to 21; None for any other.
-    """
+    """The levels by which agreement on a scale is counted."""
     if scale.points is not None:
         return scale.points
     span = scale.max - scale.min
@@ -80,15 +59,7 @@ def levels_of(scale: Scale) -> tuple[float, ...] | None:
 
 
 def level_of(score: float, points: Sequence[float] | None) -> float:
-    """The score of a scale that a mean is nearest to; a half goes up.
-
-    Args:
-        score: A mean of scores.
-        points: The scores there are, lowest first; None for any number.
-
-    Returns:
-        One of the points, or the score itself.
-    """
+    """The score of a scale that a mean is nearest to; a half goes up."""
     return round(score, _DIGITS) if points is None else _nearest(score, tuple(points))
 
 
@@ -99,14 +70,7 @@ def _nearest(score: float, points: tuple[float, ...]) -> float:
 
 
 def step_of(levels: Sequence[float] | None) -> float:
-    """How far apart two scores are that are one level apart.
-
-    Args:
-        levels: The levels, lowest first; None for any number.
-
-    Returns:
-        The widest gap between neighbouring levels; 1 where there are none.
-    """
+    """How far apart two scores are that are one level apart."""
     if levels is None or len(levels) < _TWO:
         return 1.0
     return max(high - low for low, high in pairwise(levels))

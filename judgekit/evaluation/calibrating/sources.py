@@ -43,14 +43,7 @@ _SHARES = {"a": 1.0, "tie": 0.5, "b": 0.0}
 
 
 def from_run(run: Run) -> Grades:
-    """What the judges of a run said; what persons said of it is left out.
-
-    Args:
-        run: The run.
-
-    Returns:
-        Every answer, with the strata, tags and metadata of the cases.
-    """
+    """What the judges of a run said; what persons said of it is left out."""
     info = _without_people(run)
     asked = machines_of(asked_in(run.info))
     grades = Grades(rubric=info.rubric, asked=asked, origin={"run": run.id})
@@ -73,20 +66,7 @@ def from_said(
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> Grades | Pairs:
-    """What a list of verdicts, judgments or comparisons says.
-
-    Args:
-        said: Verdicts, or judgments and failures with their case, or comparisons.
-        rubric: The rubric they were made with, where it is known.
-        cases: The cases by id, for their strata, tags and metadata.
-
-    Returns:
-        Scores, or choices between two.
-
-    Raises:
-        InputError: When the list is empty, mixes scores and comparisons, or a judgment does not
-            say of which case it is.
-    """
+    """What a list of verdicts, judgments or comparisons says."""
     if not said:
         raise InputError("nothing was judged, so that there is nothing to hold labels against")
     comparisons = [one for one in said if isinstance(one, Comparison)]
@@ -109,16 +89,7 @@ def from_said(
 
 
 def from_graded(graded: Iterable[Graded], rubric: Rubric, asked: Judging | None = None) -> Grades:
-    """What a judge said of outputs that were graded just now.
-
-    Args:
-        graded: Graded outputs with their cases.
-        rubric: The rubric they were graded by.
-        asked: Who graded them, and how it was asked, where that is known.
-
-    Returns:
-        Every answer, with the strata, tags and metadata of cases and outputs.
-    """
+    """What a judge said of outputs that were graded just now."""
     grades = Grades(rubric=rubric, asked=asked)
     for one in graded:
         place = Place(one.case.id, one.output.variant)
@@ -128,15 +99,7 @@ def from_graded(graded: Iterable[Graded], rubric: Rubric, asked: Judging | None 
 
 
 def folded(choice: Slot, order: str) -> Winner:
-    """A choice by place, turned back to which output it is.
-
-    Args:
-        choice: `first`, `second` or `tie`.
-        order: `ab` where a was shown first, `ba` where b was.
-
-    Returns:
-        `a`, `b` or `tie`.
-    """
+    """A choice by place, turned back to which output it is."""
     return _FOLDED[choice, order]
 
 

@@ -176,15 +176,7 @@ class Recalibration:
 
 
 def rightness(aligned: Aligned, options: CalibrationOptions) -> np.ndarray:
-    """Whether the judge is right on each of `aligned.both`.
-
-    Args:
-        aligned: The items.
-        options: What right means.
-
-    Returns:
-        1, 0, or nan where that is open.
-    """
+    """Whether the judge is right on each of `aligned.both`."""
     gap = np.abs(aligned.judge_level - aligned.human_level)
     if aligned.is_nominal or aligned.threshold is None or options.right == "exact":
         return np.where(gap <= _SAME, 1.0, 0.0)
@@ -195,15 +187,7 @@ def rightness(aligned: Aligned, options: CalibrationOptions) -> np.ndarray:
 
 
 def trust(aligned: Aligned, options: CalibrationOptions) -> Trust | str:
-    """What the judge's confidence is worth.
-
-    Args:
-        aligned: The items.
-        options: What right means, the error allowed, the seed.
-
-    Returns:
-        The figures, or why there are none.
-    """
+    """What the judge's confidence is worth."""
     right = rightness(aligned, options)
     sure = np.array([nan if i.confidence is None else i.confidence for i in aligned.both])
     known = np.flatnonzero(~(np.isnan(right) | np.isnan(sure)))
@@ -239,15 +223,7 @@ def trust(aligned: Aligned, options: CalibrationOptions) -> Trust | str:
 
 
 def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibration | str:
-    """How much nearer a map brings the judge's scores to people's.
-
-    Args:
-        aligned: The items.
-        options: The seed of the folds.
-
-    Returns:
-        Figures before and after, out of fold; or why there is no map.
-    """
+    """How much nearer a map brings the judge's scores to people's."""
     if aligned.is_nominal:
         return NO_ORDER
     if aligned.threshold is None:
@@ -275,15 +251,7 @@ def recalibration(aligned: Aligned, options: CalibrationOptions) -> Recalibratio
 
 
 def folds_of(names: Sequence[Hashable], seed: int) -> list[int]:
-    """A fold for each item, the items of a case in one, whatever the order of the items.
-
-    Args:
-        names: The cluster of each item.
-        seed: What the clusters are shuffled with.
-
-    Returns:
-        Folds from 0, at most five, of as many clusters each as can be.
-    """
+    """A fold for each item, the items of a case in one, whatever the order of the items."""
     shuffled = sorted(set(names), key=lambda name: _drawn(seed, name))
     fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
     return [fold[name] for name in names]

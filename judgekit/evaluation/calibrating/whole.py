@@ -27,21 +27,10 @@ def whole_of(
     combined: Mapping[Place, Combined],
     told: Sequence[Told],
 ) -> Aligned:
-    """The verdicts of a rubric, against those that people's scores come to by the same rubric.
-
-    An annotator who scored every weighted criterion of an output has a value for the whole, the
-    weighted mean; where nobody scored all, what annotators come to on each criterion makes one.
-    A label that names no criterion is of the whole, from 0 to 1.
-
-    Args:
-        rubric: The rubric; of two criteria or more.
-        criteria: Every criterion with its items.
-        combined: What the judge's answers come to, where that is known.
-        told: Labels of the whole.
-
-    Returns:
-        The outputs as items on [0, 1].
-    """
+    """The verdicts of a rubric, against those that people's scores come to by the same rubric."""
+    # An annotator who scored every weighted criterion of an output has a value for the whole, the
+    # weighted mean; where nobody scored all, what annotators come to on each criterion makes one. A
+    # label that names no criterion is of the whole, from 0 to 1.
     found: dict[Place, dict[str, Item]] = {}
     for each in criteria:
         for item in (*each.items, *each.unlabelled):

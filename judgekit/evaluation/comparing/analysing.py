@@ -25,15 +25,7 @@ _IN_FLIGHT = 8
 def to_analyse(
     store: StoredComparisons, info: ComparisonInfo
 ) -> list[tuple[ComparedPair, Comparison]]:
-    """The pairs of a comparison that have a winner and no analysis yet.
-
-    Args:
-        store: Where it is kept.
-        info: The comparison.
-
-    Returns:
-        The pairs with what they come to, in order.
-    """
+    """The pairs of a comparison that have a winner and no analysis yet."""
     known = store.analyses(info.id)
     return [
         (pair, found)
@@ -51,22 +43,7 @@ async def analyse_pairs(
     template_folders: Sequence[Path] = (),
     told: Callable[[Analysis | AnalysisFailure], None] = lambda _: None,
 ) -> list[AnalysisFailure]:
-    """Ask about pairs, several at a time; each answer is on disk before the next is told.
-
-    Args:
-        store: Where the comparison is kept.
-        info: The comparison.
-        judge: Who is asked: the judge that compared, or another.
-        pairs: What is asked about.
-        template_folders: Folders of own templates; they come before the shipped ones.
-        told: Told of each answer.
-
-    Returns:
-        What the judge failed to say.
-
-    Raises:
-        StoreError: When an answer cannot be kept.
-    """
+    """Ask about pairs, several at a time; each answer is on disk before the next is told."""
     analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
     slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))
     failures: list[AnalysisFailure] = []

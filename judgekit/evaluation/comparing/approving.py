@@ -79,23 +79,7 @@ def find_evidence(
     scores: bool = False,
     suite: str | None = None,
 ) -> Evidence:
-    """The last evidence that is kept of two versions; earlier ones do not count any more.
-
-    Args:
-        store: Where it is kept.
-        variant: The version that is to be approved, as it was called when it was compared.
-        baseline: The one it is to be better than.
-        alpha: The error that is allowed, in (0, 1).
-        scores: Whether only the scores of stored runs count; else a blind comparison comes first.
-        suite: Name of the suite they are of; another suite's evidence does not count. None for
-            whatever is kept.
-
-    Returns:
-        The evidence; whether it is enough is in it.
-
-    Raises:
-        ApprovalRefusedError: When there is none, or it is not whole.
-    """
+    """The last evidence that is kept of two versions; earlier ones do not count any more."""
     names = variant, baseline
     blind = None if scores else _blind(store, names, alpha, suite)
     found = blind or _scored(store, names, alpha, suite)
@@ -110,25 +94,7 @@ def find_evidence(
 def approve(
     store: RunStore, evidence: Evidence, variant: str, baseline: str, *, by: str, because: str
 ) -> Approval:
-    """Approve a version, and keep who did and why.
-
-    Args:
-        store: Where it is kept.
-        evidence: From `find_evidence`.
-        variant: What is approved.
-        baseline: What it is better than.
-        by: Who approves.
-        because: Why.
-
-    Returns:
-        The approval.
-
-    Raises:
-        ApprovalRefusedError: When the evidence does not show that the version is better, or does
-            not say which version it is of.
-        InputError: When nobody approves, or no reason is given.
-        StoreError: When it cannot be kept.
-    """
+    """Approve a version, and keep who did and why."""
     _check(evidence, variant, baseline)
     for what, text in (("who approves", by), ("why", because)):
         if not text.strip():
@@ -156,16 +122,7 @@ def approve(
 
 
 def check_current(evidence: Evidence, variant: str, suite: Suite | None) -> None:
-    """Refuse a version that has changed since it was compared.
-
-    Args:
-        evidence: From `find_evidence`.
-        variant: The version.
-        suite: The suite, where there is one.
-
-    Raises:
-        ApprovalRefusedError: When it has changed.
-    """
+    """Refuse a version that has changed since it was compared."""
     if evidence.version is None:
         return
     if standing_of(evidence.version, variant, suite) == "stale":
@@ -176,16 +133,7 @@ def check_current(evidence: Evidence, variant: str, suite: Suite | None) -> None
 
 
 def standing_of(mark: VersionMark, variant: str, suite: Suite | None) -> Standing:
-    """Whether a version is still what it was.
-
-    Args:
-        mark: The version, as it was.
-        variant: What it is called.
-        suite: The suite, where there is one.
-
-    Returns:
-        Its standing.
-    """
+    """Whether a version is still what it was."""
     try:
         now = _mark_now(mark, variant, suite)
     except JudgekitError:  # what it named is no longer there, or unsound

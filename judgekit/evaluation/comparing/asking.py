@@ -36,23 +36,7 @@ async def compare_pairs(
     in_flight: int = 64,
     stop: asyncio.Event | None = None,
 ) -> AsyncGenerator[Compared, None]:
-    """Compare pairs, several at a time, and tell them in their own order.
-
-    Args:
-        judge: Who compares, alone or as a panel.
-        pairs: What is compared; read as slowly as it is done.
-        rubric: How.
-        names: Names that would give a side away, beside the variants'.
-        in_flight: How many pairs are compared at a time.
-        stop: Once set, no further pair is begun; what was begun is finished.
-
-    Yields:
-        Each pair once it and all before it are done.
-
-    Raises:
-        InputError: When the pairs cannot be read, or the template does not fit them.
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Compare pairs, several at a time, and tell them in their own order."""
     given = tuple(names)
 
     async def ask(_: int, pair: Paired) -> Comparison:
@@ -70,24 +54,9 @@ async def told_in_order(
     in_flight: int = 64,
     stop: asyncio.Event | None = None,
 ) -> AsyncGenerator[Compared, None]:
-    """Ask about pairs, several at a time, and tell what came of them in their own order.
-
-    The order matters where somebody stops at what was told so far: were the quick answers told
-    first, what decides could hang on how quickly a judge answers.
-
-    Args:
-        pairs: What is compared; read as slowly as it is done.
-        ask: Compares the pair at a place, counted from 0.
-        in_flight: How many pairs are compared at a time.
-        stop: Once set, no further pair is begun; what was begun is finished.
-
-    Yields:
-        Each pair once it and all before it are done.
-
-    Raises:
-        InputError: When the pairs cannot be read, or cannot be asked about.
-        StoreError: When what was paid for cannot be kept.
-    """
+    """Ask about pairs, several at a time, and tell what came of them in their own order."""
+    # The order matters where somebody stops at what was told so far: were the quick answers told
+    # first, what decides could hang on how quickly a judge answers.
     source = enumerate(pairs)
     begun: deque[tuple[Paired, asyncio.Task[Comparison]]] = deque()
     try:

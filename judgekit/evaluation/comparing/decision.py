@@ -25,13 +25,6 @@ class Looking:
     A case counts once, with its first pair; ties, contradictions and failures change nothing. The
     e-value may be looked at as often as one likes: where there is no difference it reaches
     1 / alpha with a probability of at most alpha, ever.
-
-    Args:
-        alpha: The error that is allowed, in (0, 1).
-        max_cases: How many cases may be looked at; None for all there are.
-
-    References:
-        Ramdas et al. (2023), Game-theoretic statistics and safe anytime-valid inference.
     """
 
     def __init__(self, alpha: float, max_cases: int | None = None) -> None:
@@ -51,11 +44,7 @@ class Looking:
         return self.is_decided or len(self._seen) == self.max_cases
 
     def look(self, comparison: Comparison) -> None:
-        """Look at one more comparison.
-
-        Args:
-            comparison: The next one, in an order that does not depend on what comes out.
-        """
+        """Look at one more comparison."""
         if comparison.case_id in self._seen:
             return
         self._seen.add(comparison.case_id)
@@ -64,11 +53,7 @@ class Looking:
         self._e_value = win_e_value(self._wins, self._losses).value
 
     def evidence(self) -> Evidence:
-        """What was found.
-
-        Returns:
-            The e-value and where it stopped.
-        """
+        """What was found."""
         n = len(self._seen)
         return Evidence(
             e_value=self._e_value,
@@ -86,23 +71,11 @@ def decide_comparison(
     flags: tuple[str, ...] = (),
     evidence: Evidence | None = None,
 ) -> Decision:
-    """Which side is better.
-
-    A side is better where more of the cases that lean to either side lean to it than chance
-    allows, and failures could not turn that. A judge whose flags say that it looks at places
-    rather than at outputs can still decide: what hangs on the place has been left out as a
-    contradiction.
-
-    Args:
-        whole: Wins on the whole.
-        leaning: Cases that lean to A, and to B; one that was answered several times counts once.
-        alpha: The error that is allowed, in (0, 1).
-        flags: What makes the judge doubtful.
-        evidence: What looking after every case has shown, where that decides.
-
-    Returns:
-        The decision.
-    """
+    """Which side is better."""
+    # A side is better where more of the cases that lean to either side lean to it than chance
+    # allows, and failures could not turn that. A judge whose flags say that it looks at places
+    # rather than at outputs can still decide: what hangs on the place has been left out as a
+    # contradiction.
     p = whole.p if evidence is None else min(1.0, 1 / max(evidence.e_value, 1.0))
     if not whole.wins + whole.losses:
         return Decision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
@@ -156,11 +129,9 @@ def _why_open(
 
 
 def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> int | None:
-    """Cases for a sign test with 80 % power, with as many even ones as now.
-
-    Half a win and half a loss are added, so that three wins of three do not promise that the
-    fourth is one too.
-    """
+    """Cases for a sign test with 80 % power, with as many even ones as now."""
+    # Half a win and half a loss are added, so that three wins of three do not promise that the
+    # fourth is one too.
     for_a, for_b = leaning
     decided = for_a + for_b
     if for_a == for_b:

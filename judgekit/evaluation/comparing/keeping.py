@@ -71,19 +71,7 @@ def new_comparison(
     terms: Terms,
     now: datetime,
 ) -> ComparisonInfo:
-    """What a comparison sets out to do.
-
-    Args:
-        pairing: The two sides.
-        survey: What is known of them.
-        judge: Who compares, alone or as a panel.
-        rubric: How.
-        terms: What was agreed on.
-        now: The time (UTC).
-
-    Returns:
-        The comparison, not begun yet.
-    """
+    """What a comparison sets out to do."""
     asking = _asking(PairPanel.of(judge))
     stopping: JsonObject = {
         "alpha": terms.alpha,
@@ -118,18 +106,7 @@ def new_comparison(
 
 
 def same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> ComparisonInfo:
-    """The comparison that was begun, if it still is what would be done now.
-
-    Args:
-        begun: The comparison as it was begun.
-        fresh: What a new one would be.
-
-    Returns:
-        The one that was begun.
-
-    Raises:
-        SettingsError: When something has changed; names what has.
-    """
+    """The comparison that was begun, if it still is what would be done now."""
     changed = [w for name, w in _WORDS.items() if begun.parts.get(name) != fresh.parts.get(name)]
     if not changed:
         return begun
@@ -141,13 +118,7 @@ def same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> ComparisonI
 
 
 class KeptComparison:
-    """A comparison in a store while it is made.
-
-    Args:
-        store: Where it is kept.
-        info: The comparison, begun or taken up again.
-        judge: Who compares, alone or as a panel.
-    """
+    """A comparison in a store while it is made."""
 
     def __init__(
         self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | PairPanel
@@ -158,21 +129,13 @@ class KeptComparison:
         self._waiting: list[ComparedPair] = []
 
     def flush(self) -> None:
-        """Keep what was said and is not kept yet.
-
-        Raises:
-            StoreError: When it cannot be kept.
-        """
+        """Keep what was said and is not kept yet."""
         if self._waiting:
             pairs, self._waiting = self._waiting, []
             self._store.add_pairs(self._info.id, pairs)
 
     def look_back(self) -> float:
-        """Read what earlier sittings were told; failures are asked again.
-
-        Returns:
-            What was paid for it, in US dollars, as far as known.
-        """
+        """Read what earlier sittings were told; failures are asked again."""
         paid = 0.0
         for pair in self._store.compared(self._info.id):
             self._known[pair.place] = pair.preferences
@@ -181,22 +144,9 @@ class KeptComparison:
         return paid
 
     async def compare(self, place: int, pair: Paired) -> Comparison:
-        """Ask about a pair what is not known; it is on disk when it is told.
-
-        Pairs that come together are kept in one transaction. What was said of a pair that is
-        called off is kept by `flush`.
-
-        Args:
-            place: The pair's place.
-            pair: The pair.
-
-        Returns:
-            What both orders come to.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When it cannot be kept.
-        """
+        """Ask about a pair what is not known; it is on disk when it is told."""
+        # Pairs that come together are kept in one transaction. What was said of a pair that is
+        # called off is kept by `flush`.
         info, comparer = self._info, self._panel.comparers[0]
         said: list[Said] = list(self._known.pop(place, ()))
         n_known, is_done = len(said), False
@@ -236,15 +186,7 @@ def _about(side: Side) -> ComparedSide:
 
 
 def in_order(said: Iterable[Said], info: ComparisonInfo) -> list[Said]:
-    """Answers in the order of their questions, whenever they came.
-
-    Args:
-        said: Answers about one pair.
-        info: The comparison.
-
-    Returns:
-        Judge by judge, each order by order, repeat by repeat and in the rubric's order.
-    """
+    """Answers in the order of their questions, whenever they came."""
     places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
     judges = {member.judge: place for place, member in enumerate(info.panel)}
 

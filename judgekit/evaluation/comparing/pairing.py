@@ -110,14 +110,6 @@ class Pairing:
 
     Both sides are read abreast, and an output waits in memory only until its counterpart comes:
     of files in the same order hardly any does.
-
-    Args:
-        a: The first side.
-        b: The second side.
-        tags: Only cases with one of these; empty for all.
-        limit: Only the first so many pairs.
-        sample: So many pairs, drawn at random.
-        seed: Seed of the drawing.
     """
 
     def __init__(
@@ -140,14 +132,7 @@ class Pairing:
         return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
 
     def count(self) -> tuple[int, LeftOut]:
-        """Read both sides once, so that all of them are known to be sound.
-
-        Returns:
-            How many pairs `pairs` yields, and what is left out.
-
-        Raises:
-            DatasetError: When a side is unsound, or answers a case twice.
-        """
+        """Read both sides once, so that all of them are known to be sound."""
         found = self.survey()
         return found.n_pairs, found.left_out
 
@@ -160,16 +145,7 @@ class Pairing:
         return {name: value for name, value in chosen.items() if value not in (None, [])}
 
     def survey(self) -> Survey:
-        """Read both sides once, so that all of them are known to be sound.
-
-        Returns:
-            How many pairs `pairs` yields, what is left out, and what tells these sides from
-            others.
-
-        Raises:
-            DatasetError: When a side is unsound, or answers a case twice.
-            StoreError: When an output could not be kept.
-        """
+        """Read both sides once, so that all of them are known to be sound."""
         left_out = LeftOut()
         n, seen = 0, (sha256(), sha256())
         for pair in self._filtered(left_out):
@@ -181,14 +157,7 @@ class Pairing:
         return Survey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
 
     def pairs(self) -> Iterator[Paired]:
-        """The pairs, filtered, drawn and limited.
-
-        Yields:
-            In the order of the sides.
-
-        Raises:
-            DatasetError: When a side is unsound, or answers a case twice.
-        """
+        """The pairs, filtered, drawn and limited."""
         found = self._filtered(LeftOut())
         if self._sample is not None:
             found = _drawn(found, self._sample, random.Random(self._seed))

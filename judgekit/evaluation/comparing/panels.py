@@ -39,12 +39,7 @@ class PanelTally:
         self._agreements = array("d")
 
     def take(self, case: int, found: Comparison) -> None:
-        """Count one pair that was asked about.
-
-        Args:
-            case: The number of its case.
-            found: What the panel makes of it.
-        """
+        """Count one pair that was asked about."""
         if not found.judges:
             return
         for one in found.judges:
@@ -59,14 +54,7 @@ class PanelTally:
             self._agreements.append(found.agreement)
 
     def figures(self, level: float) -> PanelFigures | None:
-        """What they come to.
-
-        Args:
-            level: Confidence level of all intervals, in (0, 1).
-
-        Returns:
-            The figures; None where there was no panel.
-        """
+        """What they come to."""
         if not self._judges:
             return None
         return PanelFigures(

@@ -43,13 +43,7 @@ Points = dict[str, list[float]]
 
 
 class Scored:
-    """The numbers of one side, a few bytes for each answer.
-
-    Args:
-        results: Its answers.
-        run: The run they are of.
-        tags: Only cases with one of these; empty for all.
-    """
+    """The numbers of one side, a few bytes for each answer."""
 
     def __init__(
         self, results: Iterable[CaseResult], run: RunInfo, tags: Collection[str] = ()
@@ -84,20 +78,7 @@ class Scored:
 def compare_scored(
     a: Scored, b: Scored, labels: tuple[str, str], *, alpha: float = 0.05
 ) -> ScoreComparison:
-    """Compare two sides, paired by case.
-
-    Args:
-        a: The first side.
-        b: The second.
-        labels: What they are called.
-        alpha: The error that a decision may have, in (0, 1).
-
-    Returns:
-        The differences, B less A, and the decision.
-
-    Raises:
-        NotEnoughDataError: When no case was answered by both.
-    """
+    """Compare two sides, paired by case."""
     if not a.cases & b.cases:
         raise NotEnoughDataError("no case is answered by both sides")
     value = _difference(a.values, b.values, alpha, _FINEST_STEP)

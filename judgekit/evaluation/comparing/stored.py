@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 
 def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
-    """What was said of a stored pair comes to.
-
-    Args:
-        pair: The pair.
-        info: Its comparison.
-
-    Returns:
-        The comparison of the two outputs, as it was told when it was made.
-    """
+    """What was said of a stored pair comes to."""
     seen = seen_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
     sides = (("a", pair.a), ("b", pair.b))
     errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
@@ -54,18 +46,7 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
 
 
 def by_rule(info: ComparisonInfo, rule: Rule | None) -> ComparisonInfo:
-    """A comparison as another rule concludes it: what was said is the same, and nobody is asked.
-
-    Args:
-        info: The comparison.
-        rule: Who wins where the orders differ; None leaves it the comparison's own.
-
-    Returns:
-        The comparison, with that rule.
-
-    Raises:
-        SettingsError: When there is no such rule.
-    """
+    """A comparison as another rule concludes it: what was said is the same, and nobody is asked."""
     if rule is None:
         return info
     check_rule(rule)
@@ -75,15 +56,7 @@ def by_rule(info: ComparisonInfo, rule: Rule | None) -> ComparisonInfo:
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
-    """The pairs of a stored comparison with what they come to.
-
-    Args:
-        store: Where it is kept.
-        info: The comparison; see `by_rule` for what another rule makes of it.
-
-    Yields:
-        Pairs that were asked whole, in their order; others have no conclusion.
-    """
+    """The pairs of a stored comparison with what they come to."""
     for pair in store.compared(info.id):
         if pair.is_done:
             yield pair, conclude_pair(pair, info)
@@ -92,18 +65,8 @@ def stored_pairs(
 def counted_pairs(
     store: StoredComparisons, info: ComparisonInfo, looking: Looking | None = None
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
-    """The pairs that the figures of a stored comparison rest on.
-
-    Where it stopped as soon as it was decided, what was in flight then is kept, but not counted.
-
-    Args:
-        store: Where it is kept.
-        info: The comparison; see `by_rule` for what another rule makes of it.
-        looking: Who looks after each case; None for whoever its terms ask for.
-
-    Yields:
-        As `stored_pairs`, up to the one that decided it.
-    """
+    """The pairs that the figures of a stored comparison rest on."""
+    # Where it stopped as soon as it was decided, what was in flight then is kept, but not counted.
     own = looking_of(info) if looking is None else looking
     for pair, found in stored_pairs(store, info):
         if own is not None and own.is_over:
@@ -114,11 +77,7 @@ def counted_pairs(
 
 
 def looking_of(info: ComparisonInfo) -> Looking | None:
-    """Who looks after every case whether a comparison is decided; None where it asks all there is.
-
-    Args:
-        info: The comparison.
-    """
+    """Who looks after every case whether a comparison is decided; None where it asks all there is."""
     return Looking(info.alpha, info.max_cases) if info.until_decided else None
 
 

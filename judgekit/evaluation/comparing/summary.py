@@ -38,13 +38,7 @@ if TYPE_CHECKING:
 
 
 class ComparisonTally:
-    """Sums up comparisons of two sides.
-
-    Args:
-        rubric: How they were compared.
-        labels: What the sides are called.
-        alpha: The error that a decision may have, in (0, 1).
-    """
+    """Sums up comparisons of two sides."""
 
     def __init__(self, rubric: Rubric, labels: tuple[str, str], *, alpha: float = 0.05) -> None:
         self._rubric, self._labels, self._alpha = rubric, labels, alpha
@@ -62,11 +56,7 @@ class ComparisonTally:
         self._panel = PanelTally()
 
     def take(self, compared: Compared) -> None:
-        """Count one pair.
-
-        Args:
-            compared: The pair and what the judge made of it.
-        """
+        """Count one pair."""
         pair, found = compared
         self._judge.take(found)
         self._n_scrubbed = _added(self._n_scrubbed, found.scrubbed)
@@ -98,16 +88,7 @@ class ComparisonTally:
         evidence: Evidence | None = None,
         level: float = 0.95,
     ) -> ComparisonSummary:
-        """What all that was counted comes to.
-
-        Args:
-            left_out: What could not be paired.
-            evidence: What looking after every case has shown, where that decides.
-            level: Confidence level of all intervals, in (0, 1).
-
-        Returns:
-            The figures; a rate of nothing is undefined, never 0.
-        """
+        """What all that was counted comes to."""
         whole = self._whole.figures(level)
         flip_rate, position = self._flips.figures(level)
         flags = doubts(flip_rate, position)
@@ -224,14 +205,7 @@ class _Judge:
 def one_per_reply(
     said: list[Preference | PreferenceFailure],
 ) -> list[Preference | PreferenceFailure]:
-    """One answer for each reply of a judge about one pair.
-
-    Args:
-        said: What was said of one pair.
-
-    Returns:
-        Of questions that were answered together the last; without a key each stands for itself.
-    """
+    """One answer for each reply of a judge about one pair."""
     return list(
         {
             (place,) if one.reply_key is None else (one.reply_key, one.order, one.repeat): one

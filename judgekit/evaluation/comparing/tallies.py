@@ -51,25 +51,13 @@ class Wins:
     n_inconsistent: int = 0
 
     def add(self, case: int, found: Concluded) -> None:
-        """Count one pair.
-
-        Args:
-            case: The number of its case.
-            found: What it comes to.
-        """
+        """Count one pair."""
         self.cases.append(case)
         self.points.append(_POINTS[found.winner])
         self.n_inconsistent += found.winner == "tie" and found.consistent is False
 
     def figures(self, level: float) -> WinFigures:
-        """What they come to.
-
-        Args:
-            level: Confidence level of the interval, in (0, 1).
-
-        Returns:
-            Counts, A's share and its doubt.
-        """
+        """What they come to."""
         counts = Counter(self.points)
         wins, ties, losses = (counts[points] for points in (1.0, 0.5, 0.0))
         n, known = len(self.points), wins + ties + losses
@@ -112,13 +100,7 @@ class Flips:
     def take(
         self, case: int, found: Concluded, said: Iterable[Preference | PreferenceFailure]
     ) -> None:
-        """Count one pair that was asked about.
-
-        Args:
-            case: The number of its case.
-            found: What it comes to.
-            said: All that was said of it.
-        """
+        """Count one pair that was asked about."""
         self._cases.append(case)
         self._flips.append(_NONE if found.consistent is None else float(not found.consistent))
         every = list(said)
@@ -133,15 +115,7 @@ class Flips:
             self._chosen[1].append(chosen.get((judge, criterion, repeat, "ba")))
 
     def figures(self, level: float) -> tuple[Estimate, PositionBias | None]:
-        """What they come to.
-
-        Args:
-            level: Confidence level of the intervals, in (0, 1).
-
-        Returns:
-            The share of pairs that change with the order, and the pull of the first place; None
-            where no question was answered in both orders.
-        """
+        """What they come to."""
         rate: Estimate = undefined("no pair was judged", n=0, method="wilson", level=level)
         position = None
         if any(not isnan(flip) for flip in self._flips):
@@ -152,15 +126,7 @@ class Flips:
 
 
 def doubts(flip_rate: Estimate, position: PositionBias | None) -> tuple[str, ...]:
-    """What makes a judge doubtful.
-
-    Args:
-        flip_rate: The share of pairs that change with the order.
-        position: The pull of the first place.
-
-    Returns:
-        Flags: `position_bias`, `mostly_inconsistent`.
-    """
+    """What makes a judge doubtful."""
     found = []
     if position is not None and (position.low > 0 or position.high < 0):
         found.append(POSITION_BIAS)

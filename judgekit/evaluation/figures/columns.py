@@ -34,12 +34,7 @@ class Column:
     """Which time the variant answered the case, from 0."""
 
     def add(self, result: CaseResult, value: float | None) -> None:
-        """Add an answer.
-
-        Args:
-            result: The answer.
-            value: Its number; None is missing.
-        """
+        """Add an answer."""
         self.places.append(result.place)
         self.values.append(_NONE if value is None else value)
         self.repeats.append(result.repeat)
@@ -52,14 +47,7 @@ class Column:
         return found
 
     def only(self, last: Mapping[int, int]) -> Column:
-        """The answers that are the last of their cases.
-
-        Args:
-            last: The last repeat of each case, by its place.
-
-        Returns:
-            A column without the others.
-        """
+        """The answers that are the last of their cases."""
         rows = zip(self.places, self.values, self.repeats, strict=True)
         kept = Column()
         for place, value, repeat in rows:
@@ -70,14 +58,7 @@ class Column:
         return kept
 
     def mean(self, level: float) -> Estimate:
-        """The mean over cases; each counts once, with the mean of its repeats.
-
-        Args:
-            level: Confidence level, in (0, 1).
-
-        Returns:
-            The mean with its interval; undefined where nothing is known.
-        """
+        """The mean over cases; each counts once, with the mean of its repeats."""
         known = [(p, v) for p, v in zip(self.places, self.values, strict=True) if not math.isnan(v)]
         if not known:
             return undefined(
@@ -90,14 +71,7 @@ class Column:
         return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
 
     def rate(self, level: float) -> Rate:
-        """The mean of outcomes over cases, as `mean`, with what it would be at worst and best.
-
-        Args:
-            level: Confidence level, in (0, 1).
-
-        Returns:
-            The rate; undefined where nothing is known.
-        """
+        """The mean of outcomes over cases, as `mean`, with what it would be at worst and best."""
         known = [value for value in self.values if not math.isnan(value)]
         if any(self.repeats) and known:
             return clustered_proportion(self.values, self.places, level=level)
@@ -140,11 +114,7 @@ class Group:
     """The value of each criterion."""
 
     def take(self, concluded: Concluded) -> None:
-        """Count an answer.
-
-        Args:
-            concluded: The answer.
-        """
+        """Count an answer."""
         result = concluded.result
         self.passed.add(result, None if concluded.passed is None else float(concluded.passed))
         if result.output.error is not None:
@@ -158,14 +128,7 @@ class Group:
             column.add(result, criterion.value)
 
     def only(self, last: Mapping[int, int]) -> Group:
-        """The answers that are the last of their cases.
-
-        Args:
-            last: The last repeat of each case, by its place.
-
-        Returns:
-            A group without the others.
-        """
+        """The answers that are the last of their cases."""
         return Group(
             self.passed.only(last),
             self.value.only(last),
@@ -174,14 +137,7 @@ class Group:
         )
 
     def parts(self, level: float) -> dict[str, object]:
-        """What the answers come to.
-
-        Args:
-            level: Confidence level of all intervals, in (0, 1).
-
-        Returns:
-            The fields of `GroupFigures`, by name.
-        """
+        """What the answers come to."""
         outcomes = Counter(self.passed.values)
         n_passed, n_failed = outcomes[1.0], outcomes[0.0]
         n, n_errors = len(self.passed.values), len(self.errors.values)
@@ -199,13 +155,5 @@ class Group:
 
 
 def only_of(columns: Mapping[str, Column], last: Mapping[int, int]) -> dict[str, Column]:
-    """Columns without the answers that are not the last of their cases.
-
-    Args:
-        columns: Columns by name.
-        last: The last repeat of each case, by its place.
-
-    Returns:
-        Columns by name.
-    """
+    """Columns without the answers that are not the last of their cases."""
     return {name: column.only(last) for name, column in columns.items()}

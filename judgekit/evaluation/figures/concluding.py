@@ -67,15 +67,7 @@ class Concluded:
 
 
 def conclude_result(result: CaseResult, run: RunInfo) -> Concluded:
-    """What one answer of a run comes to.
-
-    Args:
-        result: What was observed.
-        run: The run, for its rubric and its judges.
-
-    Returns:
-        The conclusion; nothing of it is stored.
-    """
+    """What one answer of a run comes to."""
     plan = _plan(result, run)
     verdict = None if plan is not None and not plan.asks_judge else _verdict(result, run)
     if result.output.error is not None:
@@ -91,14 +83,7 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Concluded:
 
 
 def all_scores(concluded: Concluded) -> dict[str, float | None]:
-    """The scores of an answer by their names, with the overall one where there are several.
-
-    Args:
-        concluded: The answer.
-
-    Returns:
-        Values on [0, 1]; None where one could not be measured.
-    """
+    """The scores of an answer by their names, with the overall one where there are several."""
     found = {score.name: score.value for score in concluded.scores}
     return {**found, OVERALL: concluded.overall} if len(found) > 1 else found
 

@@ -42,19 +42,7 @@ class Picked:
 
 
 def picked(store: StoredRuns, run: RunInfo, wanted: Picked) -> Iterator[Concluded]:
-    """The answers of a run that are looked at, and what they come to.
-
-    Args:
-        store: Where the run is kept.
-        run: The run.
-        wanted: Which.
-
-    Yields:
-        Answers in the order of the cases.
-
-    Raises:
-        UnknownNameError: When the run has no such variant or case; lists near ones.
-    """
+    """The answers of a run that are looked at, and what they come to."""
     known = [variant.id for variant in run.variants]
     for name in wanted.variants:
         if name not in known:
@@ -74,14 +62,7 @@ def picked(store: StoredRuns, run: RunInfo, wanted: Picked) -> Iterator[Conclude
 
 
 def is_wanting(answer: Concluded) -> bool:
-    """Whether an answer did not pass, or could not be had or judged.
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        True also for one that is undecided; not for one that nobody was to judge.
-    """
+    """Whether an answer did not pass, or could not be had or judged."""
     result = answer.result
     if answer.passed is False or result.output.error is not None or result.failures:
         return True

@@ -40,17 +40,7 @@ _FINEST_STEP = 0.05
 def summarize_run(
     results: Iterable[CaseResult], run: RunInfo, *, n_waiting: int = 0, level: float = 0.95
 ) -> RunSummary:
-    """Sum up the answers of a run.
-
-    Args:
-        results: Its answers, in any order.
-        run: The run.
-        n_waiting: Questions that wait for a person.
-        level: Confidence level of all intervals, in (0, 1).
-
-    Returns:
-        The figures; a rate of nothing is undefined, never 0.
-    """
+    """Sum up the answers of a run."""
     tally = RunTally(run)
     for result in results:
         tally.take(conclude_result(result, run))
@@ -64,9 +54,6 @@ class RunTally:
     those before it only cost money: a case that passes at the second try has passed, and is
     flaky. Where a run repeats every answer, all of them count, and intervals take a case's
     repeats as one.
-
-    Args:
-        run: The run.
     """
 
     def __init__(self, run: RunInfo) -> None:
@@ -80,38 +67,20 @@ class RunTally:
         }
 
     def take(self, concluded: Concluded) -> None:
-        """Count one answer.
-
-        Args:
-            concluded: An answer, and what it comes to.
-        """
+        """Count one answer."""
         result = concluded.result
         own = result.case.evaluation
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _Tally()).take(concluded)
 
     def is_owned(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned.
-
-        Args:
-            variant: Who answered.
-            output: What it answered.
-        """
+        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
         return variant in self._recorded or output.metadata.get("cached") is True
 
     def summary(
         self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
     ) -> RunSummary:
-        """What all that was counted comes to.
-
-        Args:
-            n_waiting: Questions that wait for a person.
-            replaced_usd: What was paid for what was replaced since.
-            level: Confidence level of all intervals, in (0, 1).
-
-        Returns:
-            The figures.
-        """
+        """What all that was counted comes to."""
         tallies = self._tallies
         if self._has_tries:
             tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}

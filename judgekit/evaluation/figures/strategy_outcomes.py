@@ -27,21 +27,10 @@ _NEVER_ASKED = "it was not checked in this run"
 def strategy_outcome(
     plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
 ) -> StrategyOutcome:
-    """What an answer comes to under its plan.
-
-    What the run observed is used as it is. In a run that was made before cases had plans, a
-    comparison with the case's reference, which is the same whenever it is made, is made now; what
-    was not observed stays open.
-
-    Args:
-        plan: The case's plan.
-        result: What was observed.
-        run: The run.
-        verdict: What the judges concluded; None where none was asked.
-
-    Returns:
-        The outcome.
-    """
+    """What an answer comes to under its plan."""
+    # What the run observed is used as it is. In a run that was made before cases had plans, a
+    # comparison with the case's reference, which is the same whenever it is made, is made now; what
+    # was not observed stays open.
     return combine(
         plan,
         _checks(plan, result, run),
@@ -53,41 +42,19 @@ def strategy_outcome(
 
 
 def suite_checks(result: CaseResult, run: RunInfo) -> tuple[AssertionResult, ...]:
-    """What the suite's own assertions found, which hold for every case.
-
-    Args:
-        result: An answer.
-        run: Its run.
-
-    Returns:
-        The first of its checks.
-    """
+    """What the suite's own assertions found, which hold for every case."""
     return result.checks[: _n_given(run, "assertions")]
 
 
 def judges_feedback(result: CaseResult) -> str:
-    """What the judges said of an answer.
-
-    Args:
-        result: The answer.
-
-    Returns:
-        Every rationale with its criterion, and why a judgment is missing; empty for none.
-    """
+    """What the judges said of an answer."""
     said = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
     said += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
     return "\n".join(said)
 
 
 def n_suite_scores(run: RunInfo) -> int:
-    """How many of an answer's scores are those of the suite's own scorers.
-
-    Args:
-        run: Its run.
-
-    Returns:
-        How many; the score of the judge is no observation.
-    """
+    """How many of an answer's scores are those of the suite's own scorers."""
     given = run.config.get("scorers")
     rows = given if isinstance(given, list) else []
     return sum(not (isinstance(row, dict) and row.get("type") == JUDGE) for row in rows)

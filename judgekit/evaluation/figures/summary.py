@@ -136,16 +136,7 @@ class GradeSummary:
 def summarize(
     verdicts: Iterable[Verdict], rubric: Rubric, *, calibration: CalibrationInUse = UNCALIBRATED
 ) -> GradeSummary:
-    """Sum up verdicts.
-
-    Args:
-        verdicts: Verdicts of one rubric.
-        rubric: The rubric.
-        calibration: The maps that they were drawn by.
-
-    Returns:
-        The figures; a rate of nothing is undefined, never 0.
-    """
+    """Sum up verdicts."""
     kept = list(verdicts)
     judgments = [judgment for verdict in kept for judgment in verdict.judgments]
     failures = [failure for verdict in kept for failure in verdict.failures]
@@ -171,27 +162,12 @@ def summarize(
 def one_per_answer(
     items: Iterable[Judgment | JudgeFailure],
 ) -> list[Judgment | JudgeFailure]:
-    """One judgment or failure for each answer of a judge.
-
-    Args:
-        items: Judgments and failures.
-
-    Returns:
-        Of criteria that were answered together the last; equal outputs have each their own.
-    """
+    """One judgment or failure for each answer of a judge."""
     return list({_answer(item, place): item for place, item in enumerate(items)}.values())
 
 
 def spent_on(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> Spent:
-    """What answers took; criteria that share a reply (joint mode) share its cost already.
-
-    Args:
-        judgments: What judges said.
-        failures: What they failed to say.
-
-    Returns:
-        Sums over their replies.
-    """
+    """What answers took; criteria that share a reply (joint mode) share its cost already."""
     items: list[Judgment | JudgeFailure] = [*judgments, *failures]
     answers = one_per_answer(items)
     bought = [item for item in items if not item.cached and item.n_calls]

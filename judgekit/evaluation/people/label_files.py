@@ -52,24 +52,8 @@ class _Matched:
 def take_labels(
     store: RunStore, run: RunInfo, path: Path, *, annotator: str | None, at: datetime
 ) -> Taken:
-    """Answer the questions of a run that wait with the labels of a file.
-
-    The whole file is checked before the first question is answered.
-
-    Args:
-        store: Where the run is kept.
-        run: The run.
-        path: A file of labels: JSONL, or anything else with rows.
-        annotator: Who said what names nobody.
-        at: The time (UTC).
-
-    Returns:
-        What came of it.
-
-    Raises:
-        DatasetError: When a label is unsound, or does not say which question it answers.
-        StoreError: When an answer cannot be kept.
-    """
+    """Answer the questions of a run that wait with the labels of a file."""
+    # The whole file is checked before the first question is answered.
     asked: defaultdict[str, list[HumanItem]] = defaultdict(list)
     for item in store.queue(run.id, open_only=False):
         asked[item.key.case_id].append(item)
@@ -92,14 +76,7 @@ def take_labels(
 
 
 def labels_said(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
-    """What people said of the answers of a run, as rows of a file of labels.
-
-    Args:
-        results: Answers.
-
-    Yields:
-        A row for each person's judgment; `take_labels` and `judgekit calibrate` read them.
-    """
+    """What people said of the answers of a run, as rows of a file of labels."""
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":

@@ -53,13 +53,6 @@ class Labelling:
 
     Answers come in an order drawn with the seed, the same in every sitting, so that variants
     cannot be told by it; the criteria of one answer follow each other.
-
-    Args:
-        store: Where the run is kept.
-        run: The run.
-        annotator: The person's name.
-        seed: What the order is drawn with.
-        now: The clock.
     """
 
     def __init__(
@@ -100,13 +93,8 @@ class Labelling:
         return self._place - self.n_answered - self.n_taken
 
     def current(self) -> Question | None:
-        """The question to be answered now.
-
-        Questions that somebody else has answered meanwhile are counted in `n_taken` and left out.
-
-        Returns:
-            It; None when there is none left.
-        """
+        """The question to be answered now."""
+        # Questions that somebody else has answered meanwhile are counted in `n_taken` and left out.
         self._asked = None
         while self._place < len(self._open):
             item = self._open[self._place]
@@ -125,21 +113,7 @@ class Labelling:
         return None
 
     def answer(self, raw: float, rationale: str, confidence: float | None = None) -> bool:
-        """Keep what the person says of the question `current` gave last, and go on to the next.
-
-        Args:
-            raw: A score of the criterion's scale.
-            rationale: Why; not blank.
-            confidence: How sure the person is, 0 to 1.
-
-        Returns:
-            Whether it was kept; False when somebody else was quicker.
-
-        Raises:
-            InputError: When nothing is left to answer.
-            ValueError: When the score is not of the scale, or the rationale is blank.
-            StoreError: When it cannot be kept.
-        """
+        """Keep what the person says of the question `current` gave last, and go on to the next."""
         if self._asked is None:
             self.current()
         if self._asked is None:
@@ -162,14 +136,7 @@ class Labelling:
             self._place += 1
 
     def undo(self) -> bool:
-        """Take back this person's last answer, of this sitting or one before; it is asked again.
-
-        Returns:
-            Whether there was one.
-
-        Raises:
-            StoreError: When it cannot be taken back.
-        """
+        """Take back this person's last answer, of this sitting or one before; it is asked again."""
         item = self._given[-1] if self._given else self._last_before()
         if item is None:
             return False
@@ -205,16 +172,7 @@ class Labelling:
 
 
 def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[HumanItem]:
-    """Questions in an order that says nothing about the variants.
-
-    Args:
-        items: Questions.
-        run: The run, for the order of criteria.
-        seed: What the order of answers is drawn with.
-
-    Returns:
-        Them; those of one answer together, in the rubric's order.
-    """
+    """Questions in an order that says nothing about the variants."""
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
     return sorted(
         items,

@@ -18,19 +18,7 @@ _YES_OR_NO = {"y": 1.0, "yes": 1.0, "n": 0.0, "no": 0.0}
 
 
 def criterion_of(item: HumanItem, result: CaseResult, run: RunInfo) -> Criterion:
-    """The criterion a question is about.
-
-    Args:
-        item: The question.
-        result: The answer it is about.
-        run: The run.
-
-    Returns:
-        The criterion of the case's own rubric, else of the run's.
-
-    Raises:
-        StoreError: When neither has it.
-    """
+    """The criterion a question is about."""
     rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
     try:
         if rubric is not None:
@@ -51,22 +39,7 @@ def persons_judgment(
     annotator: str,
     confidence: float | None = None,
 ) -> Judgment:
-    """What a person says of a question, as a judgment like any other.
-
-    Args:
-        item: The question.
-        criterion: Its criterion.
-        raw: A score of the criterion's scale.
-        rationale: Why; not blank.
-        annotator: The person's name.
-        confidence: How sure the person is, 0 to 1.
-
-    Returns:
-        The judgment; `judge` is the person's name.
-
-    Raises:
-        ValueError: When the score is not of the scale, or the rationale or the name is blank.
-    """
+    """What a person says of a question, as a judgment like any other."""
     return Judgment(
         criterion=criterion.name,
         raw=raw,
@@ -86,18 +59,7 @@ def persons_judgment(
 
 
 def parse_score(text: str, scale: Scale) -> float:
-    """The raw score a person typed.
-
-    Args:
-        text: A number, the name of a level, or y or n on a scale of 0 and 1.
-        scale: The scale.
-
-    Returns:
-        The score.
-
-    Raises:
-        ValueError: When it is none of the scale; the message says what would be.
-    """
+    """The raw score a person typed."""
     word = text.strip().casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if scale.points == (0.0, 1.0):
@@ -113,17 +75,7 @@ def parse_score(text: str, scale: Scale) -> float:
 
 
 def parse_confidence(text: str) -> float | None:
-    """How sure a person is, as typed.
-
-    Args:
-        text: A number from 0 to 1, a per cent such as `80%`, or nothing.
-
-    Returns:
-        A number from 0 to 1; None for nothing.
-
-    Raises:
-        ValueError: When it is something else.
-    """
+    """How sure a person is, as typed."""
     word = text.strip()
     if not word:
         return None

@@ -129,20 +129,7 @@ class Counting:
         n_again: int = 0,
         unread: str | None = None,
     ) -> ModelReply | None:
-        """Count a question.
-
-        Args:
-            request: What would be asked.
-            back: Tokens that come back, likely and at most.
-            is_likely: Whether it is asked at all, as far as can be told; if not, it counts only
-                for what may be at most.
-            n_again: How often it may be asked anew, for answers that are tried again.
-            unread: The variant whose output it shows a judge, where that is not there yet; what
-                stands in its place must not be looked up.
-
-        Returns:
-            The reply, where it is owned.
-        """
+        """Count a question."""
         is_seen = unread is None and self.asks_once and request.key in self.seen
         reply = None if unread is not None or self.refresh else self.connection.owned(request)
         if not is_seen:
@@ -185,17 +172,7 @@ class Counting:
         reply: Length | None = None,
         scale: float = 1.0,
     ) -> Load:
-        """What is likely asked.
-
-        Args:
-            lengths: How long outputs are that are not there yet, by variant.
-            reply: How long a reply is, where that was not said question by question; owned
-                replies know better.
-            scale: What all of it is to what was counted, where only a sample was.
-
-        Returns:
-            Calls, tokens and money.
-        """
+        """What is likely asked."""
         found = self._likely
         unread = fsum(n * (lengths or {})[name].likely for name, n in found.unread.items())
         known = self.reply_length or reply
@@ -209,16 +186,7 @@ class Counting:
         reply: Length | None = None,
         scale: float = 1.0,
     ) -> Load:
-        """What may be asked at most.
-
-        Args:
-            lengths: How long outputs are that are not there yet, by variant.
-            reply: As for `likely`.
-            scale: What all of it is to what was counted, where only a sample was.
-
-        Returns:
-            Calls, tokens and money.
-        """
+        """What may be asked at most."""
         found = self._most
         longest = [length.most for length in (self.reply_length, reply) if length is not None]
         unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
@@ -262,29 +230,13 @@ class Counting:
 
 
 def judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[int, int]:
-    """How many tokens a judge's reply has.
-
-    Args:
-        request: What is asked.
-        rubric: What it is asked about.
-
-    Returns:
-        Likely, and at most.
-    """
+    """How many tokens a judge's reply has."""
     asked = 1 if request.subject.criterion is not None else len(rubric.criteria)
     return reply_tokens(request, asked)
 
 
 def reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
-    """How many tokens a reply to so many questions has.
-
-    Args:
-        request: What is asked.
-        asked: How many criteria it asks about, the whole being one.
-
-    Returns:
-        Likely, and at most.
-    """
+    """How many tokens a reply to so many questions has."""
     limit = request.parameters.get("max_tokens")
     longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest

@@ -78,45 +78,19 @@ class _Seen:
 
 
 def text_tokens(output: Output) -> float:
-    """How long an output is that a judge reads, in tokens.
-
-    Args:
-        output: An output.
-
-    Returns:
-        A quarter of its characters.
-    """
+    """How long an output is that a judge reads, in tokens."""
     return len(judged_text(output)) / _CHARACTERS_PER_TOKEN
 
 
 def mean_length(lengths: list[float]) -> Length | None:
-    """How long texts are.
-
-    Args:
-        lengths: The length of each, in tokens.
-
-    Returns:
-        Mean and maximum; None where there is none.
-    """
+    """How long texts are."""
     return Length(fsum(lengths) / len(lengths), max(lengths)) if lengths else None
 
 
 def experience(
     store: RunStore, suite: str, *, most_answers: int = MOST_ANSWERS
 ) -> Experience | None:
-    """What the latest run of a suite says of its variants.
-
-    Args:
-        store: Where runs are kept.
-        suite: Name of the suite.
-        most_answers: So many answers are looked at, in the order of the cases.
-
-    Returns:
-        It, of the latest run with an answer; None where there is none among the latest few.
-
-    Raises:
-        StoreError: When the store cannot be read.
-    """
+    """What the latest run of a suite says of its variants."""
     for run in store.runs(suite=suite, limit=_MOST_RUNS):
         seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         n_answers = 0

@@ -84,20 +84,7 @@ class ComparisonPlan(AskingPlan):
 def plan_grading(
     judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
 ) -> GradePlan:
-    """Work out what a grading would ask and cost; asks nothing.
-
-    Args:
-        judge: Who would grade.
-        answers: Cases with their outputs.
-        rubric: How they would be judged.
-        refresh: Whether replies that are owned would be asked anew.
-
-    Returns:
-        The plan.
-
-    Raises:
-        InputError: When the answers cannot be read, or the template does not fit them.
-    """
+    """Work out what a grading would ask and cost; asks nothing."""
     n_outputs = n_skipped = 0
     counting = Counting(judge.connection, refresh=refresh)
     for case, output in answers:
@@ -121,21 +108,7 @@ def plan_comparing(
     names: Iterable[str] = (),
     refresh: bool = False,
 ) -> ComparisonPlan:
-    """Work out what comparing pairs would ask and cost, both orders included; asks nothing.
-
-    Args:
-        judge: Who would compare, alone or as a panel.
-        pairs: The pairs.
-        rubric: How they would be compared.
-        names: Names that would give a side away, beside the variants'.
-        refresh: Whether replies that are owned would be asked anew.
-
-    Returns:
-        The plan; of a panel what all its judges would be asked together.
-
-    Raises:
-        InputError: When the pairs cannot be read, or a template does not fit the rubric.
-    """
+    """Work out what comparing pairs would ask and cost, both orders included; asks nothing."""
     n_pairs = n_identical = n_skipped = 0
     panel, given = PairPanel.of(judge), tuple(names)
     countings = [Counting(one.connection, refresh=refresh) for one in panel.judges]

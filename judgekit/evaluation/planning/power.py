@@ -51,18 +51,7 @@ class Detectable:
 def detectable(
     n_cases: int, *, discordant: float | None = None, sd: float | None = None
 ) -> tuple[Detectable, ...]:
-    """What differences between two variants on the same cases a size can show.
-
-    Args:
-        n_cases: Cases, 1 or more; their repeats do not count.
-        discordant: Share of cases that just one of two variants passes, as observed; None or 0
-            takes `ASSUMED_DISCORDANT`.
-        sd: Standard deviation of the cases' differences in value, as observed; None or 0 takes
-            `ASSUMED_SD`.
-
-    Returns:
-        For the pass rate and for the value.
-    """
+    """What differences between two variants on the same cases a size can show."""
     share = discordant or ASSUMED_DISCORDANT
     spread = sd or ASSUMED_SD
     by_value = mde_paired(n_cases, spread, power=POWER).value

@@ -63,28 +63,11 @@ async def plan_suite(
     in_flight: int | None = None,
     most_cases: int = MOST_CASES,
 ) -> SuitePlan:
-    """Work out what a run would ask and cost; asks nothing, runs nothing, counts no hit.
-
-    Judges' questions about answers that are recorded, or owned in the cache, are those that will
-    be asked; about other answers they are as many, and as long as answers are assumed to be: as
-    those that are known of the same variant, in the latest stored run, of the other variants, or
-    250 tokens.
-
-    Args:
-        opened: The suite, ready to run.
-        store: Where earlier runs are kept, to learn from; None for none.
-        begun: The run that would be gone on with, from the store.
-        in_flight: Answers in work at a time; None takes the suite's own.
-        most_cases: So many cases are worked through; of more a sample, scaled up.
-
-    Returns:
-        The plan.
-
-    Raises:
-        InputError: When the cases are unsound or none is chosen, or a judge's template does not
-            fit them.
-        StoreError: When the store or the cache cannot be read.
-    """
+    """Work out what a run would ask and cost; asks nothing, runs nothing, counts no hit."""
+    # Judges' questions about answers that are recorded, or owned in the cache, are those that will
+    # be asked; about other answers they are as many, and as long as answers are assumed to be: as
+    # those that are known of the same variant, in the latest stored run, of the other variants, or
+    # 250 tokens.
     tally = opened.cases.tally()
     if tally.n_chosen == 0:
         read_cases(opened)  # says why

@@ -33,20 +33,7 @@ def model_plan(
     rpm: int | None = None,
     tpm: int | None = None,
 ) -> ModelPlan:
-    """What was counted of one model, priced and timed.
-
-    Args:
-        counting: What was counted.
-        role: Whether it is under test, judges, or gives vectors that checks compare.
-        name: The variant, the judge's identity, or the model of embeddings.
-        lengths: How long outputs are that are not there yet, by variant.
-        scale: What all of it is to what was counted.
-        rpm: Requests a minute at most.
-        tpm: Tokens a minute at most.
-
-    Returns:
-        The plan.
-    """
+    """What was counted of one model, priced and timed."""
     reply = lengths.get(name) if role == "answers" else None
     likely = counting.likely(lengths, reply=reply, scale=scale)
     way = counting.connection
@@ -77,15 +64,7 @@ def model_plan(
 
 
 def workers(opened: OpenSuite, in_flight: int | None) -> int:
-    """How many answers a run has in work at a time.
-
-    Args:
-        opened: The suite.
-        in_flight: What the caller wants; None takes the suite's own.
-
-    Returns:
-        At least 1.
-    """
+    """How many answers a run has in work at a time."""
     settings = opened.suite.settings
     if settings.in_sequence:
         return 1
@@ -100,17 +79,7 @@ def seconds_of_all(
     n_judged: int,
     in_flight: int,
 ) -> float:
-    """How long all of it takes: as the slowest model, or as the answers in work allow.
-
-    Args:
-        answers: The variants.
-        models: The models.
-        n_judged: Answers of which a judge is asked anything.
-        in_flight: Answers in work at a time.
-
-    Returns:
-        Seconds; variants of which it is not known how long they take count nothing.
-    """
+    """How long all of it takes: as the slowest model, or as the answers in work allow."""
     targets = [(m.likely.calls, m.latency_s) for m in models if m.role == "answers"]
     targets += [(a.n_answers - a.n_known, a.latency_s or 0.0) for a in answers]
     judges = [m.latency_s for m in models if m.role == "judge" and m.likely.calls]

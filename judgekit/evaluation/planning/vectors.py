@@ -23,24 +23,14 @@ _UNREAD = Output(text="(not there yet)")
 
 
 class VectorsWalk:
-    """Counts the questions to models of embeddings, answer by answer.
-
-    Args:
-        opened: The suite.
-    """
+    """Counts the questions to models of embeddings, answer by answer."""
 
     def __init__(self, opened: OpenSuite) -> None:
         self._opened = opened
         self.countings: dict[str, Counting] = {}
 
     def take(self, item: Item, output: Output | None, *, n_again: int) -> None:
-        """Count what the checks of one answer compare.
-
-        Args:
-            item: The answer.
-            output: What it is; None where it is not there yet.
-            n_again: How often it may be tried again, each time with another text.
-        """
+        """Count what the checks of one answer compare."""
         seen: set[tuple[str, str]] = set()
         for one in comparisons(self._opened.plans, item.case, output or _UNREAD):
             counting = self._counting(one.embed.name, one.embed.connection)

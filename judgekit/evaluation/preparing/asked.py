@@ -21,26 +21,12 @@ HUMAN = "human"
 
 
 def asked_by(judge: Judge) -> Judging:
-    """How one judge is asked.
-
-    Args:
-        judge: The judge.
-
-    Returns:
-        Model, template, parameters and repeats.
-    """
+    """How one judge is asked."""
     return judge.grader.asked
 
 
 def asked_by_jury(jury: Jury) -> Judging | None:
-    """How the judges of a suite are asked.
-
-    Args:
-        jury: The judges.
-
-    Returns:
-        All of them, people and assertions by their names; None where nobody judges.
-    """
+    """How the judges of a suite are asked."""
     models = [] if jury.models is None else jury.models.judges
     known = {judge.id: judge.grader.asked.judges[0] for judge in models}
     judges = [known.get(name) or JudgeAsked(judge=name) for name in jury.panel.judges]
@@ -48,15 +34,7 @@ def asked_by_jury(jury: Jury) -> Judging | None:
 
 
 def asked_by_name(judges: Iterable[str]) -> Judging | None:
-    """What the names of judges tell of how they were asked: model and template.
-
-    Args:
-        judges: Names of judges, as judgments bear them.
-
-    Returns:
-        Parameters and repeats are not known; None where there is no name, or there are several,
-        for how they were combined is not known.
-    """
+    """What the names of judges tell of how they were asked: model and template."""
     named = [name for name in judges if name]
     return (
         Judging(judges=(JudgeAsked(judge=wandering_name(named[0])),)) if len(named) == 1 else None
@@ -64,14 +42,7 @@ def asked_by_name(judges: Iterable[str]) -> Judging | None:
 
 
 def asked_in(run: RunInfo) -> Judging | None:
-    """How the judges of a stored run were asked.
-
-    Args:
-        run: The run.
-
-    Returns:
-        What it noted when it was begun; of a run of an older judgekit what its judges' names tell.
-    """
+    """How the judges of a stored run were asked."""
     noted = run.config.get(ASKED)
     if isinstance(noted, dict):
         return Judging.model_validate(noted)
@@ -81,14 +52,7 @@ def asked_in(run: RunInfo) -> Judging | None:
 
 
 def machines_of(asked: Judging | None) -> Judging | None:
-    """The same without people, whose word is not what is calibrated.
-
-    Args:
-        asked: Who judges.
-
-    Returns:
-        None where nobody else is left.
-    """
+    """The same without people, whose word is not what is calibrated."""
     if asked is None:
         return None
     judges = tuple(judge for judge in asked.judges if judge.judge != HUMAN)

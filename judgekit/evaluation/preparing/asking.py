@@ -80,15 +80,5 @@ class Asking:
 
 
 def refreshed(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
-    """What is asked anew although it is owned.
-
-    Args:
-        refresh: Whether everything is.
-        retry_errors: Whether what failed is asked again: for a reply that was kept although nobody
-            can read it, that is a call.
-        frozen: Whether nothing is asked at all; what failed is then only read again.
-
-    Returns:
-        As the cache wants it said.
-    """
+    """What is asked anew although it is owned."""
     return refresh or ("unreadable" if retry_errors and not frozen else False)

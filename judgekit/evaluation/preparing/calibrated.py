@@ -49,20 +49,7 @@ def check_calibration(calibration: Calibration, rubric: Rubric, judge: Judge) ->
 def calibration_in_use(
     path: Path | str | None, rubric: Rubric | None, asked: Judging | None
 ) -> CalibrationInUse:
-    """Whether judgments will be calibrated, and by which maps.
-
-    Args:
-        path: A file of maps, or a folder of which the file is taken that holds, else the one
-            with the fewest changes; None for no calibration.
-        rubric: How outputs are judged; None where nobody judges.
-        asked: Who judges, and how.
-
-    Returns:
-        The state, with the maps that apply.
-
-    Raises:
-        SettingsError: When there are no maps, or they are unsound.
-    """
+    """Whether judgments will be calibrated, and by which maps."""
     if path is None:
         return UNCALIBRATED
     found = find_calibrations(path)
@@ -74,58 +61,26 @@ def calibration_in_use(
 
 
 def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
-    """Whether the judgments of a suite will be calibrated, and by which maps.
-
-    Args:
-        opened: The suite.
-
-    Returns:
-        The state, with the maps that apply.
-
-    Raises:
-        SettingsError: When its maps cannot be read.
-    """
+    """Whether the judgments of a suite will be calibrated, and by which maps."""
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
     return calibration_in_use(path, opened.rubric, asked_by_jury(opened.jury))
 
 
 def is_met(gate: Gate | None, run: RunInfo) -> bool:
-    """Whether a run has the calibration that its gate asks for.
-
-    Args:
-        gate: The gate; None where there is none.
-        run: The run.
-
-    Returns:
-        True also where no model judges, for there is nothing to calibrate.
-    """
+    """Whether a run has the calibration that its gate asks for."""
     if gate is None or not gate.require_calibration:
         return True
     return not has_models(run) or calibration_of(run).state == "calibrated"
 
 
 def has_models(run: RunInfo) -> bool:
-    """Whether any of a run's judges is a model.
-
-    Args:
-        run: The run.
-
-    Returns:
-        False where only people and assertions judge, or nobody.
-    """
+    """Whether any of a run's judges is a model."""
     return bool(set(run.panel.judges) - {HUMAN, HEURISTIC})
 
 
 def uncalibrated(run: RunInfo) -> RunInfo:
-    """A run by the judges' own values.
-
-    Args:
-        run: A run.
-
-    Returns:
-        The run without its maps; the same one where none of them applies.
-    """
+    """A run by the judges' own values."""
     if run.calibration is None or not run.calibration.applied:
         return run
     config = {key: value for key, value in run.config.items() if key != CALIBRATED}
@@ -133,16 +88,7 @@ def uncalibrated(run: RunInfo) -> RunInfo:
 
 
 def by_one_measure(a: RunInfo, b: RunInfo) -> tuple[RunInfo, RunInfo]:
-    """Two runs by values that can be compared.
-
-    Args:
-        a: A run.
-        b: Another.
-
-    Returns:
-        Both as they are where the same maps apply to both, or none to either; else both by their
-        judges' own values, for a map in one of them would look like a change of what is judged.
-    """
+    """Two runs by values that can be compared."""
     return (a, b) if _applied(a) == _applied(b) else (uncalibrated(a), uncalibrated(b))
 
 
@@ -154,12 +100,5 @@ def _applied(run: RunInfo) -> tuple[str, ...] | None:
 
 
 def calibration_of(run: RunInfo) -> CalibrationInUse:
-    """The calibration a run was begun with.
-
-    Args:
-        run: The run.
-
-    Returns:
-        Its maps as they were then.
-    """
+    """The calibration a run was begun with."""
     return run.calibration or UNCALIBRATED

@@ -25,15 +25,7 @@ _KEPT = 10_000
 
 
 def check_suite_specs(plans: CasePlans) -> None:
-    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out.
-
-    Args:
-        plans: The suite and what it is carried out with.
-
-    Raises:
-        InputError: When one is unsound; every fault is named.
-        SettingsError: When one needs a script that may not be run.
-    """
+    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out."""
     suite = plans.suite
     if suite.assertions:
         check_specs(suite.assertions, registry=plans.assertions)
@@ -46,13 +38,7 @@ def check_suite_specs(plans: CasePlans) -> None:
 
 
 class CaseChecks:
-    """Looks at the cases one after the other as they are counted; what is equal is read once.
-
-    Args:
-        plans: How the cases are evaluated.
-        judges: The suite's judges, by their identities.
-        source: What the cases are read from, in words.
-    """
+    """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
     def __init__(self, plans: CasePlans, *, judges: tuple[str, ...], source: str) -> None:
         self._plans = plans
@@ -65,15 +51,7 @@ class CaseChecks:
         self._by_default: Counter[tuple[Reason, str]] = Counter()
 
     def take(self, case: Case) -> None:
-        """Look at one case.
-
-        Args:
-            case: A chosen case, as it is run.
-
-        Raises:
-            SettingsError: When only a judge can decide it or it needs scripts, and the suite has
-                none or may not run them.
-        """
+        """Look at one case."""
         if self._plans.defaults.is_missing(case):
             what = "a judge is to grade it, and nothing says what is good: it has no rubric"
             self._note(case, (f"{what}; {ways_to_a_rubric()}",))
@@ -95,12 +73,7 @@ class CaseChecks:
             self._note(case, self._script_faults(used, case))
 
     def close(self) -> None:
-        """Say what was found, once all cases were looked at.
-
-        Raises:
-            DatasetError: When a case is unsound; names file, case and fault of them all.
-            SettingsError: When the suite names judges and no case has a rubric.
-        """
+        """Say what was found, once all cases were looked at."""
         if self._n_faults:
             more = self._n_faults - len(self._shown)
             lines = [*self._shown, *([f"and {more} more"] if more else [])]

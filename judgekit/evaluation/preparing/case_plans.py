@@ -43,37 +43,14 @@ _KEPT = 1024
 
 
 def plan_of(case: Case, profile: str | None, rubric: Rubric | None) -> EvaluationPlan | None:
-    """How a case is evaluated that does not just take the suite's way.
-
-    Args:
-        case: The case.
-        profile: The suite's profile.
-        rubric: The suite's rubric.
-
-    Returns:
-        The plan; None where neither the case nor the suite names a way.
-
-    Raises:
-        InputError: When the case lacks what its strategy compares with.
-    """
+    """How a case is evaluated that does not just take the suite's way."""
     if case.evaluation is None and profile is None:
         return None
     return plan_evaluation(case, profile, rubric=rubric)
 
 
 class CasePlans:
-    """The plans of a suite's cases, and what they are carried out with.
-
-    Args:
-        suite: The suite.
-        rubric: Its rubric.
-        is_judged: Whether a model or a person judges.
-        allow_scripts: Whether scripts may be run.
-        open_embeddings: Opens a model of embeddings by its name and endpoint.
-
-    Raises:
-        SettingsError: When a scorer cannot be as the suite describes it.
-    """
+    """The plans of a suite's cases, and what they are carried out with."""
 
     def __init__(
         self,
@@ -122,17 +99,7 @@ class CasePlans:
         return self._suite_scorers
 
     def plan(self, case: Case) -> EvaluationPlan | None:
-        """How a case is evaluated that does not just take the suite's way; see `plan_of`.
-
-        Args:
-            case: The case.
-
-        Returns:
-            The plan, or None.
-
-        Raises:
-            InputError: As for `plan_of`.
-        """
+        """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
         if case.evaluation is None and self.suite.profile is None:
             return None
         kept = self._plans.get(id(case))
@@ -145,26 +112,12 @@ class CasePlans:
         return found
 
     def own_checks(self, case: Case) -> tuple[JsonObject, ...]:
-        """The assertions of a case, its plan's where it has one.
-
-        Args:
-            case: The case.
-
-        Returns:
-            Specs.
-        """
+        """The assertions of a case, its plan's where it has one."""
         plan = self.plan(case)
         return case.assertions if plan is None else plan.assertions
 
     def own_scorers(self, case: Case) -> tuple[dict[str, object], ...]:
-        """The scorers that the plan of a case asks.
-
-        Args:
-            case: The case.
-
-        Returns:
-            Specs, with how similarities are measured in this run.
-        """
+        """The scorers that the plan of a case asks."""
         plan = self.plan(case)
         if plan is None:
             return ()
@@ -174,18 +127,7 @@ class CasePlans:
         )
 
     def as_run(self, case: Case) -> Case:
-        """A case with the rubric it names in full, so that the run stands by itself.
-
-        Args:
-            case: A case of the dataset.
-
-        Returns:
-            The case; the same one where it names no rubric, and none stands in for it.
-
-        Raises:
-            RubricError: When its rubric is unsound.
-            UnknownNameError: When there is none of that name.
-        """
+        """A case with the rubric it names in full, so that the run stands by itself."""
         named = case.rubric
         if named is None:
             found = self.defaults.of(case)
@@ -198,23 +140,12 @@ class CasePlans:
         return case.model_copy(update={"rubric": self._rubrics[named]})
 
     def measures(self, case: Case) -> bool:
-        """Whether a case is decided by how alike two texts are.
-
-        Args:
-            case: The case, which can be evaluated.
-        """
+        """Whether a case is decided by how alike two texts are."""
         specs: list[Mapping[str, object]] = [*self.own_checks(case), *self.own_scorers(case)]
         return any(spec.get("type") in {SIMILAR, SIMILARITY} for spec in specs)
 
     def rubric_of(self, case: Case) -> Rubric | None:
-        """The rubric a case is judged by.
-
-        Args:
-            case: A case, as it is run.
-
-        Returns:
-            Its own, else the suite's; None where there is none, or its plan asks no judge.
-        """
+        """The rubric a case is judged by."""
         plan = self.plan(case)
         if plan is not None and not plan.asks_judge:
             return None
@@ -278,12 +209,5 @@ def _refuse_taken_names(suite: Suite) -> None:
 
 
 def weights_of(scorers: Sequence[JsonObject]) -> dict[str, float]:
-    """The weight of each scorer of a suite in the overall score.
-
-    Args:
-        scorers: As they stand in the suite.
-
-    Returns:
-        Weights by name; 1 where none is given.
-    """
+    """The weight of each scorer of a suite in the overall score."""
     return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}

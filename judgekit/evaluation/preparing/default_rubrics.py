@@ -32,13 +32,7 @@ REFERENCE_RUBRIC = "reference_match"
 
 
 class DefaultRubrics:
-    """The shipped rubrics that stand in where a suite and its case name none.
-
-    Args:
-        suite: The suite.
-        rubric: Its rubric; where there is one, nothing stands in for it.
-        is_judged: Whether a model or a person judges.
-    """
+    """The shipped rubrics that stand in where a suite and its case name none."""
 
     def __init__(self, suite: Suite, *, rubric: Rubric | None, is_judged: bool) -> None:
         self._suite = suite
@@ -48,16 +42,7 @@ class DefaultRubrics:
         self._loaded: dict[tuple[Reason, str], Rubric] = {}
 
     def of(self, case: Case) -> Rubric | None:
-        """The rubric that stands in for one that a case does not name.
-
-        Args:
-            case: A case.
-
-        Returns:
-            That of the profile, where the case is judged by it; else, where it has a reference
-            and nothing but a judge decides it, the one that compares with references; else None,
-            also for a case that cannot be evaluated.
-        """
+        """The rubric that stands in for one that a case does not name."""
         if not self._is_open or case.rubric is not None:
             return None
         profile = self._profile
@@ -68,24 +53,13 @@ class DefaultRubrics:
         return None
 
     def is_missing(self, case: Case) -> bool:
-        """Whether a case is to be graded by a judge, and nothing says what by.
-
-        Args:
-            case: A case, as it is run.
-        """
+        """Whether a case is to be graded by a judge, and nothing says what by."""
         has_own = case.rubric is not None or not self._is_open
         has_profiles = self._profile is not None and self._profile.rubric is not None
         return _wants_judge(case) and not has_own and not has_profiles
 
     def reason_for(self, case: Case) -> tuple[Reason, str] | None:
-        """Why a case has the rubric it has, where nobody named it.
-
-        Args:
-            case: A case, as it is run.
-
-        Returns:
-            The reason and the rubric's name; None for a rubric that was named.
-        """
+        """Why a case has the rubric it has, where nobody named it."""
         return next((key for key, one in self._loaded.items() if one is case.rubric), None)
 
     def _has_no_other_way(self, case: Case) -> bool:
@@ -101,12 +75,7 @@ class DefaultRubrics:
 
 
 def needs_judge(case: Case, suite: Suite) -> bool:
-    """Whether a judge is asked about a case, or nothing else decides it.
-
-    Args:
-        case: A case of the suite.
-        suite: The suite.
-    """
+    """Whether a judge is asked about a case, or nothing else decides it."""
     if suite.rubric is not None or case.rubric is not None or _wants_judge(case):
         return True
     if suite.profile is not None:
@@ -115,11 +84,7 @@ def needs_judge(case: Case, suite: Suite) -> bool:
 
 
 def ways_to_a_rubric() -> str:
-    """What can be done where nothing says what a judge is to look for.
-
-    Returns:
-        The ways, in words, with the names of the shipped rubrics.
-    """
+    """What can be done where nothing says what a judge is to look for."""
     with_rubric = ", ".join(name for name, profile in PROFILES.items() if profile.rubric)
     return (
         f"give --rubric FILE or the name of a shipped one ({', '.join(shipped_rubrics())}), "
@@ -129,28 +94,14 @@ def ways_to_a_rubric() -> str:
 
 
 def listed(found: Mapping[tuple[Reason, str], int]) -> list[JsonObject]:
-    """The rubrics that nobody named, as they are kept with a run.
-
-    Args:
-        found: How many cases are judged by each, by reason and name.
-
-    Returns:
-        An object for each.
-    """
+    """The rubrics that nobody named, as they are kept with a run."""
     return [
         {"rubric": name, "because": reason, "n_cases": n} for (reason, name), n in found.items()
     ]
 
 
 def by_default_in(config: JsonObject) -> Sequence[JsonObject]:
-    """The rubrics of a run that nobody named.
-
-    Args:
-        config: The run's.
-
-    Returns:
-        As `listed` made them; none for runs in which all were named.
-    """
+    """The rubrics of a run that nobody named."""
     kept = config.get(BY_DEFAULT)
     return [one for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
 

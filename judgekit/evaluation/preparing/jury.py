@@ -60,14 +60,7 @@ class Jury:
         return max(judge.connection.max_concurrency for judge in self.models.judges)
 
     def implied_rubric(self, assertions: Sequence[JsonObject]) -> Rubric | None:
-        """The rubric that assertions make up, where they are the judge.
-
-        Args:
-            assertions: The suite's assertions.
-
-        Returns:
-            The rubric; None where the assertions do not judge.
-        """
+        """The rubric that assertions make up, where they are the judge."""
         return implied_rubric(assertions) if HEURISTIC in self.panel.judges else None
 
     @property
@@ -84,18 +77,7 @@ class Jury:
         said: Sequence[Said],
         checks: Sequence[AssertionResult],
     ) -> tuple[Said, ...]:
-        """What the assertions say of an output, where they are a judge and have not said it yet.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
-            said: What is known already.
-            checks: What the assertions found, the suite's first.
-
-        Returns:
-            A judgment or failure for each criterion an assertion stands for.
-        """
+        """What the assertions say of an output, where they are a judge and have not said it yet."""
         if HEURISTIC not in self.panel.judges:
             return ()
         found = judge_by_assertions(
@@ -113,36 +95,14 @@ class Jury:
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said]
     ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Ask the models for what they have not said yet.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            rubric: How it is judged.
-            said: What is known already.
-
-        Yields:
-            What each question came to, as it comes.
-
-        Raises:
-            TemplateError: When a template does not fit the output or the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
+        """Ask the models for what they have not said yet."""
         if self.models is not None:
             async with aclosing(self.models.observe(case, output, rubric, said=said)) as answers:
                 async for some in answers:
                     yield some
 
     def is_content(self, rubric: Rubric, said: Sequence[Said]) -> bool:
-        """Whether it is sure that nobody will be asked anything more about an answer.
-
-        Args:
-            rubric: How it is judged.
-            said: What is known of it.
-
-        Returns:
-            False also where that takes looking closer: in a cascade, and where people judge.
-        """
+        """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
             return True
         if HUMAN in self.panel.judges or self.panel.combine == "cascade":
@@ -152,19 +112,7 @@ class Jury:
     def wanted_of_people(
         self, run_id: str, key: ItemKey, rubric: Rubric, said: Sequence[Said], *, at: datetime
     ) -> list[HumanItem]:
-        """What a person is to judge of an answer.
-
-        Args:
-            run_id: The run.
-            key: The answer.
-            rubric: How it is judged.
-            said: What is known already.
-            at: The time (UTC).
-
-        Returns:
-            An item for each criterion without a person's judgment; in a cascade only for those of
-            which the model before was not sure.
-        """
+        """What a person is to judge of an answer."""
         if HUMAN not in self.panel.judges:
             return []
         judged = {one.criterion for one in said if _is_persons(one)}
@@ -175,15 +123,7 @@ class Jury:
         ]
 
     def unanswered(self, rubric: Rubric, said: Sequence[Said]) -> list[tuple[str, str, int]]:
-        """Which questions no model has answered yet.
-
-        Args:
-            rubric: How an answer is judged.
-            said: What is known of it.
-
-        Returns:
-            Judge, criterion and repeat of each; in a cascade only of the judge whose turn it is.
-        """
+        """Which questions no model has answered yet."""
         heard = {(one.judge, one.criterion, one.repeat) for one in said}
         missing = [
             (judge, criterion.name, repeat)
@@ -221,21 +161,7 @@ def open_jury(
     prices: PriceTable,
     budget: Budget | None,
 ) -> Jury:
-    """The judges that a suite names.
-
-    Args:
-        suite: The suite.
-        cache: Where replies are kept.
-        asking: How the run asks.
-        prices: What models charge.
-        budget: The money that may be spent.
-
-    Returns:
-        The judges; one without judges where the suite has none.
-
-    Raises:
-        InputError: When a judge cannot be as described.
-    """
+    """The judges that a suite names."""
     ids: list[str] = []
     weights: dict[str, float] = {}
     models, repeats = [], []

@@ -108,26 +108,12 @@ class OpenSuite:
         return not asks_model and set(self._kinds.values()) == {"outputs"}
 
     def retries_of(self, case: Case) -> int:
-        """How often an answer to a case is tried again when it does not pass.
-
-        Args:
-            case: A case.
-
-        Returns:
-            The greater of what the suite and the case itself say.
-        """
+        """How often an answer to a case is tried again when it does not pass."""
         own = 0 if case.evaluation is None else case.evaluation.retries
         return max(self.suite.settings.retry_failed, own)
 
     def refuse_retries_of_repeats(self, case: Case) -> None:
-        """Refuse a case that would be both repeated and tried again.
-
-        Args:
-            case: A case.
-
-        Raises:
-            SettingsError: When it is.
-        """
+        """Refuse a case that would be both repeated and tried again."""
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be tried again when it fails, and every case is to "
@@ -136,59 +122,24 @@ class OpenSuite:
             )
 
     def case_as_run(self, case: Case) -> Case:
-        """A case with the rubric it names in full, so that the run stands by itself.
-
-        Args:
-            case: A case of the dataset.
-
-        Returns:
-            The case; the same one where it names no rubric, and none stands in for it.
-
-        Raises:
-            RubricError: When its rubric is unsound.
-            UnknownNameError: When there is none of that name.
-        """
+        """A case with the rubric it names in full, so that the run stands by itself."""
         return self.plans.as_run(case)
 
     def rubric_of(self, case: Case) -> Rubric | None:
-        """The rubric a case is judged by.
-
-        Args:
-            case: A case, as it is run.
-
-        Returns:
-            Its own, else the suite's; None where there is none, or no judge is to be asked.
-        """
+        """The rubric a case is judged by."""
         return self.plans.rubric_of(case)
 
     def case_checks(self) -> CaseChecks:
-        """What looks at the cases before anything is asked.
-
-        Returns:
-            Fresh ones; hand them each chosen case, as it is run, and close them.
-        """
+        """What looks at the cases before anything is asked."""
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
         return CaseChecks(self.plans, judges=self.jury.panel.judges, source=str(source))
 
     def is_owned(self, variant: str, output: Output) -> bool:
-        """Whether an answer cost nothing in this run: it was recorded, or its reply was owned.
-
-        Args:
-            variant: Who answered.
-            output: What it answered.
-        """
+        """Whether an answer cost nothing in this run: it was recorded, or its reply was owned."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
     def count_own_spending(self, variant: str, output: Output) -> bool:
-        """Count what an answer cost that no budget was asked for: a program's or an endpoint's.
-
-        Args:
-            variant: Who answered.
-            output: What it answered.
-
-        Returns:
-            Whether the money is used up by it.
-        """
+        """Count what an answer cost that no budget was asked for: a program's or an endpoint's."""
         if self.budget is None or self._kinds[variant] not in _ON_THEIR_OWN:
             return False
         cost = None if output.usage is None else output.usage.cost_usd
@@ -198,11 +149,7 @@ class OpenSuite:
         return self.budget.spent_usd >= self.budget.limit_usd
 
     def variant_records(self) -> tuple[Variant, ...]:
-        """The chosen variants as they stand in the run's records.
-
-        Returns:
-            In the suite's order.
-        """
+        """The chosen variants as they stand in the run's records."""
         return tuple(
             Variant(
                 id=variant.id,
@@ -230,19 +177,7 @@ class OpenSuite:
 
 
 def open_suite(suite: Suite | Path | str, choice: Choice, asking: Asking) -> OpenSuite:
-    """Open everything a suite names.
-
-    Args:
-        suite: The suite, or its file.
-        choice: Which part of it is run.
-        asking: How it asks.
-
-    Returns:
-        The suite, ready to run; nothing was asked.
-
-    Raises:
-        InputError: When a file, a name or a setting is unsound.
-    """
+    """Open everything a suite names."""
     loaded = suite_from(suite) if isinstance(suite, Path | str) else suite
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
@@ -294,14 +229,7 @@ def open_suite(suite: Suite | Path | str, choice: Choice, asking: Asking) -> Ope
 
 
 def price_table(suite: Suite) -> PriceTable:
-    """What models charge, the suite's own prices first.
-
-    Args:
-        suite: The suite.
-
-    Returns:
-        The prices.
-    """
+    """What models charge, the suite's own prices first."""
     return PriceTable(
         {
             name: ModelPrice.per_million(

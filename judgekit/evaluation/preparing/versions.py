@@ -24,17 +24,7 @@ _PACE = {"id", "tags", "timeout_s"}
 
 
 def versions_of(opened: OpenSuite) -> JsonObject:
-    """Which version of each chosen variant an opened suite has.
-
-    Args:
-        opened: The suite.
-
-    Returns:
-        The marks by variant, as JSON.
-
-    Raises:
-        InputError: When a file that a variant names cannot be read.
-    """
+    """Which version of each chosen variant an opened suite has."""
     folders = (*opened.asking.template_folders, *own_templates(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 
@@ -42,23 +32,10 @@ def versions_of(opened: OpenSuite) -> JsonObject:
 def version_mark(
     variant: VariantSettings, suite: Suite, template_folders: Sequence[Path] = ()
 ) -> VersionMark:
-    """Which version of a variant a suite names now.
-
-    A prompt counts with all it includes, its model and its parameters; recorded outputs count
-    with their file's content. Of a program, a function or an endpoint only what the suite says
-    of it is known.
-
-    Args:
-        variant: The variant, with one prompt and one model.
-        suite: Its suite.
-        template_folders: Folders to look prompt templates up in.
-
-    Returns:
-        Its mark; the id, tags and time limits are no part of it.
-
-    Raises:
-        InputError: When a file it names cannot be read.
-    """
+    """Which version of a variant a suite names now."""
+    # A prompt counts with all it includes, its model and its parameters; recorded outputs count
+    # with their file's content. Of a program, a function or an endpoint only what the suite says of
+    # it is known.
     if variant.outputs is not None:
         return file_mark(suite.resolve(variant.outputs), name=variant.outputs)
     settings = variant.model_dump(mode="json", exclude=_PACE)
@@ -76,18 +53,7 @@ def version_mark(
 
 
 def file_mark(path: Path, *, name: str | None = None) -> VersionMark:
-    """Which version a file of recorded outputs is.
-
-    Args:
-        path: The file.
-        name: What it is called; None takes the path.
-
-    Returns:
-        Its mark, of the file's bytes.
-
-    Raises:
-        DatasetError: When it cannot be read.
-    """
+    """Which version a file of recorded outputs is."""
     try:
         with path.open("rb") as file:
             digest = sha256(file.read()).hexdigest()

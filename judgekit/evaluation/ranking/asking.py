@@ -40,15 +40,7 @@ class Told(NamedTuple):
 
 
 class Ranker:
-    """Asks a judge, and keeps what came out.
-
-    Args:
-        judge: Who compares, alone or as a panel.
-        contest: The matches there are.
-        rubric: How outputs are compared.
-        chooser: Who meets next.
-        in_flight: How many matches are asked at a time.
-    """
+    """Asks a judge, and keeps what came out."""
 
     def __init__(
         self,
@@ -81,20 +73,8 @@ class Ranker:
         await self._judge.__aexit__(kind, error, trace)
 
     async def ask(self, stop: asyncio.Event | None = None) -> AsyncGenerator[Told, None]:
-        """Ask all that the chooser wants.
-
-        A match the money did not suffice for is left out, and none is asked after it.
-
-        Args:
-            stop: Once set, no further match is begun; what was begun is finished.
-
-        Yields:
-            Each match, in the order they were chosen.
-
-        Raises:
-            TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot keep what was paid for.
-        """
+        """Ask all that the chooser wants."""
+        # A match the money did not suffice for is left out, and none is asked after it.
         halt = stop or asyncio.Event()
         out_of_money = asyncio.Event()
         while not halt.is_set() and (chosen := self._chooser.next_round(self.meetings)):
@@ -122,14 +102,7 @@ class Ranker:
             self._ended = "interrupted"
 
     def questioned(self, *, is_adaptive: bool) -> Questioned:
-        """Who was asked, what that took and why it ended.
-
-        Args:
-            is_adaptive: Whether the pairs were chosen by what had come out.
-
-        Returns:
-            The account.
-        """
+        """Who was asked, what that took and why it ended."""
         found = self._tally.summary()
         return Questioned(
             rubric=found.rubric,

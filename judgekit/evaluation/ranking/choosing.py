@@ -43,12 +43,7 @@ class Chooser(Protocol):
 
 
 class RoundRobin:
-    """Everybody meets everybody, case by case.
-
-    Args:
-        contest: The matches there are.
-        most: How many may be asked; None for all.
-    """
+    """Everybody meets everybody, case by case."""
 
     def __init__(self, contest: Contest, most: int | None = None) -> None:
         every = contest.in_rounds()
@@ -61,14 +56,7 @@ class RoundRobin:
         return "comparisons" if self._is_cut else "all"
 
     def next_round(self, met: Sequence[Meeting]) -> list[Match]:
-        """All at once.
-
-        Args:
-            met: What came out so far; nothing hangs on it.
-
-        Returns:
-            All matches the first time, then none.
-        """
+        """All at once."""
         del met
         found, self._left = self._left, []
         return found
@@ -82,11 +70,6 @@ class Adaptive:
     most about: the largest p (1 - p) times the variance of the difference (the gain in the
     determinant of the information), counting in the matches of the same round. A round does not
     hang on how many calls are in flight, so the matches are the same on any machine.
-
-    Args:
-        contest: The matches there are.
-        rules: Which places are to be decided, at which error.
-        most: How many matches may be asked; None for all.
     """
 
     def __init__(self, contest: Contest, rules: RankRules, most: int | None = None) -> None:
@@ -98,14 +81,7 @@ class Adaptive:
         """Why there is no further round."""
 
     def next_round(self, met: Sequence[Meeting]) -> list[Match]:
-        """The next matches, given all that came out.
-
-        Args:
-            met: What came out so far, in any order.
-
-        Returns:
-            A few matches; none where the places are decided, or nothing is left to ask.
-        """
+        """The next matches, given all that came out."""
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
         if not self._n_asked:
             pairs = list(self._open())[:size]

@@ -37,17 +37,6 @@ class Contest:
     Outputs are held in memory: which of them meet next may hang on what came out. The order of
     the cases is drawn, so that a part of the matches is a fair part of the cases; it hangs on
     neither the order of the sides nor that of their files.
-
-    Args:
-        sides: Two sides or more, of different labels.
-        tags: Only cases with one of these; empty for all.
-        limit: Only the first so many cases, in the order of the files.
-        sample: So many cases, drawn.
-        seed: Seed of the drawing.
-
-    Raises:
-        SettingsError: When there are fewer than two sides, or two of one label.
-        DatasetError: When a side is unsound, or answers a case twice.
     """
 
     def __init__(
@@ -94,11 +83,7 @@ class Contest:
         return sum(map(len, self.matches.values()))
 
     def in_rounds(self) -> list[Match]:
-        """All matches, case by case, so that wherever one stops the sides met equally often.
-
-        Returns:
-            The matches in the order they are asked.
-        """
+        """All matches, case by case, so that wherever one stops the sides met equally often."""
         every = [match for matches in self.matches.values() for match in matches]
         return sorted(every, key=lambda match: self._place(match.pair.case.id))
 

@@ -27,18 +27,7 @@ def decide_ranking(
     rules: RankRules,
     given: Sequence[Meeting],
 ) -> RankDecision:
-    """Whether each of the first places is shown to be better than all below it.
-
-    Args:
-        ranked: The sides in their places.
-        fit: Their strengths; None where they fall into groups that never met.
-        shown: Which sides are shown to be stronger than which.
-        rules: How many places are to be decided, at which error.
-        given: All meetings, with those that a failure leaves open.
-
-    Returns:
-        The decision; what failures could turn is not decided.
-    """
+    """Whether each of the first places is shown to be better than all below it."""
     order = tuple(side.name for side in ranked[: rules.top])
     if fit is None:
         met = any(side.n_comparisons for side in ranked)
@@ -86,10 +75,8 @@ def _turned(
 
 
 def _n_to_decide(fit: Strengths, a: str, b: str, alpha: float) -> int | None:
-    """Cases by the normal law, with an error that shrinks with the root of the cases.
-
-    `alpha` is the share of the error that the smallest of all p-values has to keep to.
-    """
+    """Cases by the normal law, with an error that shrinks with the root of the cases."""
+    # `alpha` is the share of the error that the smallest of all p-values has to keep to.
     found = fit.fitted.difference(fit.names.index(a), fit.names.index(b))
     if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME:
         return None

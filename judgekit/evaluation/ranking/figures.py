@@ -40,14 +40,7 @@ class RankRules:
     """The error a decision may have, over all pairs together, in (0, 1)."""
 
     def check(self, n_sides: int) -> None:
-        """Refuse rules that so many sides cannot be ranked by.
-
-        Args:
-            n_sides: How many sides there are.
-
-        Raises:
-            SettingsError: When a rule is out of its range.
-        """
+        """Refuse rules that so many sides cannot be ranked by."""
         if self.ties not in get_args(Ties):
             raise SettingsError(
                 f"no rule for ties is called {self.ties!r}",

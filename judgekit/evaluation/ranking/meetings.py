@@ -62,12 +62,7 @@ class Meeting(NamedTuple):
         return self.is_identical or {order for order, _ in self.choices} == {"ab", "ba"}
 
     def shown(self) -> list[tuple[str, str, tuple[float, float, float]]]:
-        """The choices with their places: who was shown first, who second, and how it came out.
-
-        Returns:
-            For each order the share of its choices for the first, for the second and for neither;
-            they sum to 1 however often the judge was asked.
-        """
+        """The choices with their places: who was shown first, who second, and how it came out."""
         if self.is_identical:
             return [(self.a, self.b, (0.0, 0.0, 1.0)), (self.b, self.a, (0.0, 0.0, 1.0))]
         found = []
@@ -79,18 +74,7 @@ class Meeting(NamedTuple):
 
 
 def meeting_of(found: Comparison, a: str, b: str, *, case_id: str | None = None) -> Meeting | None:
-    """What a comparison says of two sides.
-
-    Args:
-        found: The comparison.
-        a: The side that output a is of.
-        b: The side that output b is of.
-        case_id: The case, where the comparison names none.
-
-    Returns:
-        The meeting, the sides in the order of the alphabet; None where an output is an error, so
-        that nothing was judged.
-    """
+    """What a comparison says of two sides."""
     if found.error is not None:
         return None
     whole = [each for each in found.preferences if each.criterion is None]
@@ -109,14 +93,7 @@ def meeting_of(found: Comparison, a: str, b: str, *, case_id: str | None = None)
 
 
 def arranged(meeting: Meeting) -> Meeting:
-    """The same meeting, told from the side that comes first in the alphabet.
-
-    Args:
-        meeting: The meeting, its sides in any order.
-
-    Returns:
-        The same with `a` before `b`.
-    """
+    """The same meeting, told from the side that comes first in the alphabet."""
     if meeting.a <= meeting.b:
         return meeting
     return meeting._replace(
@@ -129,14 +106,7 @@ def arranged(meeting: Meeting) -> Meeting:
 
 
 def in_order(meetings: Iterable[Meeting]) -> list[Meeting]:
-    """Meetings in an order of their own, so that no figure hangs on the order they came in.
-
-    Args:
-        meetings: Meetings, arranged, in any order.
-
-    Returns:
-        By case and sides.
-    """
+    """Meetings in an order of their own, so that no figure hangs on the order they came in."""
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
 
 

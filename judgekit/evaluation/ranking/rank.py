@@ -165,17 +165,7 @@ def rank_comparisons(
 def make_chooser(
     contest: Contest, rules: RankRules, pairs: PairChoice, max_comparisons: int | None
 ) -> Chooser:
-    """What chooses who meets next.
-
-    Args:
-        contest: The matches there are.
-        rules: Which places are to be decided.
-        pairs: How pairs are chosen.
-        max_comparisons: How many comparisons may be made; None for all.
-
-    Returns:
-        The chooser.
-    """
+    """What chooses who meets next."""
     if pairs == "adaptive":
         return Adaptive(contest, rules, max_comparisons)
     return RoundRobin(contest, max_comparisons)

@@ -66,14 +66,7 @@ class ComparisonPile:
         self._n_errors = 0
 
     def take(self, found: Comparison) -> None:
-        """Take one more comparison.
-
-        Args:
-            found: The comparison; it names both its variants.
-
-        Raises:
-            DatasetError: When it does not, or compares a variant with itself.
-        """
+        """Take one more comparison."""
         if not found.variant_a or not found.variant_b or found.variant_a == found.variant_b:
             raise DatasetError(
                 f"the comparison is of {found.variant_a} and {found.variant_b}",
@@ -97,11 +90,7 @@ class ComparisonPile:
             self.meetings.append(meeting)
 
     def questioned(self) -> Questioned:
-        """Who judged, and what failed.
-
-        Returns:
-            Without money: what was paid was paid by whoever compared.
-        """
+        """Who judged, and what failed."""
         return Questioned(
             rubric=" and ".join(sorted(set(self.rubrics.values()))) or None,
             judges=tuple(sorted(self._judges)),
@@ -114,22 +103,10 @@ class ComparisonPile:
 
 
 def read_comparisons(paths: Iterable[Path]) -> ComparisonPile:
-    """The comparisons of files.
-
-    A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b` and
-    the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better, where
-    these are known. Other columns of such rows are left alone.
-
-    Args:
-        paths: Files with rows: JSONL, JSON, YAML, CSV, TSV or Parquet.
-
-    Returns:
-        All of them.
-
-    Raises:
-        DatasetError: At the first row that is unsound, and when comparisons are by different
-            rubrics.
-    """
+    """The comparisons of files."""
+    # A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b`
+    # and the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better,
+    # where these are known. Other columns of such rows are left alone.
     pile = ComparisonPile()
     for path in paths:
         for row in iter_rows(path):
@@ -154,17 +131,7 @@ def read_comparisons(paths: Iterable[Path]) -> ComparisonPile:
 
 
 def is_comparisons(path: Path) -> bool:
-    """Whether a file holds comparisons rather than outputs.
-
-    Args:
-        path: A file with rows.
-
-    Returns:
-        Whether its first row names two sides.
-
-    Raises:
-        DatasetError: When the file cannot be read.
-    """
+    """Whether a file holds comparisons rather than outputs."""
     first = next(iter_rows(path), None)
     if first is None:
         return False

@@ -55,22 +55,9 @@ def what_is_shown(
     *,
     is_adaptive: bool,
 ) -> Shown:
-    """Which sides are shown to be stronger.
-
-    Sides have one order by strength: whoever is stronger than b is stronger than all that b is
-    stronger than, which needs no further test.
-
-    Args:
-        known: Meetings that are decided.
-        fits: The strengths of each group.
-        sides: All sides.
-        rules: The error that is allowed, and how ties are taken.
-        is_adaptive: Whether what came out decided who met: then only evidence that is valid at
-            any time counts.
-
-    Returns:
-        What is shown.
-    """
+    """Which sides are shown to be stronger."""
+    # Sides have one order by strength: whoever is stronger than b is stronger than all that b is
+    # stronger than, which needs no further test.
     found = list(fits)
     pairs: dict[Pair, PairEvidence] = {}
     if is_adaptive:
@@ -94,34 +81,14 @@ def what_is_shown(
 
 
 def fit_of(name: str, fits: Iterable[Strengths]) -> Strengths | None:
-    """The strengths that a side is among.
-
-    Args:
-        name: The side.
-        fits: The strengths of each group.
-
-    Returns:
-        Those of its group; None for a side that met nobody.
-    """
+    """The strengths that a side is among."""
     return next((fit for fit in fits if name in fit.names), None)
 
 
 def keeps_lead(
     given: Sequence[Meeting], sides: Sequence[str], up: str, down: str, *, ties: Ties
 ) -> bool:
-    """Whether a side stays above another if everything that is open had gone against it.
-
-    Args:
-        given: Meetings, with those that a failure leaves open.
-        sides: All sides, in the order of the alphabet, each linked to every other.
-        up: The side that leads.
-        down: The other.
-        ties: How ties are taken.
-
-    Returns:
-        Whether its strength is still the greater one, had it lost every open meeting, and the
-        other won every one. Strengths are those of winners, whichever place they were shown in.
-    """
+    """Whether a side stays above another if everything that is open had gone against it."""
     worst = [
         m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
         for m in given
@@ -141,15 +108,7 @@ def _against(meeting: Meeting, up: str, down: str) -> Winner | None:
 
 
 def share_of(meetings: Iterable[Meeting], pair: Pair) -> float:
-    """The first side's share of wins, no winner being half a win.
-
-    Args:
-        meetings: Meetings, of these sides or of others too.
-        pair: Two sides.
-
-    Returns:
-        The mean over the cases both met on; nan where they never did.
-    """
+    """The first side's share of wins, no winner being half a win."""
     own = [m for m in meetings if (m.a, m.b) == pair and not isnan(m.points)]
     cases = [m.case_id or place for place, m in enumerate(own)]
     means = cluster_means([m.points for m in own], cases)

@@ -108,24 +108,10 @@ class Strengths:
 def fit_strengths(
     meetings: Sequence[Meeting], names: Sequence[str], *, ties: Ties, level: float
 ) -> Strengths:
-    """The strengths of sides, from the meetings among them that are decided.
-
-    Where both orders of every meeting are known, each order is an observation of its own and the
-    pull of the first place is estimated beside the strengths; otherwise the winners are taken.
-    Errors are sandwich ones, clustered by case.
-
-    Args:
-        meetings: Meetings of these sides, decided, in an order of their own; at least one.
-        names: The sides, in the order of the alphabet, each linked to every other.
-        ties: How ties are taken.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The strengths.
-
-    Raises:
-        NotEnoughDataError: When there is no meeting.
-    """
+    """The strengths of sides, from the meetings among them that are decided."""
+    # Where both orders of every meeting are known, each order is an observation of its own and the
+    # pull of the first place is estimated beside the strengths; otherwise the winners are taken.
+    # Errors are sandwich ones, clustered by case.
     known = all(meeting.has_both_orders for meeting in meetings)
     rows, clusters = _rows(meetings, names, known=known)
     fit = partial(_fitted, rows, len(names), clusters, level=level)
@@ -144,21 +130,10 @@ def fit_strengths(
 def pair_evidence(
     meetings: Sequence[Meeting], strengths: Strengths, *, ties: Ties, level: float
 ) -> dict[tuple[str, str], PairEvidence]:
-    """How sure it is, for every two sides that met, if by way of others, that they differ.
-
-    Within a level the strengths and their errors tell. Between two levels strengths have no
-    finite difference, and without variation no error: there the exact sign test of the cases
-    that both were compared on does.
-
-    Args:
-        meetings: As for `fit_strengths`.
-        strengths: What it came to.
-        ties: How ties are taken.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        By sides, the first in the alphabet before the other.
-    """
+    """How sure it is, for every two sides that met, if by way of others, that they differ."""
+    # Within a level the strengths and their errors tell. Between two levels strengths have no
+    # finite difference, and without variation no error: there the exact sign test of the cases that
+    # both were compared on does.
     found: dict[tuple[str, str], PairEvidence] = {}
     for one in strengths.levels:
         if len(one) > 1:
@@ -178,18 +153,9 @@ def pair_evidence(
 def always_valid_evidence(
     meetings: Sequence[Meeting], names: Sequence[str]
 ) -> dict[tuple[str, str], PairEvidence]:
-    """The same from the cases that each two sides met on alone, valid whenever one looks.
-
-    Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
-    moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
-
-    Args:
-        meetings: Meetings.
-        names: The sides, in the order of the alphabet.
-
-    Returns:
-        As `pair_evidence`.
-    """
+    """The same from the cases that each two sides met on alone, valid whenever one looks."""
+    # Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
+    # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
     found: dict[tuple[str, str], PairEvidence] = {}
     for pair in combinations(names, 2):
         wins, losses = leaning(meetings, pair)
@@ -199,15 +165,7 @@ def always_valid_evidence(
 
 
 def leaning(meetings: Sequence[Meeting], pair: tuple[str, str]) -> tuple[int, int]:
-    """Cases that lean to either of two sides; a case counts once, even ones not at all.
-
-    Args:
-        meetings: Meetings, of these sides or of others too.
-        pair: Two sides, the first in the alphabet before the other.
-
-    Returns:
-        Cases that lean to the first, and to the second.
-    """
+    """Cases that lean to either of two sides; a case counts once, even ones not at all."""
     own = [m for m in meetings if (m.a, m.b) == pair and m.winner is not None]
     means = cluster_means([m.points for m in own], _cases(own)).values()
     return sum(m > 0.5 + SLACK for m in means), sum(m < 0.5 - SLACK for m in means)

@@ -42,21 +42,7 @@ def rank_meetings(
     rules: RankRules | None = None,
     questioned: Questioned | None = None,
 ) -> RankingSummary:
-    """Rank sides by how they fared against each other.
-
-    Args:
-        meetings: Meetings, in any order: the result does not depend on it, nor on which side of
-            a meeting was called the first.
-        names: The sides, where some may not have met any other.
-        rules: How it is concluded.
-        questioned: Who was asked and what that took.
-
-    Returns:
-        The ranking.
-
-    Raises:
-        SettingsError: When the rules do not fit so many sides.
-    """
+    """Rank sides by how they fared against each other."""
     rules, asked = rules or RankRules(), questioned or Questioned()
     given = in_order(meetings)
     sides = sorted({*names, *(m.a for m in given), *(m.b for m in given)})

@@ -27,16 +27,7 @@ _OWN_VALUES = (
 
 
 def calibrated_again(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject:
-    """What a run that judges again notes of how it asks, and of the old run's maps.
-
-    Args:
-        old: The run that is judged again.
-        judge: Who judges now.
-        rubric: By which rubric.
-
-    Returns:
-        Entries of the new run's `config`; maps that do not hold for the new judge are not applied.
-    """
+    """What a run that judges again notes of how it asks, and of the old run's maps."""
     asked = asked_by(judge)
     noted: JsonObject = {ASKED: asked.to_json()}
     use = old.calibration
@@ -46,32 +37,15 @@ def calibrated_again(old: RunInfo, judge: Judge, rubric: Rubric) -> JsonObject:
 
 
 def calibration_words(old: RunInfo | None, new: RunInfo | None) -> str:
-    """Whether the figures of the new judge are calibrated.
-
-    A calibration belongs to a model, a template, the way of asking and a criterion's words; no
-    other judge inherits it.
-
-    Args:
-        old: The run that is judged again; None for judgments out of a file.
-        new: The run that judges it again; None for judgments out of a file.
-
-    Returns:
-        One line.
-    """
+    """Whether the figures of the new judge are calibrated."""
+    # A calibration belongs to a model, a template, the way of asking and a criterion's words; no
+    # other judge inherits it.
     sides = [None if run is None else run.calibration for run in (old, new)]
     return told(sides[0], sides[1])
 
 
 def told(old: CalibrationInUse | None, new: CalibrationInUse | None) -> str:
-    """Whether maps hold for the new judge, and whether they did for the old.
-
-    Args:
-        old: The maps held against the old judge; None where that is not known.
-        new: The same maps held against the new one; None where there are none.
-
-    Returns:
-        One line.
-    """
+    """Whether maps hold for the new judge, and whether they did for the old."""
     if new is None or (old is None and new.calibration is None):
         return "uncalibrated: neither judge was compared with people (judgekit calibrate)"
     if new.state == "calibrated":
@@ -83,20 +57,7 @@ def told(old: CalibrationInUse | None, new: CalibrationInUse | None) -> str:
 def calibration_of_files(
     path: Path | None, old: Mapping[Key, Verdict], rubric: Rubric, judge: Judge
 ) -> str:
-    """Whether a calibration holds for the new judge, where the old verdicts are out of a file.
-
-    Args:
-        path: The maps, a file or a folder of them; None where none are named.
-        old: The old verdicts.
-        rubric: By which rubric is judged now.
-        judge: Who judges now.
-
-    Returns:
-        One line.
-
-    Raises:
-        SettingsError: When the maps cannot be read.
-    """
+    """Whether a calibration holds for the new judge, where the old verdicts are out of a file."""
     if path is None:
         if any(one.uncalibrated is not None for one in old.values()):
             return _OWN_VALUES
@@ -110,20 +71,7 @@ def calibration_of_files(
 
 
 def calibration_of_runs(path: Path, old: RunInfo, rubric: Rubric, judge: Judge) -> str:
-    """Whether a calibration that is named holds for the new judge of a run, and for the old.
-
-    Args:
-        path: The maps, a file or a folder of them.
-        old: The run that is judged again.
-        rubric: By which rubric is judged now.
-        judge: Who judges now.
-
-    Returns:
-        One line.
-
-    Raises:
-        SettingsError: When the maps cannot be read.
-    """
+    """Whether a calibration that is named holds for the new judge of a run, and for the old."""
     new = calibration_in_use(path, rubric, asked_by(judge))
     asked = asked_in(old)
     if new.calibration is None or asked is None or old.rubric is None:

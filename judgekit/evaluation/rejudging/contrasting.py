@@ -39,16 +39,7 @@ _STEP = 0.05
 
 
 def side_of(verdict: Verdict, *, passed: bool | None, value: float | None) -> Side:
-    """What one output came to, from its verdict.
-
-    Args:
-        verdict: What the rubric concludes.
-        passed: Whether the output passes, with everything else that decides.
-        value: Its value.
-
-    Returns:
-        The side.
-    """
+    """What one output came to, from its verdict."""
     said: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
@@ -68,14 +59,7 @@ def side_of(verdict: Verdict, *, passed: bool | None, value: float | None) -> Si
 
 
 def own_side(verdict: Verdict) -> Side:
-    """What one output came to by the judge's own values, whatever maps made of them.
-
-    Args:
-        verdict: What the rubric concludes, by maps or without.
-
-    Returns:
-        The side.
-    """
+    """What one output came to by the judge's own values, whatever maps made of them."""
     own = verdict.uncalibrated
     if own is None:
         return side_of(verdict, passed=verdict.passed, value=verdict.value)
@@ -96,23 +80,7 @@ def contrast(
     runs: tuple[str | None, str | None] = (None, None),
     left_out: Mapping[str, int] | None = None,
 ) -> Rejudged:
-    """What the new judge changes.
-
-    Args:
-        twices: Outputs with what both judges made of them.
-        rubrics: The old rubric and the new one; None for another one that is not known.
-        judges: Who judged, and who judges now.
-        calibration: Whether a calibration holds, in words.
-        level: Confidence level of the intervals; a case counts once.
-        runs: The old run and the new one.
-        left_out: Outputs that are in no figure, by why.
-
-    Returns:
-        The figures.
-
-    Raises:
-        NotEnoughDataError: When nothing was judged before.
-    """
+    """What the new judge changes."""
     if not twices:
         raise NotEnoughDataError("no output was judged before")
     decided = [one for one in twices if None not in (one.old.passed, one.new.passed)]

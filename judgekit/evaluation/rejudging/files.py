@@ -24,17 +24,7 @@ _SUFFIXES = (".jsonl", ".json")
 
 
 def read_verdicts(path: Path) -> dict[Key, Verdict]:
-    """The verdicts of a file that `judgekit grade -o` wrote.
-
-    Args:
-        path: A `.jsonl` or `.json` file; tables hold no whole verdicts.
-
-    Returns:
-        Verdicts by case and variant.
-
-    Raises:
-        DatasetError: When the file cannot be read, a row is no verdict, or two are of one output.
-    """
+    """The verdicts of a file that `judgekit grade -o` wrote."""
     if suffix_of(path) not in _SUFFIXES:
         raise DatasetError(
             "verdicts are read from .jsonl and .json",
@@ -78,16 +68,7 @@ class Joined:
 
 
 def joined(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Joined:
-    """Set old verdicts beside new ones.
-
-    Args:
-        old: What was said before, from `read_verdicts`.
-        new: What is said now.
-
-    Returns:
-        The outputs that have a verdict of both judges, by the judges' own values: where maps
-        decided the old ones, they would make another judge of the same one.
-    """
+    """Set old verdicts beside new ones."""
     twices: list[Twice] = []
     left_out: Counter[str] = Counter()
     met: set[Key] = set()

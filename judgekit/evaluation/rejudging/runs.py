@@ -67,11 +67,7 @@ class Rejudging:
     """Outputs of which a frozen cache lacked a reply."""
 
     def end(self, status: RunStatus) -> None:
-        """Begin nothing new.
-
-        Args:
-            status: How the run ends; the first one stands.
-        """
+        """Begin nothing new."""
         self.status = self.status or status
         self.stop.set()
 
@@ -84,24 +80,9 @@ def rejudged_run(
     now: datetime,
     token: str | None = None,
 ) -> RunInfo:
-    """What judging a run again sets out to do.
-
-    It is a run of a suite of its own name, so that no trend and no gate takes the change of the
-    judge for a change of what is judged.
-
-    Args:
-        old: The run.
-        judge: Who judges now.
-        rubric: Another rubric; None takes the run's own.
-        now: The time (UTC).
-        token: What tells runs of the same second apart; None draws one.
-
-    Returns:
-        The new run, not begun yet; its `config` says which run it judges again.
-
-    Raises:
-        SettingsError: When the run has no rubric, so that no judge was asked.
-    """
+    """What judging a run again sets out to do."""
+    # It is a run of a suite of its own name, so that no trend and no gate takes the change of the
+    # judge for a change of what is judged.
     by_rubric = rubric or old.rubric
     if by_rubric is None and any(judge != HEURISTIC for judge in old.panel.judges):
         raise SettingsError(
@@ -145,18 +126,7 @@ def rejudged_run(
 
 
 def first_judged(run: RunInfo, store: RunStore) -> RunInfo:
-    """The run whose outputs a run judges again.
-
-    Args:
-        run: A run.
-        store: Where both are kept.
-
-    Returns:
-        The run that made the outputs; the same one where it judges nothing again.
-
-    Raises:
-        InputError: When it is no longer kept.
-    """
+    """The run whose outputs a run judges again."""
     while isinstance(noted := run.config.get(REJUDGED), dict):
         run = store.run(str(noted["run"]))
     return run
@@ -165,23 +135,7 @@ def first_judged(run: RunInfo, store: RunStore) -> RunInfo:
 async def rejudge_run(
     old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, sitting: Rejudging | None = None
 ) -> RunInfo:
-    """Judge every output of a run again; no target is asked.
-
-    Args:
-        old: The run.
-        new: From `rejudged_run`; it is begun here.
-        judge: Who judges.
-        store: Where both are kept.
-        sitting: How it goes.
-
-    Returns:
-        The new run as it ended. Broken off, it is told how; judging again costs nothing for what
-        was answered, since the replies are in the cache.
-
-    Raises:
-        InputError: When the template does not fit an output.
-        StoreError: When something cannot be kept.
-    """
+    """Judge every output of a run again; no target is asked."""
     going = sitting or Rejudging()
     store.begin(new)
     status: RunStatus = "interrupted"
@@ -203,17 +157,7 @@ async def rejudge_run(
 def judged_twice(
     old: RunInfo, new: RunInfo, store: RunStore, *, left_out: Counter[str] | None = None
 ) -> Iterator[Twice]:
-    """The outputs that both runs have a verdict for.
-
-    Args:
-        old: The run that was judged first.
-        new: The run that judges it again.
-        store: Where both are kept.
-        left_out: Counts the other outputs, by why.
-
-    Yields:
-        In the old run's order; without outputs that are errors or that no judge was asked about.
-    """
+    """The outputs that both runs have a verdict for."""
     then, now = by_one_measure(old, new)
     for result in store.results(old.id):
         again = store.result(new.id, result.key)

@@ -62,29 +62,14 @@ class Progressed:
 
     @classmethod
     def of(cls, item: Item, known: CaseResult | None) -> Progressed:
-        """Where an earlier session left an answer.
-
-        Args:
-            item: Which answer.
-            known: What is kept of it.
-
-        Returns:
-            What is known; nothing for an answer that was not begun.
-        """
+        """Where an earlier session left an answer."""
         if known is None:
             return cls(item)
         said: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
         return cls(item, known.output, known.ran_at, said, known.checks, known.scores)
 
     def result(self, run_id: str) -> CaseResult:
-        """What is known as a record.
-
-        Args:
-            run_id: The run.
-
-        Returns:
-            The record; withheld questions stand among the failures.
-        """
+        """What is known as a record."""
         said = [*self.said, *self.withheld]
         key = self.item.key
         # Every part was checked when it was made.
@@ -105,14 +90,7 @@ class Progressed:
 
 
 class Answering:
-    """Asks targets, checks and judges for one answer after the other, and keeps what they say.
-
-    Args:
-        opened: The suite, ready to run.
-        keeper: Where observations are kept.
-        run_id: The run.
-        now: The clock.
-    """
+    """Asks targets, checks and judges for one answer after the other, and keeps what they say."""
 
     def __init__(
         self,
@@ -129,19 +107,7 @@ class Answering:
         self._measuring = Measuring(opened.plans)
 
     async def answer(self, item: Item, known: CaseResult | None = None) -> CaseResult:
-        """Have one answer, and everything that is to be known of it.
-
-        Args:
-            item: Which answer.
-            known: What an earlier session kept of it; that is not asked again.
-
-        Returns:
-            Everything observed; `is_done` is False when a limit left something unasked.
-
-        Raises:
-            InputError: When the suite cannot be run as it is.
-            StoreError: When an observation or a reply cannot be kept.
-        """
+        """Have one answer, and everything that is to be known of it."""
         progressed = Progressed.of(item, known)
         limit = self._limit_s(item)
         deadline = None if limit is None else asyncio.get_running_loop().time() + limit

@@ -21,16 +21,7 @@ _TAIL = 400
 async def prepared(
     suite: Suite, *, allowed: bool, note: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Run the suite's setup before, and its teardown after, whatever happened before it.
-
-    Args:
-        suite: The suite.
-        allowed: Whether its programs may be run at all.
-        note: Told of a teardown that failed; the results stand.
-
-    Raises:
-        SettingsError: When the suite has programs and they are not allowed, or the setup failed.
-    """
+    """Run the suite's setup before, and its teardown after, whatever happened before it."""
     setup, teardown = suite.settings.setup, suite.settings.teardown
     if (setup or teardown) and not allowed:
         raise SettingsError(

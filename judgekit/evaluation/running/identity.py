@@ -54,24 +54,8 @@ class ChosenCases:
 
 
 def read_cases(opened: OpenSuite) -> ChosenCases:
-    """Read every chosen case once, so that all are known to be sound before anything is asked.
-
-    What recorded outputs belong to no case is noted in `opened.unmatched`.
-
-    Args:
-        opened: The suite.
-
-    Returns:
-        How many there are, and their fingerprint; no case is held.
-
-    Raises:
-        DatasetError: When a case is unsound, or how it is to be evaluated.
-        InputError: When a case names a rubric that is not there or unsound.
-        SettingsError: When no case is chosen, a case is to be tried again and repeated, or needs
-            a judge or scripts, which the suite has not or may not run.
-        StoreError: When a case cannot be kept.
-        UnknownNameError: When a group or a filter names a case that is not there.
-    """
+    """Read every chosen case once, so that all are known to be sound before anything is asked."""
+    # What recorded outputs belong to no case is noted in `opened.unmatched`.
     n_cases, digest, checks = 0, sha256(), opened.case_checks()
     strangers = Strangers(opened.targets)
     for case in opened.cases:
@@ -95,19 +79,10 @@ def read_cases(opened: OpenSuite) -> ChosenCases:
 
 
 def identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
-    """The parts of a run that have to stay what they are for it to be gone on with.
-
-    How fast it goes, where replies are kept, what models charge and which names the suite's files
-    have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
-    outputs answers, which is observed anew for each case.
-
-    Args:
-        opened: The suite.
-        cases: Its chosen cases.
-
-    Returns:
-        A short fingerprint of each part, by its name.
-    """
+    """The parts of a run that have to stay what they are for it to be gone on with."""
+    # How fast it goes, where replies are kept, what models charge and which names the suite's files
+    # have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
+    # outputs answers, which is observed anew for each case.
     suite = opened.suite
     rubric = None if opened.rubric is None else opened.rubric.fingerprint
     settings = suite.settings.model_dump(mode="json", exclude=_PACE_OF_SETTINGS)
@@ -136,18 +111,7 @@ def identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
 
 
 def same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
-    """The run that was begun, if the suite still is what it was; else figures would mix two suites.
-
-    Args:
-        begun: The run as it was begun.
-        fresh: What a new run of the suite would be.
-
-    Returns:
-        The run that was begun.
-
-    Raises:
-        SettingsError: When the suite has changed; names what has.
-    """
+    """The run that was begun, if the suite still is what it was; else figures would mix two suites."""
     if begun.config_fingerprint == fresh.config_fingerprint:
         return begun
     before, now = _parts(begun), _parts(fresh)
@@ -160,15 +124,7 @@ def same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
 
 
 def version_in(run: RunInfo, variant: str) -> VersionMark | None:
-    """Which version of a variant a run has.
-
-    Args:
-        run: The run.
-        variant: The variant.
-
-    Returns:
-        Its mark; None for a run of a judgekit that did not note it.
-    """
+    """Which version of a variant a run has."""
     marks = run.config.get(VERSIONS)
     mark = marks.get(variant) if isinstance(marks, dict) else None
     return None if mark is None else VersionMark.model_validate(mark)

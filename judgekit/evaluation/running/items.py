@@ -52,53 +52,26 @@ class Ledger:
         self._marks: defaultdict[tuple[str, int], bytearray] = defaultdict(bytearray)
 
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
-        """Note that an answer was begun.
-
-        Args:
-            variant: The variant.
-            repeat: Which time it answers the case, from 0.
-            place: Place of the case, from 0.
-            is_done: Whether nothing is left to be asked.
-        """
+        """Note that an answer was begun."""
         marks = self._marks[variant, repeat]
         if place >= len(marks):
             marks.extend(bytes(place + 1 - len(marks)))
         marks[place] = _DONE if is_done else _BEGUN
 
     def settle(self, variant: str, place: int) -> None:
-        """Note that no answer of a variant to a case will be tried again.
-
-        Args:
-            variant: The variant.
-            place: Place of the case, from 0.
-        """
+        """Note that no answer of a variant to a case will be tried again."""
         self.note(variant, _SETTLED, place, is_done=True)
 
     def is_settled(self, variant: str, place: int) -> bool:
-        """Whether no answer of a variant to a case will be tried again, as far as is known.
-
-        Args:
-            variant: The variant.
-            place: Place of the case, from 0.
-        """
+        """Whether no answer of a variant to a case will be tried again, as far as is known."""
         return self._mark(variant, _SETTLED, place) == _DONE
 
     def is_begun(self, item: Item) -> bool:
-        """Whether something of an answer is kept.
-
-        Args:
-            item: The answer.
-        """
+        """Whether something of an answer is kept."""
         return self._mark(item.key.variant, item.key.repeat, item.place) > 0
 
     def is_done(self, variant: str, repeat: int, place: int) -> bool:
-        """Whether nothing of an answer is left to be asked.
-
-        Args:
-            variant: The variant.
-            repeat: Which time it answers the case, from 0.
-            place: Place of the case, from 0.
-        """
+        """Whether nothing of an answer is left to be asked."""
         return self._mark(variant, repeat, place) == _DONE
 
     def _mark(self, variant: str, repeat: int, place: int) -> int:
@@ -126,14 +99,7 @@ class Work:
     """How often an answer to a case is tried again when it fails."""
 
     def chains(self, cases: Iterable[Case]) -> Iterator[Chain]:
-        """Everything to be done, read as slowly as it is done.
-
-        Args:
-            cases: The chosen cases, in file order.
-
-        Yields:
-            Chains in the order of the cases; a group in sequence stands where its last case does.
-        """
+        """Everything to be done, read as slowly as it is done."""
         group_of = {
             case_id: group
             for group in self.groups
@@ -174,16 +140,7 @@ class Work:
 
 
 def check_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> None:
-    """Refuse a group that names a case the dataset does not have, and a case in two sequences.
-
-    Args:
-        groups: The suite's groups.
-        case_ids: Ids of all cases.
-
-    Raises:
-        UnknownNameError: At the first name that is no case's.
-        SettingsError: When a case is in two groups that are run in sequence.
-    """
+    """Refuse a group that names a case the dataset does not have, and a case in two sequences."""
     known = set(case_ids)
     chained: dict[str, str] = {}
     for group in groups:

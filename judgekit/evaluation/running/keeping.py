@@ -23,12 +23,7 @@ _Waiting = tuple["Observed", "asyncio.Future[None]"]
 
 
 class Keeper:
-    """Writes observations of one run from one thread, so that the event loop never waits.
-
-    Args:
-        store: Where they are kept.
-        run_id: The run they belong to.
-    """
+    """Writes observations of one run from one thread, so that the event loop never waits."""
 
     def __init__(self, store: RunStore, run_id: str) -> None:
         self._store = store
@@ -39,26 +34,11 @@ class Keeper:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
 
     async def keep(self, observed: Observed) -> None:
-        """Keep one observation; on disk when this returns.
-
-        Args:
-            observed: What was observed.
-
-        Raises:
-            StoreError: When it cannot be kept.
-        """
+        """Keep one observation; on disk when this returns."""
         await self.put(observed)
 
     def put(self, observed: Observed) -> asyncio.Future[None]:
-        """Have one observation kept without waiting for it, so that the next one can come.
-
-        Args:
-            observed: What was observed.
-
-        Returns:
-            Done once it is on disk, or with the `StoreError` that it cannot be kept. Who does
-            not wait for it cancels it; the observation is kept all the same.
-        """
+        """Have one observation kept without waiting for it, so that the next one can come."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((observed, done))
         if self._writing is None:
@@ -66,14 +46,7 @@ class Keeper:
         return done
 
     async def ask_person(self, items: Sequence[HumanItem]) -> None:
-        """Put questions in the queue for a person.
-
-        Args:
-            items: What is to be judged; their answers are kept already.
-
-        Raises:
-            StoreError: When they cannot be kept.
-        """
+        """Put questions in the queue for a person."""
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )
@@ -87,11 +60,7 @@ class Keeper:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what still waits, also when the run was broken off.
-
-        Raises:
-            StoreError: When that cannot be kept, and nobody is there any more to be told.
-        """
+        """Write what still waits, also when the run was broken off."""
         try:
             while self._writing is not None:
                 await self._writing

@@ -46,11 +46,7 @@ NOTHING = Found()
 
 
 class Measuring:
-    """Carries out the assertions and scorers of a suite and of its cases.
-
-    Args:
-        plans: What is to be carried out.
-    """
+    """Carries out the assertions and scorers of a suite and of its cases."""
 
     def __init__(self, plans: CasePlans) -> None:
         self._plans = plans
@@ -60,22 +56,7 @@ class Measuring:
         )
 
     async def find(self, case: Case, output: Output, bought: Bought | None = None) -> Found:
-        """Look at one output.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-            bought: Takes what the vectors came to that were asked for, also where one could not
-                be had.
-
-        Returns:
-            What was found; nothing in an output that is an error.
-
-        Raises:
-            BudgetExceededError: When there is no money for a vector that is to be compared.
-            FrozenCacheError: When a frozen cache lacks one.
-            ModelError: When the model of embeddings cannot be asked now.
-        """
+        """Look at one output."""
         if output.error is not None:
             return NOTHING
         if self._is_quick(case, output):
@@ -94,15 +75,7 @@ class Measuring:
         return _with_costs(found, compared, costs)
 
     def found(self, case: Case, output: Output) -> Found:
-        """What assertions and scorers find; models of embeddings must have been asked.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced.
-
-        Returns:
-            What was found.
-        """
+        """What assertions and scorers find; models of embeddings must have been asked."""
         plans = self._plans
         specs = [*plans.suite.assertions, *plans.own_checks(case)]
         checks = (
@@ -113,17 +86,7 @@ class Measuring:
         return Found(tuple(checks), self._scores(case, output))
 
     def not_yet(self, why: str, bought: Bought, *, at: datetime) -> tuple[Score, ...]:
-        """What is kept of an answer that could not be measured, so that no payment is forgotten.
-
-        Args:
-            why: Why not, in words.
-            bought: What the vectors came to that were asked for.
-            at: When, so that two tries that came to the same are two.
-
-        Returns:
-            A score without a value that takes the place of the first; none where nothing was
-            asked for.
-        """
+        """What is kept of an answer that could not be measured, so that no payment is forgotten."""
         asked = all_of(bought)
         if asked is None:
             return ()
@@ -132,14 +95,7 @@ class Measuring:
         return (Score(name=name, error=f"{_NOT_YET}: {why}", message=tried, asked=asked),)
 
     def n_wanted(self, case: Case) -> tuple[int, int]:
-        """How many checks and scores there are of an answer to a case.
-
-        Args:
-            case: The case.
-
-        Returns:
-            Results of assertions, and scores.
-        """
+        """How many checks and scores there are of an answer to a case."""
         plans = self._plans
         return (
             len(plans.suite.assertions) + len(plans.own_checks(case)),
@@ -174,11 +130,7 @@ class Measuring:
 
 
 def is_not_yet(score: Score) -> bool:
-    """Whether a score only says that nothing could be measured, and what was paid all the same.
-
-    Args:
-        score: A score that is kept; see `Measuring.not_yet`.
-    """
+    """Whether a score only says that nothing could be measured, and what was paid all the same."""
     return score.error is not None and score.error.startswith(_NOT_YET)
 
 

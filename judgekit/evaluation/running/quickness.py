@@ -39,26 +39,12 @@ _MOST_EVENTS = 200
 
 
 def are_quick(assertions: Sequence[JsonObject]) -> bool:
-    """Whether all of some assertions are over at once, for an output of an ordinary size.
-
-    Args:
-        assertions: Specs, each with a `type`.
-
-    Returns:
-        True also where there are none.
-    """
+    """Whether all of some assertions are over at once, for an output of an ordinary size."""
     return all(_own_name(spec.get("type")) in _QUICK for spec in assertions)
 
 
 def is_small(output: Output) -> bool:
-    """Whether an output is of an ordinary size.
-
-    Args:
-        output: What was produced.
-
-    Returns:
-        False for one with data, whose size is not known without going through it.
-    """
+    """Whether an output is of an ordinary size."""
     length = 0 if output.text is None else len(output.text)
     return length <= _LONGEST_TEXT and len(output.trace) <= _MOST_EVENTS and output.data is None
 

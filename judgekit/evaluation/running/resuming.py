@@ -22,33 +22,14 @@ LATEST = "latest"
 
 
 def begun_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
-    """The run of a suite that is to be gone on with.
-
-    Args:
-        store: Where it is kept.
-        name: Its id, the beginning of it, or `latest` for the last of this suite; None for none.
-        suite: The suite.
-
-    Returns:
-        The run, or None.
-
-    Raises:
-        InputError: When there is no such run, or several.
-    """
+    """The run of a suite that is to be gone on with."""
     if name is None:
         return None
     return store.run(f"{LATEST}:{suite.name}" if name == LATEST else name)
 
 
 def chosen_before(run: RunInfo | None) -> Choice:
-    """Which part of its suite a run chose when it was begun.
-
-    Args:
-        run: A run that was begun before; None for none.
-
-    Returns:
-        The choice; everything, for none.
-    """
+    """Which part of its suite a run chose when it was begun."""
     chosen = {} if run is None else run.config.get("chosen")
     if not isinstance(chosen, dict):
         return Choice()
@@ -66,24 +47,8 @@ def next_run(
     now: datetime,
     notes: str | None = None,
 ) -> RunInfo:
-    """The run that is to be run: a new one, or the one that was begun, if it still is the same.
-
-    What it has cost so far is counted against the money that may be spent.
-
-    Args:
-        opened: The suite.
-        store: Where the begun one is kept.
-        begun: The run that was begun; None for a new one.
-        now: The time (UTC).
-        notes: Whatever should be remembered with a new one.
-
-    Returns:
-        The run; nothing has been asked.
-
-    Raises:
-        InputError: When the cases are unsound, or the suite has changed since.
-        StoreError: When a case cannot be kept, or the run cannot be read.
-    """
+    """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
+    # What it has cost so far is counted against the money that may be spent.
     fresh = new_run(opened, now=now, notes=notes)
     if begun is None:
         return fresh

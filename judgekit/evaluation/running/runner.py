@@ -119,21 +119,7 @@ class Session:
 def new_run(
     opened: OpenSuite, *, now: datetime, notes: str | None = None, token: str | None = None
 ) -> RunInfo:
-    """What a run of an opened suite sets out to do.
-
-    Args:
-        opened: The suite.
-        now: The time (UTC).
-        notes: Whatever should be remembered with it.
-        token: What tells runs of the same second apart; None draws one.
-
-    Returns:
-        The run, not begun yet.
-
-    Raises:
-        InputError: When the cases are unsound, or none is left; all of them are read once.
-        StoreError: When a case cannot be kept.
-    """
+    """What a run of an opened suite sets out to do."""
     suite = opened.suite
     cases = read_cases(opened)
     parts = identity(opened, cases)
@@ -169,22 +155,7 @@ def new_run(
 async def run_suite(
     opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
 ) -> RunInfo:
-    """Run a suite, or go on with a run of it.
-
-    Args:
-        opened: The suite.
-        store: Where observations are kept.
-        run: The run; with `resumed` one that is in the store.
-        session: How this sitting goes, and what came of it.
-        resumed: Whether the run was begun before; what is kept of it is not asked again.
-
-    Returns:
-        The run as it ended.
-
-    Raises:
-        InputError: When the suite cannot be run as it is.
-        StoreError: When an observation or a reply cannot be kept, or the run is running already.
-    """
+    """Run a suite, or go on with a run of it."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for variant, ids in opened.unmatched.items():

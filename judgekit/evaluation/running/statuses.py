@@ -19,20 +19,7 @@ _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 
 
 def status_of(store: RunStore, run_id: str) -> RunStatus:
-    """How a run stands by what is kept of it.
-
-    Args:
-        store: Where it is kept.
-        run_id: The run's whole id.
-
-    Returns:
-        `incomplete` where an answer is not done, its model answered with an error, or a judge
-        failed and in a cascade no later one made up for it; else `waiting` where a question waits
-        for a person; else `complete`. Where what did not pass is tried again, the last try counts.
-
-    Raises:
-        UnknownNameError: When there is no such run.
-    """
+    """How a run stands by what is kept of it."""
     run = store.run(run_id)
     for seen in _counting(store.progress(run_id), run):
         if not seen.is_done or seen.error_kind == "model":
@@ -43,20 +30,7 @@ def status_of(store: RunStore, run_id: str) -> RunStatus:
 
 
 def settle(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
-    """Bring a run's status up to date after people have judged, or taken a judgment back.
-
-    Args:
-        store: Where it is kept.
-        run_id: The run's whole id.
-        at: The time (UTC).
-
-    Returns:
-        The run; one that runs, or was interrupted or stopped, stays as it is.
-
-    Raises:
-        UnknownNameError: When there is no such run.
-        StoreError: When it cannot be kept.
-    """
+    """Bring a run's status up to date after people have judged, or taken a judgment back."""
     run = store.run(run_id)
     if run.status not in _SETTLED:
         return run

@@ -17,11 +17,7 @@ _SHOWN = 3
 
 
 class Strangers:
-    """The ids in recorded outputs that no case was seen with yet.
-
-    Args:
-        targets: What answers, by variant.
-    """
+    """The ids in recorded outputs that no case was seen with yet."""
 
     def __init__(self, targets: Mapping[str, Target]) -> None:
         self._left = {
@@ -36,47 +32,24 @@ class Strangers:
         return any(self._left.values())
 
     def discard(self, case_id: str) -> None:
-        """Strike out an id.
-
-        Args:
-            case_id: The id of a case.
-        """
+        """Strike out an id."""
         for ids in self._left.values():
             ids.pop(case_id, None)
 
     def left(self) -> dict[str, tuple[str, ...]]:
-        """What is left.
-
-        Returns:
-            Ids in the order of the file, by variant; nothing for variants without any.
-        """
+        """What is left."""
         return {name: tuple(ids) for name, ids in self._left.items() if ids}
 
 
 def strangers_told(variant: str, ids: tuple[str, ...]) -> str:
-    """That some recorded outputs were left out, on one line.
-
-    Args:
-        variant: The variant.
-        ids: Their ids.
-
-    Returns:
-        For example `v1: outputs for 2 ids that no case has are left out: c9, c10`.
-    """
+    """That some recorded outputs were left out, on one line."""
     shown = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
     what = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
     return f"{variant}: outputs for {what} that no case has are left out: {shown}"
 
 
 def unasked_replies(judges: JudgePanel | None) -> Iterator[str]:
-    """The recorded replies that a whole run had no question for.
-
-    Args:
-        judges: Who judged; None where no model did.
-
-    Yields:
-        A line for each file that has such rows.
-    """
+    """The recorded replies that a whole run had no question for."""
     if judges is None:
         return
     # The later judges of a cascade are asked only where those before were not sure.

@@ -54,16 +54,7 @@ class Comparison:
 
 
 def comparisons(plans: CasePlans, case: Case, output: Output) -> list[Comparison]:
-    """What is compared by vectors in an answer, scorers first.
-
-    Args:
-        plans: What is carried out.
-        case: What was to be answered.
-        output: What was produced.
-
-    Returns:
-        Comparisons; none where no model of embeddings is asked.
-    """
+    """What is compared by vectors in an answer, scorers first."""
     if not plans.embeddings:
         return []
     scorers = [*plans.suite_scorers, *plans.own_scorers(case)]
@@ -81,15 +72,7 @@ def comparisons(plans: CasePlans, case: Case, output: Output) -> list[Comparison
 
 
 def shares(compared: Sequence[Comparison], bought: Bought) -> dict[tuple[str, int], Asked]:
-    """What each check and scorer asked; what several need, the first one has.
-
-    Args:
-        compared: What is compared.
-        bought: What the texts came to.
-
-    Returns:
-        What was asked, by kind and place; nothing for those that asked nothing.
-    """
+    """What each check and scorer asked; what several need, the first one has."""
     left = {model: dict(texts) for model, texts in bought.items()}
     found: dict[tuple[str, int], Asked] = {}
     for one in compared:
@@ -103,14 +86,7 @@ def shares(compared: Sequence[Comparison], bought: Bought) -> dict[tuple[str, in
 
 
 def all_of(bought: Bought) -> Asked | None:
-    """What all texts came to.
-
-    Args:
-        bought: What the texts came to.
-
-    Returns:
-        All together; None where nothing was asked for.
-    """
+    """What all texts came to."""
     total: Asked | None = None
     for texts in bought.values():
         for asked in texts.values():

@@ -56,18 +56,7 @@ class Candidate:
         return not (self.anchors or self.n_examples)
 
     def dressed(self, shelf: Shelf, among: Collection[Hashable]) -> Rubric:
-        """Its rubric, with anchors or examples from some clusters only.
-
-        Args:
-            shelf: Where they are taken from.
-            among: The clusters they may come from.
-
-        Returns:
-            The rubric to ask with.
-
-        Raises:
-            NotEnoughDataError: When there are too few labelled cases in these clusters.
-        """
+        """Its rubric, with anchors or examples from some clusters only."""
         if self.is_plain:
             return self.rubric
         known = {part.name for part in shelf.labels.criteria}
@@ -89,21 +78,7 @@ class Candidate:
 def candidates(
     rubric: Rubric, others: Mapping[str, Rubric], options: TuneOptions, template: PromptTemplate
 ) -> tuple[Candidate, ...]:
-    """Everything that is tried, the present rubric first.
-
-    Args:
-        rubric: The present rubric.
-        others: Other rubrics with the same criteria and scales, by name; only their words count.
-        options: Whether anchors are tried, and how many examples.
-        template: What the judge asks with.
-
-    Returns:
-        Candidates: of each wording the plain one, the one with anchors, and those with examples.
-
-    Raises:
-        RubricError: When a rubric has other criteria or scales.
-        SettingsError: When there is nothing to try, or the template shows no examples.
-    """
+    """Everything that is tried, the present rubric first."""
     wordings = {PRESENT: rubric}
     for name, other in others.items():
         if name in wordings:

@@ -38,18 +38,7 @@ if TYPE_CHECKING:
 
 
 async def run_tuning(bout: Bout, sitting: Sitting | None = None) -> Tuning:
-    """Choose a candidate, and hold it against the present rubric on the held-out cases.
-
-    Args:
-        bout: Everything needed.
-        sitting: How it goes; where it is broken off, or nothing is answered, nothing is decided.
-
-    Returns:
-        The decision with its figures.
-
-    Raises:
-        StoreError: When the cache cannot keep what was paid for.
-    """
+    """Choose a candidate, and hold it against the present rubric on the held-out cases."""
     asking = _Asking(bout, sitting or Sitting())
     trained = await _trained(asking)
     if asking.is_broken_off:

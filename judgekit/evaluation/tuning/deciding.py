@@ -30,15 +30,7 @@ _NOTHING = "the judge gave no usable answer"
 
 
 def with_scores(parts: Sequence[Aligned], scores: Scores) -> tuple[Aligned, ...]:
-    """Labelled items with what a judge said of them.
-
-    Args:
-        parts: Each criterion's items.
-        scores: The judge's score of each item; None, or missing, where there is none.
-
-    Returns:
-        The same items, scored.
-    """
+    """Labelled items with what a judge said of them."""
     return tuple(
         replace(
             part,
@@ -51,14 +43,7 @@ def with_scores(parts: Sequence[Aligned], scores: Scores) -> tuple[Aligned, ...]
 
 
 def losses(parts: Sequence[Aligned]) -> dict[tuple[Place, str], float]:
-    """The squared distance of the judge's score from people's label, on [0, 1].
-
-    Args:
-        parts: Scored items.
-
-    Returns:
-        By item; nan where the judge gave no usable answer.
-    """
+    """The squared distance of the judge's score from people's label, on [0, 1]."""
     return {
         (item.place, item.criterion): nan
         if item.judge is None
@@ -69,16 +54,7 @@ def losses(parts: Sequence[Aligned]) -> dict[tuple[Place, str], float]:
 
 
 def gain(present: Sequence[Aligned], other: Sequence[Aligned]) -> float:
-    """How much farther from people another way of asking is than the present one.
-
-    Args:
-        present: Items with the present scores.
-        other: The same items with the other's.
-
-    Returns:
-        The mean difference of squared distances over items both answered, a case counting once;
-        below 0 is nearer, nan where there is no such item.
-    """
+    """How much farther from people another way of asking is than the present one."""
     a, b = losses(present), losses(other)
     clusters = _clusters(present)
     known = [key for key in a if not isnan(a[key]) and not isnan(b[key])]
@@ -89,31 +65,14 @@ def gain(present: Sequence[Aligned], other: Sequence[Aligned]) -> float:
 
 
 def ranked(present: str, by_name: Mapping[str, Sequence[Aligned]]) -> list[str]:
-    """Candidates by how near they come to people, the nearest first.
-
-    Args:
-        present: The name of the present rubric; what ties with it stands behind it.
-        by_name: Scored training items of each candidate, the simpler ones first.
-
-    Returns:
-        Names; without those of which nothing usable is known.
-    """
+    """Candidates by how near they come to people, the nearest first."""
     gains = {name: gain(by_name[present], parts) for name, parts in by_name.items()}
     known = [name for name in gains if not isnan(gains[name])]
     return sorted(known, key=lambda name: round(gains[name], 12))  # stable: simpler ones first
 
 
 def held_out(name: str, parts: Sequence[Aligned], *, level: float) -> HeldOut:
-    """How near one way of asking comes to people.
-
-    Args:
-        name: Which.
-        parts: Its scored held-out items.
-        level: Confidence level.
-
-    Returns:
-        The figures, of all criteria together and of each.
-    """
+    """How near one way of asking comes to people."""
     each = [part for part in parts if part.items]
     return HeldOut(
         name=name,
@@ -123,19 +82,7 @@ def held_out(name: str, parts: Sequence[Aligned], *, level: float) -> HeldOut:
 
 
 def contrast(present: Sequence[Aligned], chosen: Sequence[Aligned], *, level: float) -> Contrast:
-    """What the chosen way of asking changes, on the same held-out items.
-
-    Args:
-        present: Items with the present scores.
-        chosen: The same items with the chosen one's.
-        level: Confidence level.
-
-    Returns:
-        Differences with intervals, clustered by case.
-
-    Raises:
-        NotEnoughDataError: When no held-out item was answered both ways.
-    """
+    """What the chosen way of asking changes, on the same held-out items."""
     a, b = losses(present), losses(chosen)
     clusters = _clusters(present)
     keys = list(a)
@@ -163,15 +110,7 @@ def contrast(present: Sequence[Aligned], chosen: Sequence[Aligned], *, level: fl
 
 
 def decide(found: Contrast) -> Decision:
-    """What a contrast shows.
-
-    Args:
-        found: The differences.
-
-    Returns:
-        `better` or `worse` where the interval excludes 0 and the test agrees; `open` where what
-        the judge failed on could undo a gain; else `not_shown`.
-    """
+    """What a contrast shows."""
     distance = found.distance
     if not distance.p_value <= 1 - distance.level:
         return "not_shown"

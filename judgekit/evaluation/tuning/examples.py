@@ -51,36 +51,13 @@ class Shelf:
     """Seed of the choice among equally good ones."""
 
     def examples(self, criterion: str, n: int, among: Collection[Hashable]) -> tuple[Example, ...]:
-        """Outputs to show with people's score, the worst first.
-
-        Args:
-            criterion: The criterion.
-            n: How many.
-            among: The clusters they may come from.
-
-        Returns:
-            The examples, each from another cluster.
-
-        Raises:
-            NotEnoughDataError: When there are not as many clusters with a label.
-        """
+        """Outputs to show with people's score, the worst first."""
         part = self._part(criterion)
         chosen = self._chosen(part, n, among, LONGEST_EXAMPLE)
         return tuple(self._example(part, item) for item in chosen)
 
     def anchored(self, criterion: Criterion, among: Collection[Hashable]) -> Criterion:
-        """A criterion whose scoring guide quotes outputs with people's score.
-
-        Args:
-            criterion: The criterion.
-            among: The clusters they may come from.
-
-        Returns:
-            The same question and scale with a longer guide; people's outputs stand in it fenced.
-
-        Raises:
-            NotEnoughDataError: When there are too few clusters with a label.
-        """
+        """A criterion whose scoring guide quotes outputs with people's score."""
         part = self._part(criterion.name)
         lines = [criterion.scoring_guide, ""] if criterion.scoring_guide else []
         lines.append(_GUIDE)

@@ -50,25 +50,11 @@ class Labelled:
         return (item for part in self.criteria for item in part.items)
 
     def within(self, clusters: Collection[Hashable]) -> tuple[Aligned, ...]:
-        """The items of some clusters.
-
-        Args:
-            clusters: Which.
-
-        Returns:
-            Each criterion with these items only.
-        """
+        """The items of some clusters."""
         return tuple(part.where(lambda item: item.cluster in clusters) for part in self.criteria)
 
     def cases_of(self, clusters: Collection[Hashable]) -> tuple[str, ...]:
-        """The cases of some clusters.
-
-        Args:
-            clusters: Which.
-
-        Returns:
-            Their ids, sorted.
-        """
+        """The cases of some clusters."""
         return tuple(sorted({i.place.case_id for i in self.items if i.cluster in clusters}))
 
 
@@ -80,22 +66,7 @@ def labelled(
     *,
     shown: Collection[str] = (),
 ) -> Labelled:
-    """Bring outputs and labels together.
-
-    Args:
-        answers: Cases with their outputs; errors of the system under test are passed over.
-        labels: What people said.
-        rubric: The rubric the labels are of.
-        options: The annotators wanted, their consensus, and what is never split.
-        shown: Cases whose outputs a rubric shows as examples; they are left out.
-
-    Returns:
-        The labelled outputs; the order of neither side matters.
-
-    Raises:
-        InputError: When labels are unsound, of the whole only, or of none of the outputs.
-        SettingsError: When a case belongs to two of the groups that are never split.
-    """
+    """Bring outputs and labels together."""
     answered = [(c, o) for c, o in answers if o.error is None]
     places = {Place(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]

@@ -72,16 +72,7 @@ class Bout:
     def asks(
         self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
     ) -> list[GradeAsk]:
-        """The gradings of all labelled outputs of some clusters.
-
-        Args:
-            candidate: Whose template is used.
-            rubric: By what.
-            clusters: Which.
-
-        Returns:
-            One for each output, on the criteria that have a label where each is asked by itself.
-        """
+        """The gradings of all labelled outputs of some clusters."""
         names: dict[object, set[str]] = {}
         for item in self.labels.items:
             if item.cluster in clusters:
@@ -138,23 +129,7 @@ def prepare(
     others: Mapping[str, Rubric],
     options: TuneOptions,
 ) -> Bout:
-    """Check everything and split the labels; asks nothing.
-
-    Args:
-        bench: Who is asked.
-        answers: Cases with their outputs.
-        labels: What people said of them: a file, or labels.
-        rubric: The present rubric.
-        others: Other wordings, by name.
-        options: What is tried, and how.
-
-    Returns:
-        What can be asked.
-
-    Raises:
-        InputError: When labels, candidates or settings are unsound.
-        NotEnoughDataError: When there are too few labels; says how many are missing.
-    """
+    """Check everything and split the labels; asks nothing."""
     if isinstance(bench.judge.connection.model, RecordedModel):
         raise SettingsError(
             "the judge's replies are recorded, and the same whatever it is asked",
@@ -173,21 +148,9 @@ def prepare(
 
 
 def plan_tuning(bout: Bout, *, refresh: bool = False) -> TunePlan:
-    """Work out what a tuning would ask and cost; asks nothing.
-
-    Which examples are shown depends on what the judge gets wrong; here they are chosen without
-    that, so that the price is about right, and replies with examples do not count as owned.
-
-    Args:
-        bout: What can be asked.
-        refresh: Whether replies that are owned would be asked anew.
-
-    Returns:
-        The plan, for the case that the longest candidate is held against the present rubric.
-
-    Raises:
-        TemplateError: When a template does not fit the outputs or the rubric.
-    """
+    """Work out what a tuning would ask and cost; asks nothing."""
+    # Which examples are shown depends on what the judge gets wrong; here they are chosen without
+    # that, so that the price is about right, and replies with examples do not count as owned.
     counting = Counting(bout.bench.judge.connection, refresh=refresh, n_exact=200)
     shelf = Shelf(bout.labels, seed=bout.options.seed)
     training = bout.split.training

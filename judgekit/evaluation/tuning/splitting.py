@@ -41,21 +41,8 @@ class Split:
 
 
 def split(labels: Labelled, *, holdout: float, seed: int) -> Split:
-    """Split cases, or groups of them, in two, with as many of each level on either side.
-
-    Within strata of people's mean score, the order is drawn; then every so many-th is held out.
-
-    Args:
-        labels: Labelled outputs.
-        holdout: The share that is held out, in (0, 1).
-        seed: Seed of the drawing. The order of labels and outputs does not matter.
-
-    Returns:
-        The split, its training side in up to five folds.
-
-    Raises:
-        NotEnoughDataError: When a side would have fewer than ten; says how many are missing.
-    """
+    """Split cases, or groups of them, in two, with as many of each level on either side."""
+    # Within strata of people's mean score, the order is drawn; then every so many-th is held out.
     ordered = _ordered(labels, seed)
     start = draw(seed, "split")
     is_held = [
@@ -71,15 +58,7 @@ def split(labels: Labelled, *, holdout: float, seed: int) -> Split:
 
 
 def draw(seed: int, *what: object) -> float:
-    """A number that is drawn for something: the same for the same seed, whatever comes before it.
-
-    Args:
-        seed: The seed.
-        *what: What it is drawn for; texts, or tuples of texts.
-
-    Returns:
-        A number in [0, 1).
-    """
+    """A number that is drawn for something: the same for the same seed, whatever comes before it."""
     digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / _DRAWS
 

@@ -67,95 +67,36 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """
 
     def put(self, key: object) -> tuple[str, bool]:
-        """The database key of a key, as it stands.
-
-        Args:
-            key: A text.
-
-        Returns:
-            The text, and True for "not pickled".
-
-        Raises:
-            TypeError: It is no text.
-        """
+        """The database key of a key, as it stands."""
         if not isinstance(key, str):
             raise TypeError(f"a cache key is a text, not {type(key).__name__}")
         return key, True
 
     def get(self, key: object, raw: object) -> str:
-        """The key of a row.
-
-        Args:
-            key: The key column.
-            raw: The raw column; false means pickled.
-
-        Returns:
-            The text.
-
-        Raises:
-            DamagedEntryError: The key is pickled or no text.
-        """
+        """The key of a row."""
         if not raw or not isinstance(key, str):
             raise DamagedEntryError("a row with a pickled key is refused")
         return key
 
     def store(self, value: object, read: object, key: object = None) -> tuple[int, int, None, str]:
-        """The columns of a value; never a file.
-
-        Args:
-            value: A text.
-            read: Whether `value` is an open file; refused.
-            key: Of no influence.
-
-        Returns:
-            Size, mode, file name and value.
-
-        Raises:
-            TypeError: It is no text.
-        """
+        """The columns of a value; never a file."""
         del key
         if read or not isinstance(value, str):
             raise TypeError(f"a cache value is a text, not {type(value).__name__}")
         return 0, MODE_RAW, None, value
 
     def fetch(self, mode: object, filename: object, value: object, read: object) -> str:
-        """The value of a row.
-
-        Args:
-            mode: The mode column.
-            filename: The file name column.
-            value: The value column.
-            read: Whether an open file is wanted; refused.
-
-        Returns:
-            The text.
-
-        Raises:
-            DamagedEntryError: The row is a pickle, lives in a file, or is no text.
-        """
+        """The value of a row."""
         if read:
             raise DamagedEntryError("a cache value is never a file")
         return plain_text(mode, filename, value)
 
     def remove(self, file_path: object) -> None:
-        """Nothing: this cache has no files, so a file name in a row is a stranger's.
-
-        Args:
-            file_path: The file name column of a row that is replaced or deleted.
-        """
+        """Nothing: this cache has no files, so a file name in a row is a stranger's."""
 
 
 class DiskRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
-    """Named text in one SQLite file; see `judgekit.models.cache.rows.Rows`.
-
-    Args:
-        folder: The folder of the database; it exists and is private.
-
-    Raises:
-        DamagedFileError: The file is damaged.
-        WriteFailedError: It cannot be written.
-        StoreError: The file does not keep the settings it is given.
-    """
+    """Named text in one SQLite file; see `judgekit.models.cache.rows.Rows`."""
 
     def __init__(self, folder: Path) -> None:
         try:

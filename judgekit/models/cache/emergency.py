@@ -19,12 +19,6 @@ class EmergencyFile:
     """Appends entries to one file beside the cache or, where that fails, among temporary files.
 
     The file is made at the first need, mode 0600, and can be imported like any export.
-
-    Args:
-        folder: The cache's folder.
-        goes_on: Whether the run goes on afterwards, with a warning for each such file; otherwise it
-            is stopped.
-        temporary: The folder of temporary files; None means the system's.
     """
 
     def __init__(self, folder: Path, *, goes_on: bool, temporary: Path | None = None) -> None:

@@ -29,11 +29,7 @@ _BODY_AT = len(_SEAL) + 64 + len('",')
 
 
 def is_servable(reply: ModelReply) -> bool:
-    """Whether a reply may be served again: it ended by itself and says something.
-
-    Args:
-        reply: What came back.
-    """
+    """Whether a reply may be served again: it ended by itself and says something."""
     return (
         reply.finish_reason in SERVED_FINISH_REASONS
         and reply.text is not None
@@ -42,26 +38,12 @@ def is_servable(reply: ModelReply) -> bool:
 
 
 def is_key(text: str) -> bool:
-    """Whether a text has the form of a cache key, 64 lower-case hex digits.
-
-    Args:
-        text: Any text.
-    """
+    """Whether a text has the form of a cache key, 64 lower-case hex digits."""
     return _KEY.fullmatch(text) is not None
 
 
 def reply_text(entry: CacheEntry) -> str:
-    """The text of an entry's reply row; the request is kept in a row of its own.
-
-    Args:
-        entry: What to write.
-
-    Returns:
-        Canonical JSON, ASCII.
-
-    Raises:
-        ValueError: A number in the reply is not finite.
-    """
+    """The text of an entry's reply row; the request is kept in a row of its own."""
     body = _body(entry)
     if entry.imported is not None:
         body["imported"] = entry.imported
@@ -69,18 +51,7 @@ def reply_text(entry: CacheEntry) -> str:
 
 
 def read_reply(text: str, key: str) -> ModelReply:
-    """The reply of a reply row, if it may be served under that key.
-
-    Args:
-        text: What `reply_text` wrote.
-        key: The key it was found under.
-
-    Returns:
-        The reply, with `cached` true and `key` set.
-
-    Raises:
-        DamagedEntryError: The text was altered, belongs to another key, or is a rejected reply.
-    """
+    """The reply of a reply row, if it may be served under that key."""
     body = _unsealed(text)
     if body.get("key") != key or "rejected" in body:
         raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
@@ -88,19 +59,7 @@ def read_reply(text: str, key: str) -> ModelReply:
 
 
 def read_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
-    """The entry of a reply row, served or rejected.
-
-    Args:
-        text: What `reply_text` wrote.
-        key: The key it was found under.
-        request: The request's `key_parts`, where they are known.
-
-    Returns:
-        The entry.
-
-    Raises:
-        DamagedEntryError: The text was altered or belongs to another key.
-    """
+    """The entry of a reply row, served or rejected."""
     body = _unsealed(text)
     if body.get("key") != key:
         raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
@@ -108,18 +67,7 @@ def read_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
 
 
 def read_request(text: str, key: str) -> JsonObject:
-    """What was asked, from a request row; its fingerprint must be the key.
-
-    Args:
-        text: Canonical JSON of the request's `key_parts`.
-        key: The key it was found under.
-
-    Returns:
-        The `key_parts`.
-
-    Raises:
-        DamagedEntryError: The text was altered or belongs to another key.
-    """
+    """What was asked, from a request row; its fingerprint must be the key."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
         raise DamagedEntryError(f"the request under {key[:12]} is not the one that was asked")
     parts: JsonObject = json.loads(text)
@@ -127,34 +75,14 @@ def read_request(text: str, key: str) -> JsonObject:
 
 
 def entry_line(entry: CacheEntry) -> str:
-    """The entry as one line of an export, request included and provenance left out.
-
-    Args:
-        entry: What to write; its request must be known.
-
-    Returns:
-        Canonical JSON, ASCII, without a line end.
-
-    Raises:
-        ValueError: The request is lost, or a number is not finite.
-    """
+    """The entry as one line of an export, request included and provenance left out."""
     if entry.request is None:
         raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
     return _sealed(_body(entry) | {"request": entry.request})
 
 
 def read_line(line: str) -> CacheEntry:
-    """The entry of one line of an export.
-
-    Args:
-        line: What `entry_line` wrote; spacing and order may have changed.
-
-    Returns:
-        The entry.
-
-    Raises:
-        DamagedEntryError: It is no such line, was altered, or its key is not its request's.
-    """
+    """The entry of one line of an export."""
     body = _parsed(line)
     checksum = body.pop("checksum", None)
     try:
@@ -175,12 +103,7 @@ def read_line(line: str) -> CacheEntry:
 
 
 def is_sound_row(name: str, text: str) -> bool:
-    """Whether a row found in a damaged file can be trusted.
-
-    Args:
-        name: Its name.
-        text: Its text.
-    """
+    """Whether a row found in a damaged file can be trusted."""
     if name == COUNTS:
         return False
     key, _, kind = name.partition(":")

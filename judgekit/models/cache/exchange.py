@@ -65,23 +65,8 @@ class ImportReport:
 def export_entries(
     cache: ReplyCache, target: Path | str | TextIO, *, rejected: bool = False
 ) -> ExportReport:
-    """Write the entries of a cache as JSONL, sorted by key, fit for git.
-
-    The text depends on the entries only: it holds no time of export, no path, no provenance.
-
-    Args:
-        cache: What to export.
-        target: An open text stream, or a file, which is replaced whole or not at all and has
-            mode 0600, because prompts may be private.
-        rejected: Whether to add, after the others, replies that are kept for the record only.
-
-    Returns:
-        What was written and what was left out.
-
-    Raises:
-        StoreError: The cache cannot be read.
-        OSError: The file cannot be written.
-    """
+    """Write the entries of a cache as JSONL, sorted by key, fit for git."""
+    # The text depends on the entries only: it holds no time of export, no path, no provenance.
     if isinstance(target, (str, Path)):
         with _replacing(Path(target)) as file:
             return _export(cache, file, rejected=rejected)
@@ -95,23 +80,8 @@ def import_entries(
     on_error: Literal["stop", "skip"] = "stop",
     overwrite: bool = False,
 ) -> ImportReport:
-    """Take the entries of an export into a cache.
-
-    Each line's checksum is compared, and its key with the fingerprint of its request.
-
-    Args:
-        cache: Takes them; each is marked with the name of the file it came from.
-        path: A file that `export_entries` or an emergency wrote.
-        on_error: At an unsound line, "stop" takes in nothing at all, "skip" takes in the others.
-        overwrite: Whether to replace an entry that is there with another answer.
-
-    Returns:
-        What was done.
-
-    Raises:
-        DatasetError: A line is unsound and `on_error` is "stop", or the file cannot be read.
-        StoreError: The cache cannot be written.
-    """
+    """Take the entries of an export into a cache."""
+    # Each line's checksum is compared, and its key with the fingerprint of its request.
     source = Path(path)
     if on_error == "stop":
         for _, found in _read_file(source):
@@ -134,21 +104,7 @@ def merge_caches(
     on_error: Literal["stop", "skip"] = "stop",
     overwrite: bool = False,
 ) -> ImportReport:
-    """Take the entries of several exports and cache folders into one cache, in their order.
-
-    Args:
-        cache: Takes them.
-        sources: JSONL files and cache folders; folders are only read.
-        on_error: As for `import_entries`, for each source.
-        overwrite: As for `import_entries`; the last source wins.
-
-    Returns:
-        What was done, over all sources.
-
-    Raises:
-        DatasetError: As for `import_entries`.
-        StoreError: A folder holds no readable cache, or the cache cannot be written.
-    """
+    """Take the entries of several exports and cache folders into one cache, in their order."""
     report = ImportReport()
     for source in map(Path, sources):
         if source.is_dir():

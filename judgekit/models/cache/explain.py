@@ -64,23 +64,9 @@ class Explanation:
 
 
 def explain(cache: ReplyCache, request: ModelRequest | str, *, limit: int = 20_000) -> Explanation:
-    """Why a request is a hit or a miss.
-
-    The nearest entry has the most equal parts; among equals, the longest common beginnings and
-    ends of the texts that differ.
-
-    Args:
-        cache: What is owned.
-        request: The request, or the key of one that is in the cache.
-        limit: Entries compared at most.
-
-    Returns:
-        What differs.
-
-    Raises:
-        UnknownNameError: A key was given that the cache does not know.
-        StoreError: The cache cannot be read.
-    """
+    """Why a request is a hit or a miss."""
+    # The nearest entry has the most equal parts; among equals, the longest common beginnings and
+    # ends of the texts that differ.
     key, asked = _parts_of(cache, request)
     nearest: str | None = None
     nearest_parts: dict[str, str] = {}

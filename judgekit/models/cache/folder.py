@@ -25,11 +25,7 @@ _OPENED = b"judgekit cache\n"
 
 
 class CacheFolder:
-    """The files of one cache on disk.
-
-    Args:
-        path: The folder; it need not exist yet.
-    """
+    """The files of one cache on disk."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -38,24 +34,14 @@ class CacheFolder:
         self._opening = self.path / "opening.lock"
 
     def prepare(self) -> None:
-        """Make the folder, mode 0700, with its missing parents; refuse one that others can change.
-
-        Raises:
-            StoreError: It belongs to another user, or group or world may write to it.
-            OSError: It cannot be made.
-        """
+        """Make the folder, mode 0700, with its missing parents; refuse one that others can change."""
         missing = [self.path, *self.path.parents]
         for folder in reversed([each for each in missing if not each.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)
         self.check_owner()
 
     def check_owner(self) -> None:
-        """Refuse a folder in which another user could plant a reply.
-
-        Raises:
-            StoreError: It belongs to another user, or group or world may write to it.
-            OSError: It is not there.
-        """
+        """Refuse a folder in which another user could plant a reply."""
         if os.name != "posix":  # pragma: no cover - Windows has no such modes
             return
         status = self.path.stat()
@@ -73,14 +59,7 @@ class CacheFolder:
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Hold the right to open, set aside or mend the database; other processes wait.
-
-        Yields:
-            Nothing.
-
-        Raises:
-            OSError: The lock file cannot be written.
-        """
+        """Hold the right to open, set aside or mend the database; other processes wait."""
         descriptor = os.open(self._opening, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if fcntl is not None:
@@ -90,13 +69,8 @@ class CacheFolder:
             os.close(descriptor)
 
     def create_private(self) -> None:
-        """Make the database file empty and 0600 before SQLite would make it by the umask.
-
-        SQLite gives its side files the mode of the database.
-
-        Raises:
-            OSError: It cannot be made.
-        """
+        """Make the database file empty and 0600 before SQLite would make it by the umask."""
+        # SQLite gives its side files the mode of the database.
         os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
         for file in self._files():
             if stat.S_IMODE(file.stat().st_mode) & 0o077:
@@ -108,10 +82,8 @@ class CacheFolder:
             self._opening.write_bytes(_OPENED)
 
     def emptied(self) -> bool:
-        """Whether the database is empty or gone although something was in it once.
-
-        SQLite takes an empty file for a new database, and deletes its write-ahead log.
-        """
+        """Whether the database is empty or gone although something was in it once."""
+        # SQLite takes an empty file for a new database, and deletes its write-ahead log.
         if _size(self.database):
             return False
         was_opened = self.database.exists() and bool(_size(self._opening))
@@ -130,14 +102,7 @@ class CacheFolder:
         return status.st_dev, status.st_ino
 
     def set_aside(self) -> Path:
-        """Rename a damaged database and its side files.
-
-        Returns:
-            The new path of the database, `cache.db.corrupt-<UTC time>`.
-
-        Raises:
-            OSError: They cannot be renamed.
-        """
+        """Rename a damaged database and its side files."""
         when = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         aside = self.path / f"{DATABASE}.corrupt-{when}"
         for suffix in ("", *_SIDE_FILES):

@@ -69,104 +69,35 @@ class ReplyCache(Protocol):
         ...
 
     def get(self, key: str) -> ModelReply | None:
-        """The reply to serve for a key; nothing is counted.
-
-        Args:
-            key: `ModelRequest.key`.
-
-        Returns:
-            The reply with `cached` true and `key` set; None when there is none that may be
-            served. A damaged entry is none, with a `CacheWarning`.
-
-        Raises:
-            StoreError: The cache cannot be read at all.
-        """
+        """The reply to serve for a key; nothing is counted."""
         ...
 
     def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The replies to serve for several keys, with one look; nothing is counted.
-
-        Args:
-            keys: `ModelRequest.key` of each.
-
-        Returns:
-            What `get` returns for each key, those without a reply left out.
-
-        Raises:
-            StoreError: The cache cannot be read at all.
-        """
+        """The replies to serve for several keys, with one look; nothing is counted."""
         ...
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep a reply; it is on disk when this returns, and replaces an older one.
-
-        Args:
-            request: What was asked.
-            reply: What came back; must be one that `entries.is_servable` accepts.
-
-        Raises:
-            StoreError: It could not be written; the message says where it was saved instead.
-            ValueError: The reply may not be served.
-        """
+        """Keep a reply; it is on disk when this returns, and replaces an older one."""
         ...
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep for the record a reply that was paid for but may not be served.
-
-        Args:
-            request: What was asked.
-            reply: What came back.
-
-        Raises:
-            StoreError: As for `put`.
-        """
+        """Keep for the record a reply that was paid for but may not be served."""
         ...
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Keep entries that come from elsewhere, all or none, replacing those of the same key.
-
-        Args:
-            entries: Entries whose key was checked against their request.
-
-        Raises:
-            StoreError: They could not be written; none was.
-        """
+        """Keep entries that come from elsewhere, all or none, replacing those of the same key."""
         ...
 
     def delete(self, key: str) -> bool:
-        """Forget the reply that is served for a key, sound or damaged.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            Whether there was one.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget the reply that is served for a key, sound or damaged."""
         ...
 
     def forget_rejected(self, key: str) -> int:
-        """Forget the rejected replies of a key, and not the one that is served.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            How many there were.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget the rejected replies of a key, and not the one that is served."""
         ...
 
     def clear(self) -> None:
-        """Forget everything: entries, rejected replies, counts, and rows of strangers.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget everything: entries, rejected replies, counts, and rows of strangers."""
         ...
 
     def keys(self) -> Iterator[str]:
@@ -174,18 +105,7 @@ class ReplyCache(Protocol):
         ...
 
     def entry(self, key: str) -> CacheEntry | None:
-        """The whole entry of a key; no hit is counted.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            The entry, or None when there is none.
-
-        Raises:
-            DamagedEntryError: It is there but cannot be trusted.
-            StoreError: The cache cannot be read at all.
-        """
+        """The whole entry of a key; no hit is counted."""
         ...
 
     def rejected_keys(self) -> Iterator[str]:
@@ -193,22 +113,11 @@ class ReplyCache(Protocol):
         ...
 
     def rejected(self, key: str) -> tuple[CacheEntry, ...]:
-        """The rejected replies of a key, oldest first; damaged ones are left out.
-
-        Args:
-            key: Its key.
-        """
+        """The rejected replies of a key, oldest first; damaged ones are left out."""
         ...
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """What was asked under a key, whether its reply is served or rejected.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            The request's `key_parts`; None when unknown or damaged.
-        """
+        """What was asked under a key, whether its reply is served or rejected."""
         ...
 
     def problems(self) -> tuple[str, ...]:
@@ -216,11 +125,7 @@ class ReplyCache(Protocol):
         ...
 
     def count_hit(self, reply: ModelReply) -> None:
-        """Count a request that was answered without a call of its own.
-
-        Args:
-            reply: What it was answered with.
-        """
+        """Count a request that was answered without a call of its own."""
         ...
 
     def count_miss(self) -> None:
@@ -232,22 +137,11 @@ class ReplyCache(Protocol):
         ...
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only one who asks for a key; never waits.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            Whether the caller may ask; if so it must `release` the key.
-        """
+        """Try to become the only one who asks for a key; never waits."""
         ...
 
     def release(self, key: str) -> None:
-        """Let others ask for a key again.
-
-        Args:
-            key: A key this caller holds the lease of.
-        """
+        """Let others ask for a key again."""
         ...
 
     def close(self) -> None:

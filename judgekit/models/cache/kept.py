@@ -45,15 +45,7 @@ class Rescue(Protocol):
     """Saves an entry that its cache could not write."""
 
     def save(self, entry: CacheEntry, cause: StoreError) -> None:
-        """Save it elsewhere.
-
-        Args:
-            entry: What was paid for.
-            cause: Why it could not be written.
-
-        Raises:
-            StoreError: The run should stop; the message says where the entry is.
-        """
+        """Save it elsewhere."""
         ...
 
 
@@ -69,15 +61,7 @@ class _Counted:
 
 
 class KeptReplies:
-    """A reply cache over rows; see `judgekit.models.cache.interface.ReplyCache`.
-
-    Args:
-        rows: Where the text is kept.
-        leases: Who may ask for a key.
-        location: The folder of the rows; None for memory.
-        rescue: Saves what the rows refuse; None lets the error through.
-        now: The clock, UTC.
-    """
+    """A reply cache over rows; see `judgekit.models.cache.interface.ReplyCache`."""
 
     def __init__(
         self,

@@ -25,22 +25,11 @@ class Leases(Protocol):
     """Who may ask for a key."""
 
     def try_acquire(self, key: str) -> bool:
-        """Take the lease of a key if it is free; never waits.
-
-        Args:
-            key: 64 hex digits.
-
-        Returns:
-            Whether the caller holds it now.
-        """
+        """Take the lease of a key if it is free; never waits."""
         ...
 
     def release(self, key: str) -> None:
-        """Give the lease of a key back.
-
-        Args:
-            key: A key whose lease the caller holds.
-        """
+        """Give the lease of a key back."""
         ...
 
     def close(self) -> None:
@@ -81,9 +70,6 @@ class FileLeases:
     other as well. On other POSIX systems they belong to the process: two caches opened on one
     folder in the same process do not see each other's leases. On Windows there are none, and
     two processes may both pay for a request they ask at the same moment.
-
-    Args:
-        path: The lock file; made when it is missing. Its folder must be on a local disk.
     """
 
     def __init__(self, path: Path) -> None:

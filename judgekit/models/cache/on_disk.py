@@ -68,13 +68,6 @@ class MendingRows:
 
     Another process may set the file aside while this one has it open. Every write is therefore
     checked afterwards: if the database is another file by then, it is written there again.
-
-    Args:
-        place: The folder; it exists and is private.
-
-    Raises:
-        StoreError: The database cannot be opened.
-        OSError: The folder cannot be written.
     """
 
     def __init__(self, place: CacheFolder) -> None:

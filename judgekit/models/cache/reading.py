@@ -33,45 +33,20 @@ class DamagedFileError(StoreError):
 
 
 class RowReader:
-    """Reads named text out of a database of diskcache's layout.
-
-    Args:
-        query: Runs one statement and returns all its rows.
-    """
+    """Reads named text out of a database of diskcache's layout."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
 
     def text(self, name: str) -> str | None:
-        """The text of a row, or None when there is none.
-
-        Args:
-            name: Its name.
-
-        Raises:
-            DamagedEntryError: The row is not plain text.
-            DamagedFileError: The file is damaged.
-            StoreError: Nothing can be read.
-        """
+        """The text of a row, or None when there is none."""
         rows = self._ask(
             "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1", (name,)
         )
         return plain_text(*rows[0]) if rows else None
 
     def texts(self, names: Sequence[str]) -> dict[str, str]:
-        """The texts of several rows, by name; one statement for many is half the work.
-
-        Args:
-            names: Their names.
-
-        Returns:
-            Text by name; rows that are not there are left out.
-
-        Raises:
-            DamagedEntryError: One of the rows is not plain text.
-            DamagedFileError: The file is damaged.
-            StoreError: Nothing can be read.
-        """
+        """The texts of several rows, by name; one statement for many is half the work."""
         found: dict[str, str] = {}
         for start in range(0, len(names), _PAGE):
             page = tuple(names[start : start + _PAGE])
@@ -83,15 +58,7 @@ class RowReader:
         return found
 
     def names(self) -> Iterator[str]:
-        """The names of all rows of ours, ascending; in pages, so that writers are not held up.
-
-        Yields:
-            Names.
-
-        Raises:
-            DamagedFileError: The file is damaged.
-            StoreError: Nothing can be read.
-        """
+        """The names of all rows of ours, ascending; in pages, so that writers are not held up."""
         after = ""
         page_of = f"SELECT key FROM Cache WHERE {_OURS} AND key > ? ORDER BY key LIMIT {_PAGE}"  # noqa: S608 - constants
         while page := [row[0] for row in self._ask(page_of, (after,))]:
@@ -99,12 +66,7 @@ class RowReader:
             yield from filter(is_row_name, page)
 
     def count_replies(self) -> int:
-        """How many rows are named by a bare key.
-
-        Raises:
-            DamagedFileError: The file is damaged.
-            StoreError: Nothing can be read.
-        """
+        """How many rows are named by a bare key."""
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OURS} AND length(key) = 64"  # noqa: S608 - constants
         return int(self._ask(count, ())[0][0])
 
@@ -129,18 +91,7 @@ class RowReader:
 
 
 class ReadOnlyRows:
-    """The rows of a database that is only read; see `judgekit.models.cache.rows.Rows`.
-
-    Args:
-        database: The file, or None for no rows at all.
-        immutable: Whether nobody writes to it, so that it can be read from a folder in which no
-            file can be made; only sound without a write-ahead log.
-        reason: Why it is only read; part of the error on a write.
-
-    Raises:
-        DamagedFileError: The file is damaged.
-        StoreError: It cannot be read.
-    """
+    """The rows of a database that is only read; see `judgekit.models.cache.rows.Rows`."""
 
     def __init__(self, database: Path | None, *, immutable: bool, reason: str) -> None:
         self._reason = reason
@@ -199,30 +150,14 @@ class ReadOnlyRows:
 
 
 def plain_text(mode: object, filename: object, value: object) -> str:
-    """The value of a row, if it is text that stands in the row itself.
-
-    Args:
-        mode: The mode column; a pickle or a file has another one.
-        filename: The file name column; a planted one would be read, or deleted, anywhere.
-        value: The value column.
-
-    Returns:
-        The text.
-
-    Raises:
-        DamagedEntryError: It is a pickle, lives in a file, or is no text.
-    """
+    """The value of a row, if it is text that stands in the row itself."""
     if mode != MODE_RAW or filename is not None or not isinstance(value, str):
         raise DamagedEntryError("the row is not plain text (a pickle or a file is refused)")
     return value
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether an error of SQLite says that the file is damaged, not busy, full or read-only.
-
-    Args:
-        error: What SQLite raised.
-    """
+    """Whether an error of SQLite says that the file is damaged, not busy, full or read-only."""
     if not isinstance(error, sqlite3.Error):
         return False
     code = getattr(error, "sqlite_errorcode", None)

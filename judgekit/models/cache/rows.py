@@ -29,27 +29,11 @@ class Rows(Protocol):
     """Text under names; writes are all or none and on disk when they return."""
 
     def text(self, name: str) -> str | None:
-        """The text of a row, or None when there is none.
-
-        Args:
-            name: Its name.
-
-        Raises:
-            DamagedEntryError: The row is not plain text.
-            StoreError: Nothing can be read.
-        """
+        """The text of a row, or None when there is none."""
         ...
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The texts of several rows at once, by name; those that are not there are left out.
-
-        Args:
-            names: Their names.
-
-        Raises:
-            DamagedEntryError: One of the rows is not plain text.
-            StoreError: Nothing can be read.
-        """
+        """The texts of several rows at once, by name; those that are not there are left out."""
         ...
 
     def names(self) -> Iterator[str]:
@@ -61,44 +45,19 @@ class Rows(Protocol):
         ...
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """Write rows, replacing those of the same name.
-
-        Args:
-            rows: Text by name.
-
-        Raises:
-            WriteFailedError: They could not be written.
-        """
+        """Write rows, replacing those of the same name."""
         ...
 
     def remove(self, names: Sequence[str]) -> None:
-        """Remove rows; those that are not there are passed over.
-
-        Args:
-            names: Their names.
-
-        Raises:
-            WriteFailedError: They could not be removed.
-        """
+        """Remove rows; those that are not there are passed over."""
         ...
 
     def clear(self) -> None:
-        """Remove every row, those of strangers too.
-
-        Raises:
-            WriteFailedError: They could not be removed.
-        """
+        """Remove every row, those of strangers too."""
         ...
 
     def add_counts(self, text_of: CountsUpdate) -> None:
-        """Replace the row of counts by what `text_of` makes of it, as one step.
-
-        Args:
-            text_of: Called with the present text (None when there is none).
-
-        Raises:
-            WriteFailedError: It could not be written.
-        """
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
         ...
 
     def problems(self) -> tuple[str, ...]:
@@ -119,11 +78,7 @@ class CountsUpdate(Protocol):
 
 
 def is_row_name(name: object) -> bool:
-    """Whether a name is one that this package writes.
-
-    Args:
-        name: Anything found in the name column.
-    """
+    """Whether a name is one that this package writes."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 

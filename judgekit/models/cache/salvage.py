@@ -18,14 +18,7 @@ _SMALLEST_ROW_BYTES = 512  # an entry's text alone is longer
 
 
 def salvaged_rows(database: Path) -> Iterator[tuple[str, str]]:
-    """The rows of a damaged database that can be read and whose checksum holds.
-
-    Args:
-        database: The file, set aside.
-
-    Yields:
-        Name and text of each.
-    """
+    """The rows of a damaged database that can be read and whose checksum holds."""
     try:
         with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as found:
             # Without this SQLite reads nothing of a file that was cut short.

@@ -53,17 +53,7 @@ class VerifyReport:
 
 
 def stats(cache: ReplyCache) -> CacheStats:
-    """What a cache holds and what it has saved.
-
-    Args:
-        cache: The cache.
-
-    Returns:
-        Its figures; entries are not read one by one.
-
-    Raises:
-        StoreError: The cache cannot be read.
-    """
+    """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
     folder = cache.location
     n_bytes = None
@@ -81,20 +71,7 @@ def list_entries(
     since: datetime | None = None,
     contains: str | None = None,
 ) -> Iterator[CacheEntry]:
-    """The entries that are served and fit every filter, in order of their keys.
-
-    Args:
-        cache: The cache.
-        model: Only those asked of this model.
-        since: Only those bought at this time or later; without a zone it is UTC.
-        contains: Only those with this text in a message or in the reply, whatever the case.
-
-    Yields:
-        Entries; damaged ones are left out, `verify` names them.
-
-    Raises:
-        StoreError: The cache cannot be read.
-    """
+    """The entries that are served and fit every filter, in order of their keys."""
     for entry in _entries(cache):
         is_wanted = (
             (model is None or _model(entry) == model)
@@ -106,17 +83,7 @@ def list_entries(
 
 
 def verify(cache: ReplyCache) -> VerifyReport:
-    """Check every entry's checksum, key and request, and the storage itself.
-
-    Args:
-        cache: The cache; nothing in it is changed.
-
-    Returns:
-        What was found.
-
-    Raises:
-        StoreError: The cache cannot be read.
-    """
+    """Check every entry's checksum, key and request, and the storage itself."""
     n_sound = 0
     damaged = []
     for key in cache.keys():  # noqa: SIM118 - a cache is no dict
@@ -143,22 +110,8 @@ def prune(
     model: str | None = None,
     rejected: bool = True,
 ) -> int:
-    """Forget entries that were bought before a time, of a model, or both; and rejected replies.
-
-    Without a time or a model only rejected replies are forgotten.
-
-    Args:
-        cache: The cache.
-        before: Forget what was bought earlier; without a zone it is UTC.
-        model: Forget what was asked of this model.
-        rejected: Whether replies that may not be served are forgotten too, whatever their age.
-
-    Returns:
-        How many replies were forgotten.
-
-    Raises:
-        StoreError: The cache cannot be read or written.
-    """
+    """Forget entries that were bought before a time, of a model, or both; and rejected replies."""
+    # Without a time or a model only rejected replies are forgotten.
     n_forgotten = 0
     if rejected:
         keys = list(cache.rejected_keys())
@@ -175,19 +128,7 @@ def prune(
 
 
 def find_key(cache: ReplyCache, prefix: str) -> str:
-    """The one key that begins with some hex digits.
-
-    Args:
-        cache: The cache.
-        prefix: The digits; all 64 or the first few.
-
-    Returns:
-        The key.
-
-    Raises:
-        UnknownNameError: No key, or more than one, begins so.
-        StoreError: The cache cannot be read.
-    """
+    """The one key that begins with some hex digits."""
     if is_key(prefix) and cache.request_parts(prefix) is not None:
         return prefix
     known = {*cache.keys(), *cache.rejected_keys()}

@@ -36,14 +36,7 @@ _TURNS = {
 
 
 def rubric_flaws(rubric: Rubric) -> Iterator[Flaw]:
-    """What in a rubric may mislead a judge or make its pass mark idle.
-
-    Args:
-        rubric: A sound rubric.
-
-    Yields:
-        Flaws, criterion by criterion, then those of the rubric as a whole.
-    """
+    """What in a rubric may mislead a judge or make its pass mark idle."""
     for number, criterion in enumerate(rubric.criteria):
         flaws = itertools.chain(
             _name_flaws(criterion),

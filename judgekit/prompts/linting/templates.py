@@ -77,18 +77,7 @@ class _Look:
 
 
 def template_flaws(name: str, folders: Sequence[Path] = ()) -> Iterator[Flaw]:
-    """What in a template lets judged text in, confuses the judge, or costs more than it need.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: Folders of own templates and partials; they come before the shipped ones.
-
-    Yields:
-        Flaws; one alone where the template cannot be used at all.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-    """
+    """What in a template lets judged text in, confuses the judge, or costs more than it need."""
     file_name, places = find_template(name, folders)
     if is_pair_template(name, folders):
         yield from _pair_flaws(name, file_name, folders)
@@ -139,18 +128,7 @@ def _pair_flaws(name: str, file_name: str, folders: Sequence[Path]) -> Iterator[
 
 
 def partial_flaws(path: Path) -> Iterator[Flaw]:
-    """What in a partial lets judged text in; everything else shows in what includes it.
-
-    Args:
-        path: A `.j2` file.
-
-    Yields:
-        Flaws.
-
-    Raises:
-        TemplateError: When it cannot be read.
-        UnknownNameError: When there is no such file.
-    """
+    """What in a partial lets judged text in; everything else shows in what includes it."""
     file_name, places = find_template(str(path))
     folders = (path.resolve().parent.parent, *places)
     environment = make_environment(folders)

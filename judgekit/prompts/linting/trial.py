@@ -28,14 +28,7 @@ _WORDS = {
 
 
 def trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
-    """What shows only when a template is rendered.
-
-    Args:
-        template: A compiled template.
-
-    Yields:
-        An error where it cannot be rendered, and one where foreign text stands outside a fence.
-    """
+    """What shows only when a template is rendered."""
     rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):

@@ -69,29 +69,14 @@ _SHORTEST_STEM = 3
 
 
 def vague_words(text: str) -> list[str]:
-    """The words of a text that nothing can contradict ("appropriate", "high quality").
-
-    Args:
-        text: A question or a scoring guide; what stands in quotation marks is left out.
-
-    Returns:
-        Each once, lower case, in the order they stand.
-    """
+    """The words of a text that nothing can contradict ("appropriate", "high quality")."""
     found = (match.group().lower() for match in _VAGUE.finditer(_QUOTED.sub("", text)))
     return list(dict.fromkeys(found))
 
 
 def joined_checks(question: str) -> str | None:
-    """The place where a question asks two things at once.
-
-    A guess from the words around "and": two qualities, or a second verb that is asked for.
-
-    Args:
-        question: A criterion's question.
-
-    Returns:
-        The words at the joint ("accurate and concise"); None where none is found.
-    """
+    """The place where a question asks two things at once."""
+    # A guess from the words around "and": two qualities, or a second verb that is asked for.
     for pattern in _JOINED:
         if match := pattern.search(question):
             return " ".join(match.group().split())
@@ -99,15 +84,7 @@ def joined_checks(question: str) -> str | None:
 
 
 def asks_negatively(question: str) -> str | None:
-    """How a question is turned so that its yes and no are confused.
-
-    Args:
-        question: A criterion's question.
-
-    Returns:
-        `leading` ("Isn't it …"), `negated` ("Does it not …"), `inverted` (a yes is bad news), or
-        None.
-    """
+    """How a question is turned so that its yes and no are confused."""
     if _LEADING.search(question):
         return "leading"
     if _NEGATED.search(question):
@@ -118,16 +95,7 @@ def asks_negatively(question: str) -> str | None:
 
 
 def overlap(one: str, other: str) -> float:
-    """How far two questions use the same words.
-
-    Args:
-        one: A question.
-        other: Another.
-
-    Returns:
-        The share of their words, without small ones and endings, that both have (Jaccard index),
-        in [0, 1]; 0 where a question has fewer than two such words.
-    """
+    """How far two questions use the same words."""
     first, second = _stems(one), _stems(other)
     if min(len(first), len(second)) < _LEAST_WORDS:
         return 0.0

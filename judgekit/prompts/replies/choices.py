@@ -15,18 +15,9 @@ _LEAD = (
 
 
 def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
-    """Places where a choice is made, in order: a line that is one, or `Answer: B`.
-
-    Where there is none of these, the first word counts when a colon or a comma follows it
-    (`Yes, because …`), and then the last word of the reply.
-
-    Args:
-        prose: The reply without reasoning.
-        choices: The choices; single letters are looked for as they are written.
-
-    Returns:
-        Matches whose group `value` is the choice; empty when none is made.
-    """
+    """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
+    # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
+    # because …`), and then the last word of the reply.
     options = "|".join(_option(choice) for choice in sorted(choices, key=len, reverse=True))
     option = rf"(?P<value>{options})(?![\w'\u2019])"
     mark = r"[ \t]{0,5}[*_`\"'(\[]{0,4}"
@@ -46,14 +37,7 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
 
 
 def fold_choice(word: str) -> str:
-    """A choice as choices are compared.
-
-    Args:
-        word: A choice.
-
-    Returns:
-        A single letter as it is; a word case-folded.
-    """
+    """A choice as choices are compared."""
     return word if len(word) == 1 else word.casefold()
 
 

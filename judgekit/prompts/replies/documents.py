@@ -8,15 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A single value.
-
-    Attributes:
-        kind: `number`, `string`, `bare` (a word without quotes), `bool`, `null`, or `line` (the
-            rest of a line of text).
-        text: The value: for `number` as written, for `bool` `true` or `false`.
-        start: Where it begins in its text.
-        end: Where it ends.
-    """
+    """A single value."""
 
     kind: Literal["number", "string", "bare", "bool", "null", "line"]
     text: str

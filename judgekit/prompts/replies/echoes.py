@@ -35,49 +35,21 @@ _LEAST = 12
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judged texts, normalised.
-
-    Attributes:
-        quoted: With quotation marks, all of one kind.
-        plain: Without any.
-    """
+    """The judged texts, normalised."""
 
     quoted: str
     plain: str
 
     def has(self, text: str) -> bool:
-        """Whether a structure stands in the judged texts, whatever its quotation marks.
-
-        Args:
-            text: The structure as the reply has it; its last part is a number or a bracket.
-
-        Returns:
-            True when it stands there, and the number does not go on.
-        """
+        """Whether a structure stands in the judged texts, whatever its quotation marks."""
         return _stands(normalised(text).replace('"', ""), self.plain)
 
     def has_quoted(self, text: str) -> bool:
-        """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`.
-
-        Args:
-            text: The structure as the reply has it.
-
-        Returns:
-            True when it stands there, and the number does not go on.
-        """
+        """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`."""
         return _stands(normalised(text), self.quoted)
 
     def common_start(self, text: str, start: int) -> int:
-        """Where a quotation that begins at a place of the reply ends.
-
-        Args:
-            text: The reply.
-            start: Where a structure begins that cannot be read.
-
-        Returns:
-            The end of the longest part from `start` on that stands in the judged texts; `start`
-            when it is too short to tell, or holds no key.
-        """
+        """Where a quotation that begins at a place of the reply ends."""
         shared, end, stop = self._common_pieces(text, start)
         high = stop - 1
         low = end
@@ -91,13 +63,8 @@ class Judged:
         return low if len(shared) >= _LEAST and ":" in shared else start
 
     def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
-        """The longest part that ends at a seam and stands in the judged texts.
-
-        Steps grow while they succeed, so that the work is in proportion to what is shared.
-
-        Returns:
-            The part normalised, where it ends, and a place up to which the text is not shared.
-        """
+        """The longest part that ends at a seam and stands in the judged texts."""
+        # Steps grow while they succeed, so that the work is in proportion to what is shared.
         shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
         while step and end < len(text):
             seam = _SEAM.search(text, end + step)
@@ -111,28 +78,14 @@ class Judged:
 
 
 def judged_texts(judged_text: str | Sequence[str] | None) -> Judged | None:
-    """The judged texts in the form they are compared in; remembered for the next reply.
-
-    Args:
-        judged_text: The text or texts that were judged.
-
-    Returns:
-        Their normalised form; None when there is none.
-    """
+    """The judged texts in the form they are compared in; remembered for the next reply."""
     texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
     texts = tuple(text for text in texts if text)
     return _judged(texts) if texts else None
 
 
 def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
-    """Whether a JSON verdict could stand in the judged texts at all; a quick look.
-
-    Args:
-        judged_text: The text or texts that were judged.
-
-    Returns:
-        False only when no key of a JSON object can stand there.
-    """
+    """Whether a JSON verdict could stand in the judged texts at all; a quick look."""
     if judged_text is None:
         return False
     texts = (judged_text,) if isinstance(judged_text, str) else judged_text
@@ -140,17 +93,9 @@ def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
 
 
 def normalised(text: str) -> str:
-    """A text as verdicts are compared: what a judge changes when it quotes is gone.
-
-    White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
-    full-width forms, quotation marks and letter case made alike.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Its normalised form.
-    """
+    """A text as verdicts are compared: what a judge changes when it quotes is gone."""
+    # White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
+    # full-width forms, quotation marks and letter case made alike.
     return _DROPPED.sub("", _unescaped(text).casefold()).translate(_SAME)
 
 

@@ -71,22 +71,7 @@ def read_formatted(
     finish_reason: str | None = "stop",
     judged_text: str | Sequence[str] | None = None,
 ) -> CriterionReply:
-    """What a reply in a published judge's form says.
-
-    Args:
-        text: The reply.
-        criterion: The criterion asked for.
-        reply_format: The form the template asks for.
-        finish_reason: Why the reply ended (`stop`, `length`, `content_filter`).
-        judged_text: The text or texts that were judged; a verdict quoted from them is none.
-
-    Returns:
-        The score, and the text before it as rationale.
-
-    Raises:
-        ReplyFormatError: When there is no verdict that can be read safely; `reason` says why.
-        RefusalError: When the judge declined to judge, or the reply was filtered.
-    """
+    """What a reply in a published judge's form says."""
     if reply_format.kind == "json":
         readings = read_reply(
             text, [criterion], finish_reason=finish_reason, judged_text=judged_text
@@ -146,10 +131,8 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_echo(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
-    """A hit with words or brackets around its value that stands in the judged text.
-
-    A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
-    """
+    """A hit with words or brackets around its value that stands in the judged text."""
+    # A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
     if has is None or hit.group().strip(_AROUND) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))

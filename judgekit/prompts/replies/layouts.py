@@ -32,22 +32,7 @@ _SCORE_DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One score found in a reply, not yet judged.
-
-    Attributes:
-        criterion: Index of its criterion.
-        leaf: The value; None when the judge cannot assess the criterion.
-        source: The text it stands in.
-        inside: Where the object that holds it begins.
-        start: Where its key begins.
-        end: Where its value ends.
-        owners: The objects around it, inner first; their other keys belong to it.
-        trusted: Whether a verdict may stand here; another one can only contradict.
-        doubt: Why the value cannot be taken: `ambiguous`, `scale_mismatch`.
-        kind: `json` or `line` (lines, tables, tags).
-        closed: Whether a reply that was cut off can no longer change it.
-        note: What stands behind the number on its line.
-    """
+    """One score found in a reply, not yet judged."""
 
     criterion: int
     leaf: Leaf | None
@@ -91,28 +76,12 @@ class _Place:
 
 
 def find_marks(node: Node, source: str, names: WantedNames) -> list[Mark]:
-    """All scores in a document.
-
-    Args:
-        node: The document.
-        source: The text it was read from.
-        names: The criteria that are asked for.
-
-    Returns:
-        Scores in the order they stand in; several for one criterion are possible.
-    """
+    """All scores in a document."""
     return list(_marks(node, _Place(source, names)))
 
 
 def names_refusal(node: Node) -> str | None:
-    """What a judge says in a field `refusal`.
-
-    Args:
-        node: A document of the reply.
-
-    Returns:
-        The text; None when there is no such field, or it is empty.
-    """
+    """What a judge says in a field `refusal`."""
     if not isinstance(node, Obj):
         return None
     texts = (_text(p.value) for p in node.pairs if fold_key(p.key) == "refusal")
@@ -227,14 +196,7 @@ def _declined(pairs: list[Pair], index: int, place: _Place, start: int, obj: Obj
 
 
 def declines(obj: Obj) -> bool:
-    """Whether an object says that its criterion cannot be assessed.
-
-    Args:
-        obj: An object that belongs to one criterion.
-
-    Returns:
-        True for `cannot_assess: true` and `assessable: false`.
-    """
+    """Whether an object says that its criterion cannot be assessed."""
     said = {fold_key(p.key): _text(p.value) for p in obj.pairs}
     return said.get("cannot assess", "").casefold() == "true" or (
         said.get("assessable", "").casefold() == "false"

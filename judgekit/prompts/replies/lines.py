@@ -56,15 +56,7 @@ class Row:
 
 
 def read_outline(prose: str) -> Obj:
-    """The lines `key: value` of a text as one object; deeper indented ones belong to the one above.
-
-    Args:
-        prose: Text without JSON and reasoning.
-
-    Returns:
-        An object of all such lines. Values are leaves of the kind `line`; a key without a value
-        holds an object, or a list where its rows begin with dashes.
-    """
+    """The lines `key: value` of a text as one object; deeper indented ones belong to the one above."""
     root = _Open(-1, 0)
     stack = [root]
     for row in _rows(prose):

@@ -195,40 +195,19 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @lru_cache(maxsize=2048)
 def fold_name(name: str) -> str:
-    """A name as names are compared: Unicode NFKC, case folded; space, hyphen, underscore are one.
-
-    Args:
-        name: A criterion's name, or a key of a reply.
-
-    Returns:
-        The folded name.
-    """
+    """A name as names are compared: Unicode NFKC, case folded; space, hyphen, underscore are one."""
     return _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 @lru_cache(maxsize=2048)
 def fold_key(key: str) -> str:
-    """A key that is no criterion's name; also parted at its humps (`finalScore`).
-
-    Args:
-        key: A key of a reply.
-
-    Returns:
-        The folded key.
-    """
+    """A key that is no criterion's name; also parted at its humps (`finalScore`)."""
     return fold_name(_HUMPS.sub(" ", key))
 
 
 @lru_cache(maxsize=2048)
 def is_wrapper(key: str) -> bool:
-    """Whether a verdict may stand below this key.
-
-    Args:
-        key: A key of a reply.
-
-    Returns:
-        True for `scores`, `evaluation`, `arguments` and their like; False for `draft`, `example`.
-    """
+    """Whether a verdict may stand below this key."""
     folded = fold_key(key)
     words = frozenset(folded.split(" "))
     if words & _NOT_OURS:
@@ -240,14 +219,7 @@ def is_wrapper(key: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def is_second_score(key: str) -> bool:
-    """Whether a key looks like a score without being one of `SCORE_KEYS` (`final_score`).
-
-    Args:
-        key: A key of a reply.
-
-    Returns:
-        True when another number there makes the score beside it doubtful.
-    """
+    """Whether a key looks like a score without being one of `SCORE_KEYS` (`final_score`)."""
     folded = fold_key(key)
     words = frozenset(folded.split(" "))
     return folded not in SCORE_KEYS and bool(words & _SCORE_WORDS) and not words & _OTHER_WORDS
@@ -255,12 +227,5 @@ def is_second_score(key: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def is_of_another(words: str) -> bool:
-    """Whether the words before a score make it somebody else's (`maximum`, `previous`, `example`).
-
-    Args:
-        words: The words that stand before `score: 5` in a sentence.
-
-    Returns:
-        True when the score is none of this verdict.
-    """
+    """Whether the words before a score make it somebody else's (`maximum`, `previous`, `example`)."""
     return bool(frozenset(fold_key(words).split(" ")) & (_OTHER_WORDS | _NOT_OURS))

@@ -27,12 +27,7 @@ _SHOWN = 40
 
 
 class NoScoreError(Exception):
-    """A value is no score.
-
-    Args:
-        reason: `not_a_number`, `out_of_range` or `scale_mismatch`.
-        message: What the judge should answer instead.
-    """
+    """A value is no score."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -41,18 +36,7 @@ class NoScoreError(Exception):
 
 
 def read_score(leaf: Leaf, wanted: Wanted) -> float:
-    """The score a value states; never rounded, rescaled or clamped.
-
-    Args:
-        leaf: The value.
-        wanted: The criterion it is for.
-
-    Returns:
-        A score of the criterion's scale.
-
-    Raises:
-        NoScoreError: When the value is no number, or none of this scale.
-    """
+    """The score a value states; never rounded, rescaled or clamped."""
     number = _number(leaf, wanted)
     if not math.isfinite(number) or not wanted.scale.holds(number):
         raise NoScoreError("out_of_range", f"{wanted.ask}; the reply said {shown(leaf.text)}.")
@@ -60,14 +44,7 @@ def read_score(leaf: Leaf, wanted: Wanted) -> float:
 
 
 def plain_number(leaf: Leaf) -> float | None:
-    """The finite number a value states, on whatever scale.
-
-    Args:
-        leaf: The value.
-
-    Returns:
-        The number; None when it is anything else.
-    """
+    """The finite number a value states, on whatever scale."""
     if leaf.kind not in {"number", "string", "line"}:
         return None
     match = _PLAIN.fullmatch(ascii_digits(leaf.text.strip()))
@@ -76,16 +53,7 @@ def plain_number(leaf: Leaf) -> float | None:
 
 
 def leading_number(text: str) -> tuple[str, str] | None:
-    """The number a line begins with, where nothing after it casts doubt on it.
-
-    Args:
-        text: What stands behind `Score:`.
-
-    Returns:
-        The number as `read_score` takes it (`4`, `4/5`, `80%`), and the text behind it. None when
-        the line does not begin with a number, or goes on in a way that changes it (`3-4`,
-        `4 or 5`, `4,5`).
-    """
+    """The number a line begins with, where nothing after it casts doubt on it."""
     match = _LEADING.match(ascii_digits(text))
     if match is None or not _TAIL.match(ascii_digits(text), match.end()):
         return None
@@ -98,28 +66,14 @@ def leading_number(text: str) -> tuple[str, str] | None:
 
 
 def ascii_digits(text: str) -> str:
-    """A text with full-width forms and the digits of other scripts as ASCII.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        A text of the same length.
-    """
+    """A text with full-width forms and the digits of other scripts as ASCII."""
     if text.isascii():
         return text
     return "".join(_ascii(char) for char in text)
 
 
 def shown(text: str) -> str:
-    """A value for a message: quoted, control characters escaped, at most 40 characters.
-
-    Args:
-        text: The value.
-
-    Returns:
-        The value in quotes.
-    """
+    """A value for a message: quoted, control characters escaped, at most 40 characters."""
     cut = text.strip()
     return repr(cut if len(cut) <= _SHOWN else f"{cut[: _SHOWN - 1]}…")
 

@@ -78,21 +78,7 @@ def read_pair_form(
     finish_reason: str | None = "stop",
     judged_text: Sequence[str] = (),
 ) -> PreferenceReply:
-    """What a reply in a published judge's form prefers.
-
-    Args:
-        text: The reply.
-        reply_format: The form the template asks for; any but `json`.
-        finish_reason: Why the reply ended (`stop`, `length`, `content_filter`).
-        judged_text: The texts that were compared; a verdict quoted from them is none.
-
-    Returns:
-        The choice, with the reply as rationale where it says more than that.
-
-    Raises:
-        ReplyFormatError: When there is no choice that can be read safely; `reason` says why.
-        RefusalError: When the judge declined to judge, or the reply was filtered.
-    """
+    """What a reply in a published judge's form prefers."""
     reply, judged = checked_text(text, finish_reason), judged_texts(judged_text)
     scan = scan_reply(reply, wanted_names([]), judged, with_json=False)
     raise_unless_readable(scan.fault, reply)

@@ -79,21 +79,7 @@ def read_preferences(
     finish_reason: str | None = "stop",
     judged_text: Sequence[str] = (),
 ) -> dict[str, PreferenceReply]:
-    """What a judge's JSON reply prefers, for each question.
-
-    Args:
-        text: The reply.
-        questions: The criteria asked about, and `overall` for the whole.
-        finish_reason: Why the reply ended (`stop`, `length`, `content_filter`).
-        judged_text: The texts that were compared; a choice quoted from them is none.
-
-    Returns:
-        One reading for each question, in the order given.
-
-    Raises:
-        ReplyFormatError: When no choice can be read safely; `reason` says why.
-        RefusalError: When the judge declined to judge, or the reply was filtered.
-    """
+    """What a judge's JSON reply prefers, for each question."""
     if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
         quick = _quick(text, questions)
         if quick is not None:
@@ -241,11 +227,7 @@ def _check_prose(
     judged: Judged | None,
     reply: str,
 ) -> None:
-    """What stands beside the JSON must not say something else.
-
-    Raises:
-        ReplyFormatError: When it does.
-    """
+    """What stands beside the JSON must not say something else."""
     for match in _LOOSE.finditer(scan.prose):
         key, slot = match["key"].strip(), match["slot"].casefold()
         last = key.split(" ")[-1]

@@ -11,17 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceReply:
-    """What a judge's reply says about two outputs, on one criterion or on the whole.
-
-    Attributes:
-        choice: Which it prefers; None when it says that they cannot be compared.
-        rationale: Why, in the judge's words.
-        evidence_first: Passages it quotes from the output shown first.
-        evidence_second: Passages it quotes from the output shown second.
-        confidence: How sure it says it is, in [0, 1].
-        raw_first: The score it gives the output shown first, from 1 to 10.
-        raw_second: The score it gives the output shown second.
-    """
+    """What a judge's reply says about two outputs, on one criterion or on the whole."""
 
     choice: Slot | None
     rationale: str | None = None

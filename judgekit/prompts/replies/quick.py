@@ -17,16 +17,7 @@ _FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence
 
 
 def quick_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, CriterionReply] | None:
-    """The readings of a reply in judgekit's own layout, to the letter.
-
-    Args:
-        text: The reply.
-        criteria: The criteria asked for.
-
-    Returns:
-        One reading for each criterion; None when the reply is anything but a plain, sound,
-        assessable answer.
-    """
+    """The readings of a reply in judgekit's own layout, to the letter."""
     try:
         answer = _DECODER.decode(text)
     except (ValueError, RecursionError):

@@ -56,22 +56,7 @@ def parse_reply(
     finish_reason: str | None = "stop",
     judged_text: str | Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """The scores a judge's reply states.
-
-    Args:
-        text: The reply.
-        criteria: The criteria asked for: `Criterion`, or mappings `{name, min, max}` or
-            `{name, scale: {min, max}}`.
-        finish_reason: Why the reply ended (`stop`, `length`, `content_filter`).
-        judged_text: The text or texts that were judged; a verdict quoted from them is none.
-
-    Returns:
-        A raw score for each criterion, each on its own scale.
-
-    Raises:
-        ReplyFormatError: When there is no verdict that can be read safely; `reason` says why.
-        RefusalError: When the judge declined to judge, or the reply was filtered.
-    """
+    """The scores a judge's reply states."""
     names = wanted_names(criteria)
     replies = _read(text, names, finish_reason, judged_text)
     scores: dict[str, float] = {}
@@ -90,21 +75,7 @@ def read_reply(
     finish_reason: str | None = "stop",
     judged_text: str | Sequence[str] | None = None,
 ) -> dict[str, CriterionReply]:
-    """What a judge's reply says about each criterion: score, rationale, evidence, confidence.
-
-    Args:
-        text: The reply.
-        criteria: The criteria asked for.
-        finish_reason: Why the reply ended (`stop`, `length`, `content_filter`).
-        judged_text: The text or texts that were judged; a verdict quoted from them is none.
-
-    Returns:
-        One reading for each criterion, in the order given.
-
-    Raises:
-        ReplyFormatError: When there is no verdict that can be read safely; `reason` says why.
-        RefusalError: When the judge declined to judge, or the reply was filtered.
-    """
+    """What a judge's reply says about each criterion: score, rationale, evidence, confidence."""
     if text is not None and finish_reason in {"stop", None} and not is_json_like(judged_text):
         quick = quick_reply(text, criteria)
         if quick is not None:
@@ -113,19 +84,7 @@ def read_reply(
 
 
 def checked_text(text: str | None, finish_reason: str | None) -> str:
-    """The reply, when there is one to read.
-
-    Args:
-        text: The reply.
-        finish_reason: Why it ended.
-
-    Returns:
-        The text.
-
-    Raises:
-        ReplyFormatError: When it is empty.
-        RefusalError: When it was filtered.
-    """
+    """The reply, when there is one to read."""
     if (finish_reason or "").casefold() in FILTERED:
         said = f": {text.strip()[:200]}" if text and text.strip() else ""
         raise RefusalError(f"the reply was held back by a content filter{said}", reply=text)
@@ -139,54 +98,24 @@ def checked_text(text: str | None, finish_reason: str | None) -> str:
 
 
 def is_cut(finish_reason: str | None) -> bool:
-    """Whether a reply was cut off.
-
-    Args:
-        finish_reason: Why it ended.
-
-    Returns:
-        True for `length` and its synonyms.
-    """
+    """Whether a reply was cut off."""
     return (finish_reason or "").casefold() in CUT
 
 
 def raise_unless_readable(fault: str | None, text: str) -> None:
-    """Refuse a reply that has a structure nobody can read to its end.
-
-    Args:
-        fault: The fault found while it was taken apart.
-        text: The reply.
-
-    Raises:
-        ReplyFormatError: When there is a fault.
-    """
+    """Refuse a reply that has a structure nobody can read to its end."""
     if fault is not None:
         raise ReplyFormatError(_FAULTS[fault], reason=fault, reply=text)
 
 
 def raise_if_too_many(found: Sized, text: str) -> None:
-    """Refuse a reply that states more scores or choices than a verdict can have.
-
-    Args:
-        found: What its prose states.
-        text: The reply.
-
-    Raises:
-        ReplyFormatError: When there are more than a thousand.
-    """
+    """Refuse a reply that states more scores or choices than a verdict can have."""
     if len(found) > MOST_STATED:
         raise_unless_readable("too_long", text)
 
 
 def decoded(text: str) -> str:
-    """A reply that is one JSON string with a structure in it, without its quotes.
-
-    Args:
-        text: The reply.
-
-    Returns:
-        What the string holds; any other reply as it is.
-    """
+    """A reply that is one JSON string with a structure in it, without its quotes."""
     bare = text.strip()
     if bare[0] not in _QUOTES or "{" not in bare:
         return text
@@ -199,16 +128,7 @@ def decoded(text: str) -> str:
 
 
 def is_echo(marks: Sequence[Mark], names: WantedNames, judged: Judged | None) -> bool:
-    """Whether the scores of a document stand in the judged text in the same structure.
-
-    Args:
-        marks: The scores of one document.
-        names: The criteria that are asked for.
-        judged: The judged texts.
-
-    Returns:
-        True when the judge only quotes them.
-    """
+    """Whether the scores of a document stand in the judged text in the same structure."""
     trusted = [mark for mark in marks if mark.leaf is not None]
     if judged is None or not trusted:
         return False
@@ -269,11 +189,7 @@ def _is_line_echo(mark: Mark, judged: Judged | None) -> bool:
 def _check_loose_keys(
     scan: Scan, found: dict[str, CriterionReply], names: WantedNames, judged: Judged | None
 ) -> None:
-    """Keys of a verdict outside of any structure: the rest of one that was broken by a quotation.
-
-    Raises:
-        UnsettledError: When one says something else than the verdict.
-    """
+    """Keys of a verdict outside of any structure: the rest of one that was broken by a quotation."""
     if not scan.documents:
         return
     for match in _LOOSE_KEY.finditer(scan.prose):

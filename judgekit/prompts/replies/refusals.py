@@ -128,14 +128,7 @@ _LOOKED_AT = 4000
 
 
 def is_refusal(prose: str) -> bool:
-    """Whether a text declines to judge; what it quotes does not count.
-
-    Args:
-        prose: A reply without reasoning, JSON and text quoted from the output.
-
-    Returns:
-        True for a refusal; False for a question back, or a complaint that something is missing.
-    """
+    """Whether a text declines to judge; what it quotes does not count."""
     text = _QUOTED.sub(" ", prose[:_LOOKED_AT])
     folded = unicodedata.normalize("NFC", text).translate(_CURLY).casefold()
     return _REFUSES.search(folded) is not None and _ASKS.search(folded) is None

@@ -17,12 +17,7 @@ _MOST_POINTS = 11
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A criterion a score is wanted for.
-
-    Attributes:
-        name: Its name as the caller wrote it.
-        scale: The scores it may get.
-    """
+    """A criterion a score is wanted for."""
 
     name: str
     scale: Scale
@@ -43,14 +38,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class WantedNames:
-    """All criteria scores are wanted for, found by the names a judge writes.
-
-    Attributes:
-        criteria: The criteria, in the caller's order.
-        folded: Index of each criterion by folded name; names that fold alike stand under their
-            exact spelling only.
-        exact: Index of each criterion by exact name.
-    """
+    """All criteria scores are wanted for, found by the names a judge writes."""
 
     criteria: tuple[Wanted, ...]
     folded: Mapping[str, int]
@@ -62,30 +50,13 @@ class WantedNames:
         return len(self.criteria) == 1
 
     def find(self, name: str) -> int | None:
-        """The index of the criterion a name means.
-
-        Args:
-            name: A key or label from a reply.
-
-        Returns:
-            Its index; None when it is no criterion's name.
-        """
+        """The index of the criterion a name means."""
         found = self.exact.get(name)
         return self.folded.get(fold_name(name)) if found is None else found
 
 
 def wanted_names(criteria: Sequence[Criterion | Mapping[str, object]]) -> WantedNames:
-    """Criteria as the reader uses them.
-
-    Args:
-        criteria: Criteria, or mappings `{name, min, max}` or `{name, scale: {min, max}}`.
-
-    Returns:
-        The criteria with their look-up by name.
-
-    Raises:
-        ValueError: When a mapping has no name, or no sound scale.
-    """
+    """Criteria as the reader uses them."""
     wanted = tuple(_wanted(criterion) for criterion in criteria)
     exact = {criterion.name: index for index, criterion in enumerate(wanted)}
     folds = [fold_name(criterion.name) for criterion in wanted]

@@ -62,15 +62,7 @@ _LONGEST_PROSE = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A reply taken apart.
-
-    Attributes:
-        text: The reply without quoting prefixes; all places count in it.
-        documents: The JSON values found, in order.
-        prose: The text with a line break for each block of reasoning, a space for each document.
-        fault: Why no verdict of this reply can be trusted: `truncated`, `garbled`, `too_deep`,
-            `too_long`.
-    """
+    """A reply taken apart."""
 
     text: str
     documents: tuple[Node, ...]
@@ -81,20 +73,9 @@ class Scan:
 def scan_reply(
     reply: str, names: WantedNames, judged: Judged | None, *, with_json: bool = True
 ) -> Scan:
-    """Take a reply apart.
-
-    A structure that begins like JSON and cannot be read makes the whole reply untrustworthy, since
-    nobody knows how far it reaches; unless it is quoted from the judged text.
-
-    Args:
-        reply: The reply.
-        names: The criteria that are asked for.
-        judged: The judged texts.
-        with_json: Whether JSON is read; else it stays in the prose.
-
-    Returns:
-        Its parts.
-    """
+    """Take a reply apart."""
+    # A structure that begins like JSON and cannot be read makes the whole reply untrustworthy,
+    # since nobody knows how far it reaches; unless it is quoted from the judged text.
     text = _QUOTING.sub("", reply) if ">" in reply else reply
     if "assistantfinal" in text:
         text = _STRIPPED_CHANNELS.sub("", text)
@@ -199,11 +180,7 @@ class _Scanner:
         self.pos = node.end
 
     def _string_start(self, start: int) -> int:
-        """Where the JSON string begins that an escaped structure stands in.
-
-        Raises:
-            JsonFaultError: When no string begins right before it; nobody knows where it ends.
-        """
+        """Where the JSON string begins that an escaped structure stands in."""
         if self.text[start - 1 : start] not in ('"', "'"):
             raise JsonFaultError(start, "garbled")
         return start - 1

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class UnsettledError(Exception):
-    """The scores found make no single verdict.
-
-    Args:
-        reason: A reason of `ReplyFormatError`.
-        message: What the judge should answer instead.
-    """
+    """The scores found make no single verdict."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -32,19 +27,7 @@ class UnsettledError(Exception):
 def settle(
     documents: Sequence[Sequence[Mark]], lines: Sequence[Mark], names: WantedNames
 ) -> dict[str, CriterionReply]:
-    """The one verdict that all scores found agree on.
-
-    Args:
-        documents: The scores of each JSON document.
-        lines: The scores found in prose.
-        names: The criteria that are asked for.
-
-    Returns:
-        A reading for each criterion.
-
-    Raises:
-        UnsettledError: When a score is missing, is none, or two of them differ.
-    """
+    """The one verdict that all scores found agree on."""
     with_scores = [marks for marks in documents if any(mark.trusted for mark in marks)]
     verdict = [mark for marks in with_scores for mark in marks if mark.trusted]
     beside = [mark for marks in documents for mark in marks if not mark.trusted]

@@ -22,16 +22,7 @@ _QUOTES = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
 
 
 def criterion_reply(mark: Mark, raw: float | None, names: WantedNames) -> CriterionReply:
-    """A score with what stands beside it.
-
-    Args:
-        mark: Where the score was found.
-        raw: The score; None when the judge cannot assess the criterion.
-        names: The criteria that are asked for.
-
-    Returns:
-        Score, rationale, evidence and confidence.
-    """
+    """A score with what stands beside it."""
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
     rationale = _first(owners, RATIONALE_KEYS)
     evidence = _first(owners, EVIDENCE_KEYS)

@@ -28,17 +28,9 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
 
 
 def stated_scores(prose: str) -> list[re.Match[str]]:
-    """Where a score is stated, in the order it stands in.
-
-    A line `Score: n` outdoes a sentence, and a sentence a bare number that ends the reply. What
-    follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
-
-    Args:
-        prose: The reply without reasoning.
-
-    Returns:
-        Matches whose group `value` is the score; empty when none is stated.
-    """
+    """Where a score is stated, in the order it stands in."""
+    # A line `Score: n` outdoes a sentence, and a sentence a bare number that ends the reply. What
+    # follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
     has_verb = any(stem in folded for stem in ("scor", "rat", "grad"))
     if has_verb and (labelled := list(_LABELLED.finditer(prose))):
@@ -59,12 +51,5 @@ _TAIL = 200
 
 
 def in_digits(text: str) -> str:
-    """A text with the numbers from zero to ten in digits.
-
-    Args:
-        text: For example `three out of five`.
-
-    Returns:
-        For example `3 out of 5`.
-    """
+    """A text with the numbers from zero to ten in digits."""
     return _NUMBER_WORD.sub(lambda hit: str(_WORDS.index(hit.group().lower())), text)

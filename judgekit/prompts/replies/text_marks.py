@@ -43,15 +43,7 @@ _FEWEST_CELLS = 2
 
 
 def text_marks(prose: str, names: WantedNames) -> list[Mark]:
-    """All scores in the prose of a reply.
-
-    Args:
-        prose: The reply without reasoning and JSON.
-        names: The criteria that are asked for.
-
-    Returns:
-        Scores; one whose line goes on in a way that changes its number carries a doubt.
-    """
+    """All scores in the prose of a reply."""
     text = without_fences(prose)
     marks = [*_line_marks(text, names), *_table_marks(text, names), *_tag_marks(text, names)]
     if names.single:
@@ -62,16 +54,7 @@ def text_marks(prose: str, names: WantedNames) -> list[Mark]:
 
 
 def stray_marks(prose: str, names: WantedNames) -> list[Mark]:
-    """Scores named anywhere in the prose beside a JSON verdict; they can only contradict it.
-
-    Args:
-        prose: The reply without reasoning and JSON.
-        names: The criteria that are asked for.
-
-    Returns:
-        Untrusted scores: `..., so my final score: 2`. A quoted one, a maximum or an earlier score
-        is none.
-    """
+    """Scores named anywhere in the prose beside a JSON verdict; they can only contradict it."""
     marks: list[Mark] = []
     for match in _stray(names).finditer(prose):
         before, name, value = match.groups()
@@ -112,14 +95,7 @@ def _stray_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def without_fences(prose: str) -> str:
-    """Prose with line breaks in place of fences.
-
-    Args:
-        prose: Any text.
-
-    Returns:
-        The text without fences and their language names.
-    """
+    """Prose with line breaks in place of fences."""
     return _FENCES.sub("\n", prose)
 
 

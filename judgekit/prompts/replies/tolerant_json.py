@@ -53,12 +53,7 @@ FaultKind = Literal["unclosed", "garbled", "too_deep", "too_long"]
 
 
 class JsonFaultError(Exception):
-    """A structure cannot be read.
-
-    Args:
-        position: Where reading stopped.
-        kind: `unclosed` (the text ended first), `garbled`, `too_deep` or `too_long`.
-    """
+    """A structure cannot be read."""
 
     def __init__(self, position: int, kind: FaultKind) -> None:
         super().__init__(f"{kind} at {position}")
@@ -67,22 +62,10 @@ class JsonFaultError(Exception):
 
 
 def parse_json(text: str, start: int = 0) -> Node:
-    """The value that begins at a place of a text.
-
-    Mended: trailing commas, quotes of other kinds, Python's literals, comments, bare keys, raw
-    line breaks and bad escapes in strings, odd white space, full-width punctuation, doubled outer
-    braces. Nothing that ends early is closed, no comma and no quote is put in.
-
-    Args:
-        text: Any text.
-        start: Where the value begins.
-
-    Returns:
-        The value with the places of its parts.
-
-    Raises:
-        JsonFaultError: When there is no value, or not only one way to read it.
-    """
+    """The value that begins at a place of a text."""
+    # Mended: trailing commas, quotes of other kinds, Python's literals, comments, bare keys, raw
+    # line breaks and bad escapes in strings, odd white space, full-width punctuation, doubled outer
+    # braces. Nothing that ends early is closed, no comma and no quote is put in.
     return _Parser(text, start).value(0)
 
 
@@ -199,14 +182,7 @@ class _Parser:
 
 
 def unescape(body: str) -> str:
-    r"""The text of a JSON string; an escape JSON does not know (`\d`) stays as it is.
-
-    Args:
-        body: What stands between the quotes.
-
-    Returns:
-        The text; halves of a surrogate pair are joined, single ones stay.
-    """
+    r"""The text of a JSON string; an escape JSON does not know (`\d`) stays as it is."""
     text = _ESCAPE.sub(_unescaped, body)
     if _HALF.search(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

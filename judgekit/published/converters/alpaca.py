@@ -19,14 +19,7 @@ _FIGURES = (
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: all preferences of a judge for one system, and its leaderboard row.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows: all preferences of a judge for one system, and its leaderboard row."""
     return {"preferences": _rows(tree)}
 
 

@@ -12,14 +12,7 @@ if TYPE_CHECKING:
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of each data set whose labels are in the tree.
-
-    Args:
-        tree: The downloaded files: `data/NAME/human_annotations.json` and `llm_annotations.json`.
-
-    Returns:
-        Rows by the name of the joined file, which is the data set's.
-    """
+    """The joined rows of each data set whose labels are in the tree."""
     names = sorted({path.split("/")[1] for path in tree.below("data/")})
     return {name: _rows(tree, name) for name in names}
 

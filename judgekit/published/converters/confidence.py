@@ -15,14 +15,7 @@ _SUFFIX = ".calibration.jsonl"
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows, one a pair.
-
-    Args:
-        tree: The downloaded files, one a judge with the same pairs.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows, one a pair."""
     return {"pairwise": _rows(tree)}
 
 

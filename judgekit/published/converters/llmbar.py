@@ -27,14 +27,7 @@ _ORDERS = {"ab": "swap = False", "ba": "swap = True"}
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of LLMBar.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows of LLMBar."""
     return {"pairwise": _rows(tree)}
 
 

@@ -19,14 +19,7 @@ _SCALE = [1, 5]
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows; feedback and score are joined in the form the prompt asks for.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows; feedback and score are joined in the form the prompt asks for."""
     return {"mt_bench_eval": _rows(tree)}
 
 

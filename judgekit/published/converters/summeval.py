@@ -41,14 +41,7 @@ Summaries = dict[str, dict[str, Any]]
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: both criteria, summary by summary and head to head.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows: both criteria, summary by summary and head to head."""
     own: Summaries = {
         system: {
             str(row["id"]): row

@@ -19,14 +19,7 @@ _N_RATERS = 3
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of both criteria.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows of both criteria."""
     return {f"pointwise_{name}": _rows(tree, name, short) for name, short in _CRITERIA.items()}
 
 

@@ -19,14 +19,7 @@ _ROUNDED = 10
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows: judgments, and beside them the criteria, stories and experts' reasons.
-
-    Args:
-        tree: The downloaded files.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows: judgments, and beside them the criteria, stories and experts' reasons."""
     tests: list[Any] = tree.objects(f"{_ROOT}/tests/ttcw_all_tests.json")
     stories: list[Any] = tree.objects(f"{_ROOT}/stories/ttcw_short_stories.json")
     votes = _votes(tree)

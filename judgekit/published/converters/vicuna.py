@@ -21,14 +21,7 @@ _SIDES = {"CHATGPT": "A", "VICUNA13B": "B", "TIE": "tie"}
 
 
 def convert(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """The joined rows of all pairings, and of the one with people's labels.
-
-    Args:
-        tree: The downloaded files of both repositories.
-
-    Returns:
-        Rows by the name of the joined file.
-    """
+    """The joined rows of all pairings, and of the one with people's labels."""
     return {
         "pairwise_all_models": _reviews(tree),
         "pairwise_gpt35_vicuna13b": _labelled(tree),

@@ -39,21 +39,7 @@ _GROUP = 5000  # rows of Parquet held at a time
 
 
 def write_cases(path: Path, cases: CaseSource) -> None:
-    """Write cases; the file is replaced as a whole or not at all.
-
-    Args:
-        path: `.jsonl` for a case a line, `.csv` and `.parquet` for a row each, in which lists
-            and mappings are JSON text, and inputs that are not all texts stand in a column
-            `input.json` (references and contexts likewise); `.json` and `.yaml` for a document
-            with name and version.
-        cases: The cases; rows are written as they are read, tables after they were read once for
-            their columns.
-
-    Raises:
-        DatasetError: When the cases cannot be read.
-        SettingsError: When pyarrow is missing for Parquet.
-        StoreError: When the file cannot be written.
-    """
+    """Write cases; the file is replaced as a whole or not at all."""
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         write_list(path, (case.to_json() for case in cases))
@@ -64,15 +50,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
 
 
 def columns_of(cases: Iterable[Case]) -> list[str]:
-    """The columns of a table of cases: the fields that some case uses.
-
-    Args:
-        cases: The cases.
-
-    Returns:
-        Names of fields, in the order of the record, `id` and `input` always among them; with
-        `.json` where some value is no text, or an empty one.
-    """
+    """The columns of a table of cases: the fields that some case uses."""
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()

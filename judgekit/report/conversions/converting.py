@@ -22,23 +22,7 @@ _SHOWN = 20
 
 
 def convert_cases(source: Source, path: Path, form: str, *, lossy: bool = False) -> tuple[str, ...]:
-    """Write the cases of a file in another form; what is there is replaced as a whole or not.
-
-    Args:
-        source: What is converted.
-        path: Where to.
-        form: A name of `FORMATS`.
-        lossy: Whether to write it though something is lost.
-
-    Returns:
-        What is lost; empty where nothing is.
-
-    Raises:
-        DatasetError: When the cases cannot be read.
-        SettingsError: When something would be lost and `lossy` is not given, which lists it; when
-            the form is written to other files, or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write the cases of a file in another form; what is there is replaced as a whole or not."""
     found = FORMATS[form]
     check_place(path, found.suffixes, what=found.summary, may_be_folder=False)
     # The ending stays, for that says how it is read; the folder, for the files it may name.
@@ -60,15 +44,7 @@ def convert_cases(source: Source, path: Path, form: str, *, lossy: bool = False)
 
 
 def refusal(path: Path, lost: Sequence[str]) -> SettingsError:
-    """The error that says what a conversion would lose.
-
-    Args:
-        path: Where it was to be written.
-        lost: What would be lost.
-
-    Returns:
-        The error; it lists the first 20.
-    """
+    """The error that says what a conversion would lose."""
     more = f"\n  … and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     listed = "".join(f"\n  {one}" for one in lost[:_SHOWN])
     return SettingsError(

@@ -21,20 +21,7 @@ _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
 
 def left_out(source: Source, path: Path, form: str) -> tuple[str, ...]:
-    """What the converted file says, and the written one does not, though its cases are the same.
-
-    Args:
-        source: What was converted.
-        path: Where it was written.
-        form: A name of `FORMATS`.
-
-    Returns:
-        The dataset's name and version, the profile and settings of a skill's tests, the runs of
-        a quality memory, and the rest of a suite; what the form has a place for is not among them.
-
-    Raises:
-        DatasetError: When the written file cannot be read.
-    """
+    """What the converted file says, and the written one does not, though its cases are the same."""
     return tuple(_found(source, path, form))
 
 

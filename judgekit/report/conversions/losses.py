@@ -21,18 +21,9 @@ _DEEP = ("rubric", "evaluation")
 
 
 def losses(before: Iterable[Case], read_again: Callable[[], Iterable[Case]]) -> Iterator[str]:
-    """What cases say that the same cases, written and read again, do not.
-
-    Something that is there only afterwards, such as a strategy that the form has to name, is no
-    loss.
-
-    Args:
-        before: The cases.
-        read_again: Reads the written file.
-
-    Yields:
-        The id and field of each loss, and, where the file cannot be read, why.
-    """
+    """What cases say that the same cases, written and read again, do not."""
+    # Something that is there only afterwards, such as a strategy that the form has to name, is no
+    # loss.
     try:
         for case, again in zip_longest(before, read_again()):
             if case is None or again is None:

@@ -29,18 +29,8 @@ SUITE_NAME, CASES_NAME, RUBRIC_NAME = "judgekit.yaml", "cases.jsonl", "rubric.ya
 
 
 def write_own_suite(folder: Path, source: Source) -> None:
-    """Write the suite a file stands for into a folder, to be edited and run.
-
-    The rubric that all cases share stands in a file of its own; cases with several keep theirs.
-
-    Args:
-        folder: Where to; made where there is none.
-        source: What is converted.
-
-    Raises:
-        SettingsError: When it is a suite already, or the folder holds one.
-        StoreError: When a file cannot be written.
-    """
+    """Write the suite a file stands for into a folder, to be edited and run."""
+    # The rubric that all cases share stands in a file of its own; cases with several keep theirs.
     if source.is_suite:
         raise SettingsError(f"{source.path} is a suite already")
     if (folder / SUITE_NAME).exists():
@@ -63,18 +53,7 @@ def write_own_suite(folder: Path, source: Source) -> None:
 
 
 def losses_of_suite(folder: Path, source: Source) -> tuple[str, ...]:
-    """What a file says that the suite made of it would have no place for.
-
-    Args:
-        folder: Where the suite is to be.
-        source: What is converted.
-
-    Returns:
-        What a skill's tests need to have installed, and scripts that lie elsewhere.
-
-    Raises:
-        SettingsError: When the file's settings are unsound.
-    """
+    """What a file says that the suite made of it would have no place for."""
     if source.skill_tests is None:
         return ()
     return tuple(_lost(SkillTests.model_validate(source.skill_tests), source, folder))

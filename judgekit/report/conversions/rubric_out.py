@@ -25,18 +25,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def rubric_in(path: Path) -> tuple[Rubric, tuple[str, ...]]:
-    """The rubric a file comes to.
-
-    Args:
-        path: Grader specs, or a file whose cases all have the same rubric.
-
-    Returns:
-        The rubric, and the graders that need no model, which a rubric has no place for.
-
-    Raises:
-        DatasetError: When the file cannot be read.
-        SettingsError: When there is no rubric in it, or there are several.
-    """
+    """The rubric a file comes to."""
     document = whole_document(path)
     value = None if document is None else document.value
     first = value[0] if isinstance(value, list) and value else value
@@ -68,16 +57,7 @@ def _shown(spec: JsonObject) -> str:
 
 
 def write_rubric(path: Path, rubric: Rubric) -> None:
-    """Write a rubric; `load_rubric` reads the same again.
-
-    Args:
-        path: A YAML or JSON file; replaced as a whole or not at all.
-        rubric: The rubric.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write a rubric; `load_rubric` reads the same again."""
     check_place(path, SUFFIXES, what="a rubric", may_be_folder=False)
     fields = rubric.to_json()
     is_json = path.suffix.lower() == ".json"

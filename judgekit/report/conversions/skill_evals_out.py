@@ -19,15 +19,7 @@ _OWN = ("id", "prompt", "files", "expectations")
 
 
 def skill_evals_of(source: CaseSource) -> JsonObject:
-    """Cases as an `evals.json`.
-
-    Args:
-        source: The cases. The skill is that which all of them name, else the dataset's name.
-
-    Returns:
-        The file. Of a rubric only what the format has is in it: label, description and whether it
-        is required.
-    """
+    """Cases as an `evals.json`."""
     cases = list(source)
     listed: list[JsonValue] = [_case(case) for case in cases]
     return {"version": source.version, "skill": _skill(cases, source.name), "cases": listed}

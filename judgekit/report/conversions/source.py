@@ -45,19 +45,7 @@ class Source:
 
 
 def open_source(path: Path, columns: Mapping[str, str] | None = None) -> Source:
-    """What a path holds, to be converted.
-
-    Args:
-        path: Any file with cases that `load_dataset` reads, or a suite.
-        columns: The file's names of columns with the fields of a case they are.
-
-    Returns:
-        The source; rows are read when they are written.
-
-    Raises:
-        DatasetError: When the cases are unsound.
-        SettingsError: When a suite is unsound or has no cases.
-    """
+    """What a path holds, to be converted."""
     document = whole_document(path)
     if document is None or columns:
         return Source(path, open_cases(path, columns=columns))

@@ -15,15 +15,7 @@ _OWN = ("id", "name", "input", "assertions", "tags")
 
 
 def workflow_dataset_of(source: CaseSource) -> JsonObject:
-    """Cases as a workflow dataset.
-
-    Args:
-        source: The cases. The workflow is the agent that all of them name, else the dataset's
-            name.
-
-    Returns:
-        The file.
-    """
+    """Cases as a workflow dataset."""
     cases = list(source)
     agents = {case.agent for case in cases}
     only = next(iter(agents)) if len(agents) == 1 else None

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 
 def claims(answer: Concluded) -> Iterator[JsonObject]:
-    """What judges say the output claims, each looked up in it.
-
-    Args:
-        answer: The answer.
-
-    Yields:
-        `claim`, the passage as a judge quotes it; `verified`, whether the output has it; and
-        `evidence`, where it was found and what it was quoted for. A passage comes once.
-    """
+    """What judges say the output claims, each looked up in it."""
     seen: set[str] = set()
     for judgment in answer.result.judgments:
         for piece in judgment.evidence:
@@ -42,27 +34,12 @@ def claims(answer: Concluded) -> Iterator[JsonObject]:
 
 
 def eval_feedback(answer: Concluded, rubric: Rubric | None) -> str:
-    """What should be mended in the test itself, as far as this answer shows it.
-
-    Args:
-        answer: The answer.
-        rubric: What it was judged by.
-
-    Returns:
-        Lines; empty where nothing was found.
-    """
+    """What should be mended in the test itself, as far as this answer shows it."""
     return "\n".join(dict.fromkeys([*_of_rubric(rubric), *_of_answer(answer)]))
 
 
 def execution_metrics(output: Output) -> JsonObject:
-    """How the output was made.
-
-    Args:
-        output: The output.
-
-    Returns:
-        The `metrics` the executor left with the output, else what was measured; empty for nothing.
-    """
+    """How the output was made."""
     given = output.metadata.get("metrics")
     if isinstance(given, dict):
         return given

@@ -36,25 +36,11 @@ _SHOWN = 200
 
 
 def write_junit(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Write answers as JUnit XML; the file is replaced as a whole or not at all.
-
-    A suite stands for a variant, a test for one of its answers. An answer that did not pass is a
-    failure with the reasons. An answer that could not be had, or whose missing judgments could
-    decide it either way, is an error; one that nobody judged, or that waits for a person, is
-    skipped. What XML cannot hold stands as U+FFFD.
-
-    Args:
-        path: An `.xml` file.
-        run: The run.
-        answers: Its answers, read as they are written; memory does not grow with their number.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the suffix is another or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write answers as JUnit XML; the file is replaced as a whole or not at all."""
+    # A suite stands for a variant, a test for one of its answers. An answer that did not pass is a
+    # failure with the reasons. An answer that could not be had, or whose missing judgments could
+    # decide it either way, is an error; one that nobody judged, or that waits for a person, is
+    # skipped. What XML cannot hold stands as U+FFFD.
     check_junit_place(path)
     suites: dict[str, _Suite] = {}
     try:

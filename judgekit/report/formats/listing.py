@@ -16,19 +16,7 @@ if TYPE_CHECKING:
 
 
 def write_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
-    """Write objects to a file, one in memory at a time; replaced as a whole or not at all.
-
-    Args:
-        path: `.jsonl` for an object a line; any other name for a JSON list.
-        items: The objects, read as they are written.
-        one_alone: Whether a single object is written as itself, not as a list of one.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        StoreError: When the file cannot be written.
-    """
+    """Write objects to a file, one in memory at a time; replaced as a whole or not at all."""
     is_lines = path.suffix.lower() == ".jsonl"
     coming = iter(items)
     first = list(islice(coming, 2))
@@ -49,15 +37,7 @@ def write_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = Fal
 
 
 def json_text(item: JsonObject, *, indent: int | None = None) -> str:
-    """An object as JSON that can be encoded as UTF-8.
-
-    Args:
-        item: The object.
-        indent: Spaces of a level; None for one line.
-
-    Returns:
-        JSON, text beyond ASCII as it stands, unless it holds half a surrogate pair.
-    """
+    """An object as JSON that can be encoded as UTF-8."""
     text = json.dumps(item, ensure_ascii=False, indent=indent, allow_nan=False)
     try:
         text.encode()

@@ -45,40 +45,17 @@ check_quality_place = partial(
 
 
 def quality_export(run: RunInfo, answers: Iterable[Concluded]) -> Iterator[JsonObject]:
-    """A run as objects of a quality memory.
-
-    Test cases, rubrics and criteria come before the first answer that needs them; then each
-    `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
-    `benchmark`, with the id of the one that all cases came with, and for each variant a
-    `benchmark-run` with the ids of its test runs. Of all answers only ids and numbers are kept.
-
-    Args:
-        run: The run.
-        answers: Its answers.
-
-    Yields:
-        Objects `{type, id, fields}`. Overall scores and pass rates are on [0, 1], null where
-        they are not known.
-    """
+    """A run as objects of a quality memory."""
+    # Test cases, rubrics and criteria come before the first answer that needs them; then each
+    # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
+    # `benchmark`, with the id of the one that all cases came with, and for each variant a
+    # `benchmark-run` with the ids of its test runs. Of all answers only ids and numbers are kept.
     export = _Export(run)
     yield from export.objects(answers)
 
 
 def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Write a run as objects of a quality memory; replaced as a whole or not at all.
-
-    Args:
-        path: `.jsonl` for an object a line, `.json` for a list.
-        run: The run.
-        answers: Its answers, read as they are written.
-
-    Returns:
-        How many answers were written.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write a run as objects of a quality memory; replaced as a whole or not at all."""
     check_quality_place(path)
     export = _Export(run)
     write_list(path, export.objects(answers))

@@ -33,22 +33,11 @@ _FORMS = frozenset({"html", "json", "sql", "xml"})
 def failure_object(
     answer: Concluded, rubric: Rubric | None, rubric_id: str | None
 ) -> JsonObject | None:
-    """An answer that fails as an `eval-failure`.
-
-    Its type is what can be seen: an error of the system under test, a refusal at the beginning of
-    the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
-    somebody who knows. It is `critical` where a required criterion fails, else `major`. Root cause
-    and resolution are a person's to say and are left out.
-
-    Args:
-        answer: The answer.
-        rubric: What it was judged by.
-        rubric_id: The rubric's id.
-
-    Returns:
-        The object; None for an answer that passes or is undecided, and for an error that is none
-        of the memory's types.
-    """
+    """An answer that fails as an `eval-failure`."""
+    # Its type is what can be seen: an error of the system under test, a refusal at the beginning of
+    # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
+    # somebody who knows. It is `critical` where a required criterion fails, else `major`. Root
+    # cause and resolution are a person's to say and are left out.
     output = answer.result.output
     if output.error is None and answer.passed is not False:
         return None

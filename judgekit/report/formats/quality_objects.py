@@ -35,15 +35,7 @@ class RubricIds:
         self._ids: dict[str, str] = {}
 
     def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
-        """The id of a rubric.
-
-        Args:
-            rubric: The rubric.
-            case: A case that is judged by it.
-
-        Returns:
-            The id, and whether the rubric is met for the first time.
-        """
+        """The id of a rubric."""
         print_ = fingerprint(rubric.to_json())
         if print_ in self._ids:
             return self._ids[print_], False
@@ -55,17 +47,7 @@ class RubricIds:
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
-    """A case as a `test-case`.
-
-    Args:
-        case: The case.
-        rubric_id: The id of what it is judged by.
-
-    Returns:
-        The object. What a test case has no field for stands among its fields under judgekit's
-        own names: `context`, `stratum`, `assertions`, `evaluation`; and all of the metadata, under
-        `metadata` what has the name of a field.
-    """
+    """A case as a `test-case`."""
     fields: JsonObject = {
         "name": case.name or case.id,
         "description": case.description,
@@ -85,16 +67,7 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria.
-
-    Args:
-        rubric: The rubric.
-        rubric_id: Its id.
-
-    Yields:
-        The objects. A rubric that was read from such objects with a threshold on the sum of
-        weighted scores has that threshold, and those weights, again.
-    """
+    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
     threshold, weights = _marks(rubric)
     ids = criterion_ids(rubric, rubric_id)
     fields: JsonObject = {
@@ -114,20 +87,11 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
 
 
 def run_object(answer: Concluded, run: RunInfo) -> JsonObject:
-    """An answer as a `test-run`.
-
-    `totalScore` is the sum of weighted scores that the rubric's `passingThreshold` speaks of: the
-    overall value on [0, 1], or, where that threshold is on the sum itself, the sum. What is not
-    known is null. Judges that failed stand under `failures`, and what assertions found under
-    `checks`.
-
-    Args:
-        answer: The answer.
-        run: Its run.
-
-    Returns:
-        The object.
-    """
+    """An answer as a `test-run`."""
+    # `totalScore` is the sum of weighted scores that the rubric's `passingThreshold` speaks of: the
+    # overall value on [0, 1], or, where that threshold is on the sum itself, the sum. What is not
+    # known is null. Judges that failed stand under `failures`, and what assertions found under
+    # `checks`.
     result, output = answer.result, answer.result.output
     total, best = _total(answer, rubric_of(answer, run))
     fields: JsonObject = {
@@ -155,16 +119,7 @@ def run_object(answer: Concluded, run: RunInfo) -> JsonObject:
 
 
 def judgment_objects(answer: Concluded, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """The judgments of an answer as `eval-judgment`s.
-
-    Args:
-        answer: The answer.
-        rubric: What it was judged by.
-        rubric_id: Its id.
-
-    Yields:
-        An object for each judgment of a criterion of the rubric.
-    """
+    """The judgments of an answer as `eval-judgment`s."""
     known = {criterion.name: criterion for criterion in rubric.criteria}
     ids = criterion_ids(rubric, rubric_id)
     for place, judgment in enumerate(answer.result.judgments):
@@ -177,15 +132,7 @@ def judgment_objects(answer: Concluded, rubric: Rubric, rubric_id: str) -> Itera
 
 
 def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
-    """The ids of a rubric's criteria: those of the objects they came from, else their own.
-
-    Args:
-        rubric: The rubric.
-        rubric_id: Its id.
-
-    Returns:
-        An id for each criterion, by its name.
-    """
+    """The ids of a rubric's criteria: those of the objects they came from, else their own."""
     names = [criterion.name for criterion in rubric.criteria]
     kept = rubric.metadata.get("criteriaIds")
     is_theirs = isinstance(kept, list) and len(kept) == len(names) and rubric_id != _own_id(rubric)
@@ -195,25 +142,12 @@ def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
 
 
 def run_object_id(result: CaseResult) -> str:
-    """The id of an answer.
-
-    Args:
-        result: The answer.
-    """
+    """The id of an answer."""
     return f"{result.run_id}/{result.case.id}/{result.variant}/{result.repeat}"
 
 
 def prompt_version(variant: str, run: RunInfo) -> str:
-    """What an answer's `promptVersionRef` is.
-
-    Args:
-        variant: The variant that answered.
-        run: The run.
-
-    Returns:
-        The variant's prompt version where no other variant has the same, else its name: so that
-        two variants stay two.
-    """
+    """What an answer's `promptVersionRef` is."""
     versions = [each.prompt_version for each in run.variants]
     own = next((each.prompt_version for each in run.variants if each.id == variant), None)
     return own if own is not None and versions.count(own) == 1 else variant
@@ -229,12 +163,7 @@ def _object(kind: str, name: str, fields: JsonObject) -> JsonObject:
 
 
 def rubric_of(answer: Concluded, run: RunInfo) -> Rubric | None:
-    """What an answer is judged by: its case's own rubric, else the suite's.
-
-    Args:
-        answer: The answer.
-        run: Its run.
-    """
+    """What an answer is judged by: its case's own rubric, else the suite's."""
     own = answer.result.case.rubric
     return own if isinstance(own, Rubric) else run.rubric
 

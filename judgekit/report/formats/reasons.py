@@ -13,14 +13,7 @@ if TYPE_CHECKING:
 
 
 def reasons(answer: Concluded) -> list[str]:
-    """Why an answer does not pass, or may not: assertions, then judges, else its strategy.
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        Lines; the rationales of a criterion follow it, indented.
-    """
+    """Why an answer does not pass, or may not: assertions, then judges, else its strategy."""
     said = [*_checked(answer), *_judged(answer)]
     if not said and answer.passed is False and answer.outcome is not None:
         return [answer.outcome.feedback]

@@ -51,18 +51,7 @@ class Dimension:
 def recommendations(
     figures: VariantFigures, dimensions: Sequence[Dimension], threshold: float
 ) -> list[str]:
-    """What to do next about a variant.
-
-    Args:
-        figures: What it comes to.
-        dimensions: Its criteria.
-        threshold: The overall value it should reach.
-
-    Returns:
-        Sentences: criteria below what is wanted, lowest first, or the lowest of all; assertions
-        that fail; errors, missing judgments and missing evidence; and whether there are enough
-        cases. Empty where there is nothing to say.
-    """
+    """What to do next about a variant."""
     return [
         *_weak(dimensions),
         *_failing(figures, dimensions),

@@ -22,17 +22,7 @@ if TYPE_CHECKING:
 
 
 def skill_analysis(pair: ComparedPair, analysis: Analysis, info: ComparisonInfo) -> JsonObject:
-    """An analysis as an `analysis.json`.
-
-    Args:
-        pair: The pair it is of.
-        analysis: What was said of it.
-        info: The comparison.
-
-    Returns:
-        The fields of the format, and under `judgekit` the passages that strengths and weaknesses
-        rest on. A suggestion whose `before` does not stand in the output has `verified: false`.
-    """
+    """An analysis as an `analysis.json`."""
     a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
     winner, loser = (a, b) if analysis.winner == "a" else (b, a)
     return {
@@ -58,22 +48,7 @@ def write_analyses(
     pairs: Iterable[ComparedPair],
     analyses: Mapping[int, Analysis],
 ) -> int:
-    """Write analyses; every file is replaced as a whole or not at all.
-
-    Args:
-        path: A folder, made where there is none, for a file `<case>.json` each; `.jsonl` for one
-            a line; `.json` for the one analysis there is, or a list of several.
-        info: The comparison.
-        pairs: Its pairs.
-        analyses: The analyses by the places of their pairs.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the suffix is unknown or the folder above does not exist.
-        StoreError: When a file cannot be written, or two would have the same name.
-    """
+    """Write analyses; every file is replaced as a whole or not at all."""
     found = [
         (file_name_of(pair), skill_analysis(pair, analyses[pair.place], info))
         for pair in pairs

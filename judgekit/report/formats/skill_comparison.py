@@ -35,49 +35,21 @@ _MOST_NAME = 80
 
 
 def is_skill_file(path: Path | None) -> bool:
-    """Whether a file is to be a `comparison.json` by its name.
-
-    Args:
-        path: The file; None for none.
-
-    Returns:
-        Whether its name is `comparison.json`, perhaps with something before it
-        (`replies_comparison.json`).
-    """
+    """Whether a file is to be a `comparison.json` by its name."""
     return path is not None and path.name.endswith(NAME)
 
 
 def labels_of(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
-    """What the first and the second side are called in a blind file: A and B, drawn for each case.
-
-    Args:
-        pair: The pair.
-        info: Its comparison.
-
-    Returns:
-        The letters of side a and side b. The draw hangs on the seed and the case alone, so that
-        the same file comes out each time, and the mirrored one where the sides are swapped.
-    """
+    """What the first and the second side are called in a blind file: A and B, drawn for each case."""
     draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 
 
 def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
-    """A compared pair as a `comparison.json`.
-
-    A score is the mean over both orders, taken to a whole number from 1 to 10; null where the
-    judge gave none. `winner` is A or B, `tie` where nobody wins, null where failures leave it
-    open.
-
-    Args:
-        pair: The pair.
-        found: What its preferences come to.
-        info: The comparison.
-
-    Returns:
-        The fields of the format, and under `judgekit` what tells how far to trust it: nothing in
-        it says which side is which.
-    """
+    """A compared pair as a `comparison.json`."""
+    # A score is the mean over both orders, taken to a whole number from 1 to 10; null where the
+    # judge gave none. `winner` is A or B, `tie` where nobody wins, null where failures leave it
+    # open.
     letters = labels_of(pair, info)
     named = dict(zip(("a", "b"), letters, strict=True))
     scores: JsonObject = {}
@@ -105,21 +77,7 @@ def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo
 def write_comparisons(
     path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
 ) -> int:
-    """Write compared pairs as comparisons; every file is replaced as a whole or not at all.
-
-    Args:
-        path: A folder, made where there is none, for a file `<case>.json` each; `.jsonl` for one
-            a line; `.json` for the one comparison there is, or a list of several.
-        info: The comparison.
-        pairs: Its pairs.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder above does not exist.
-        StoreError: When a file cannot be written, or two pairs would have the same name.
-    """
+    """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
     found = [
         (file_name_of(pair), skill_comparison(pair, comparison, info)) for pair, comparison in pairs
     ]
@@ -127,19 +85,7 @@ def write_comparisons(
 
 
 def write_each(path: Path, found: list[tuple[str, JsonObject]]) -> int:
-    """Write objects to a folder, a line each, or as one JSON document.
-
-    Args:
-        path: See `write_comparisons`.
-        found: The objects with the names of their files.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the place is none where such files can be written.
-        StoreError: When a file cannot be written, or two would have the same name.
-    """
+    """Write objects to a folder, a line each, or as one JSON document."""
     check_comparison_place(path)
     items = [item for _, item in found]
     suffix = path.suffix.lower()
@@ -167,14 +113,7 @@ def _write_folder(path: Path, found: list[tuple[str, JsonObject]]) -> None:
 
 
 def file_name_of(pair: ComparedPair) -> str:
-    """The name of a pair's own file in a folder.
-
-    Args:
-        pair: The pair.
-
-    Returns:
-        `<case>.json`, with the repeat where the case was answered more than once.
-    """
+    """The name of a pair's own file in a folder."""
     stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
     return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
 

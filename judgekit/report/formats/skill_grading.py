@@ -74,21 +74,11 @@ class _Line:
 
 
 def grading(answer: Concluded, run: RunInfo) -> JsonObject:
-    """An answer as a `grading.json`.
-
-    A criterion's score is its value taken to 1 to 5 and to a whole number; it passes from 3 on,
-    which is the value 0.5. An assertion is a required criterion with 5 or 1. What was not judged
-    has the score null: it is no 1, and `overall_score` and `overall` are null where it could
-    alter them. `version` is the number in the variant's name (`v2`), else its place in the suite.
-
-    Args:
-        answer: The answer.
-        run: Its run.
-
-    Returns:
-        The fields of the format, and under `judgekit` where it comes from and what judgekit's own
-        rules conclude.
-    """
+    """An answer as a `grading.json`."""
+    # A criterion's score is its value taken to 1 to 5 and to a whole number; it passes from 3 on,
+    # which is the value 0.5. An assertion is a required criterion with 5 or 1. What was not judged
+    # has the score null: it is no 1, and `overall_score` and `overall` are null where it could
+    # alter them. `version` is the number in the variant's name (`v2`), else its place in the suite.
     result = answer.result
     lines = [*_criteria(answer, run), *_assertions(answer)]
     required = [line for line in lines if line.required]
@@ -118,21 +108,7 @@ def grading(answer: Concluded, run: RunInfo) -> JsonObject:
 
 
 def write_gradings(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Write answers as gradings; every file is replaced as a whole or not at all.
-
-    Args:
-        path: A folder, made where there is none, for a file `<case>_v<version>_run<n>.json` each;
-            `.jsonl` for one a line, `.json` for the one grading there is, or a list of several.
-        run: The run.
-        answers: Its answers, read as they are written.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder above does not exist.
-        StoreError: When a file cannot be written, or two answers would have the same name.
-    """
+    """Write answers as gradings; every file is replaced as a whole or not at all."""
     check_grading_place(path)
     found = (grading(answer, run) for answer in answers)
     if path.suffix.lower() in SUFFIXES and not path.is_dir():
@@ -141,16 +117,7 @@ def write_gradings(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> in
 
 
 def version_of(variant: str, run: RunInfo) -> int:
-    """The number of a variant as a version of the skill.
-
-    Args:
-        variant: Its name.
-        run: The run.
-
-    Returns:
-        The number in names like `v2`, where all variants have such names of their own; else its
-        place in the suite, from 0.
-    """
+    """The number of a variant as a version of the skill."""
     names = [each.id for each in run.variants]
     numbers = [int(found[1]) for name in names if (found := re.fullmatch(r"v?(\d{1,9})", name))]
     if len(numbers) == len(names) and len(set(numbers)) == len(names) and variant in names:

@@ -36,18 +36,9 @@ _WORST, _BEST = 1, 5
 
 
 def extended_history(summary: RunSummary, known: JsonObject | None = None) -> JsonObject:
-    """A history with a version for each variant of a run.
-
-    A version that a run has already is not added again: its average is brought up to date. The
-    last version added is the current one.
-
-    Args:
-        summary: The run's figures.
-        known: A sound history; None begins one.
-
-    Returns:
-        The history; everything that was in it stands as it was.
-    """
+    """A history with a version for each variant of a run."""
+    # A version that a run has already is not added again: its average is brought up to date. The
+    # last version added is the current one.
     found: JsonObject = {**known} if known is not None else {"versions": [], "current_version": 0}
     given = found["versions"]
     versions: list[JsonValue] = [*given] if isinstance(given, list) else []
@@ -68,21 +59,7 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
 
 
 def write_history(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Add a run to a history; the file is replaced as a whole or not at all.
-
-    Args:
-        path: A `history.json`; where there is none it is begun.
-        run: The run.
-        answers: Its answers.
-
-    Returns:
-        How many answers were taken into account.
-
-    Raises:
-        DatasetError: When the file that is there is no sound history.
-        SettingsError: When the suffix is another or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Add a run to a history; the file is replaced as a whole or not at all."""
     check_history_place(path)
     known: JsonObject | None = None
     if path.is_file():

@@ -13,25 +13,11 @@ if TYPE_CHECKING:
 
 
 def feedback(answer: Concluded) -> str:
-    """What the judges said of an answer.
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        Every rationale with its criterion, and why a judgment is missing; empty for none.
-    """
+    """What the judges said of an answer."""
     return judges_feedback(answer.result)
 
 
 def unsaid_checks(result: CaseResult) -> tuple[AssertionResult, ...]:
-    """What assertions found that no judgment says already.
-
-    Args:
-        result: An answer.
-
-    Returns:
-        Its checks, without those that the judge `heuristic` made judgments of.
-    """
+    """What assertions found that no judgment says already."""
     said = {one.rationale for one in result.judgments if one.source == "heuristic"}
     return tuple(check for check in result.checks if check.message not in said)

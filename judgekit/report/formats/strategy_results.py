@@ -47,17 +47,7 @@ check_results_place = partial(
 
 
 def strategy_row(answer: Concluded, run: RunInfo) -> JsonObject:
-    """An answer as one result row.
-
-    Args:
-        answer: The answer.
-        run: Its run.
-
-    Returns:
-        The fields `COLUMNS`. `score` is on [0, 1]; what is not known is None. `status` is
-        `passed`, `failed`, `error` where there is no output, or `undecided` where what is missing
-        could decide it.
-    """
+    """An answer as one result row."""
     result, case = answer.result, answer.result.case
     output = result.output
     outcome = answer.outcome
@@ -86,21 +76,7 @@ def strategy_row(answer: Concluded, run: RunInfo) -> JsonObject:
 
 
 def write_strategy_results(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Write answers as result rows; the file is replaced as a whole or not at all.
-
-    Args:
-        path: `.jsonl` for a row a line, `.json` for a list, `.csv` for a table, in which texts
-            that a spreadsheet would run are marked.
-        run: The run.
-        answers: Its answers, read as they are written.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write answers as result rows; the file is replaced as a whole or not at all."""
     check_results_place(path)
     rows = (strategy_row(answer, run) for answer in answers)
     if path.suffix.lower() != ".csv":

@@ -88,12 +88,5 @@ FORMATS: Mapping[str, RunFormat] = MappingProxyType(
 
 
 def format_for(path: Path) -> str | None:
-    """The form that is meant by a file's name alone.
-
-    Args:
-        path: Where a run is to be written.
-
-    Returns:
-        A name of `FORMATS`; None where the name fits several forms or none.
-    """
+    """The form that is meant by a file's name alone."""
     return _BY_NAME.get(path.name) or _BY_SUFFIX.get(path.suffix.lower())

@@ -45,20 +45,7 @@ _DEFAULT_TIER = "development"
 
 
 def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Concluded]) -> int:
-    """Write a run as a validation report; the file is replaced as a whole or not at all.
-
-    Args:
-        path: A YAML file; a run with several variants becomes a list of `reports` in it.
-        run: The run.
-        answers: Its answers, read once.
-
-    Returns:
-        How many answers were taken into account.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES` or the folder does not exist.
-        StoreError: When the file cannot be written.
-    """
+    """Write a run as a validation report; the file is replaced as a whole or not at all."""
     check_validation_place(path)
     seen = _Seen()
     summary = summarize_run(seen.watch(answers), run)
@@ -69,19 +56,10 @@ def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Conclude
 def validation_reports(
     summary: RunSummary, evidence: Mapping[tuple[str, str], Evidenced]
 ) -> list[JsonObject]:
-    """A report for each variant of a run.
-
-    The threshold is that of the tier the suite's gate names, else the rubric's where it is above
-    0, else that of `development`. Figures are on [0, 1], each with its interval; what is not known
-    is null.
-
-    Args:
-        summary: The run's figures.
-        evidence: What judges said, by variant and criterion.
-
-    Returns:
-        Reports as JSON types; those of variants without answers are left out.
-    """
+    """A report for each variant of a run."""
+    # The threshold is that of the tier the suite's gate names, else the rubric's where it is above
+    # 0, else that of `development`. Figures are on [0, 1], each with its interval; what is not
+    # known is null.
     shown = [each for each in summary.variants if each.n_answers]
     return [_report(summary.run, figures, evidence) for figures in shown]
 
@@ -106,12 +84,7 @@ class Evidenced:
     """Weights of the criterion, and the values from which it passes, in the cases' own rubrics."""
 
     def take(self, judgment: Judgment, case: Case) -> None:
-        """Take a judgment into account.
-
-        Args:
-            judgment: The judgment.
-            case: The case that was answered.
-        """
+        """Take a judgment into account."""
         self.n += 1
         criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
         self.asked |= {(c.weight, c.pass_value) for c in criteria if c.name == judgment.criterion}
