@@ -1,4 +1,7 @@
-"""One canonical text for a JSON value, and a short name for it that follows its content."""
+"""The canonical text of a JSON value and its fingerprint.
+
+Cache keys, templates and runs are named by fingerprints.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what people said of outputs: files of labels, or rows of them, all faults at once."""
+"""Reads human labels from files and checks their scores against the criteria's scales."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.faults import Fault, explain
-from judgekit.datasets.fields import as_texts, read_cells, rename
-from judgekit.datasets.rows import Row, scan_rows
 from judgekit.errors import DatasetError, InputError
-from judgekit.records.label import Label
+from judgekit.formats import (
+    FieldFault,
+    FileRow,
+    as_texts,
+    read_cells,
+    rename_fields,
+    scan_rows,
+    validation_faults,
+)
+from judgekit.records import Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.records.rubric import Criterion, Scale
+    from judgekit.records import Criterion, Scale
 
 LABEL_ALIASES = {
     "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rating": "raw",
@@ -30,15 +36,20 @@ LABEL_ALIASES = {
 
 YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
 """Words for the two scores of a scale, in lower case: 1 for the higher."""
+
 _TWO = 2
+
 _MOST_POINTS = 12
+
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
+
 _BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
+
 _MOST_SAID = 20
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedLabel:
+class LocatedLabel:
     """A label and where it stands."""
 
     label: Label
@@ -62,10 +73,10 @@ class PlacedLabel:
         )
 
 
-def read_labels(path: Path | str) -> list[PlacedLabel]:
+def read_labels(path: Path | str) -> list[LocatedLabel]:
     """The labels of a file."""
     path = Path(path)
-    placed: list[PlacedLabel] = []
+    placed: list[LocatedLabel] = []
     problems: list[DatasetError] = []
     for row in scan_rows(path):
         found = row if isinstance(row, DatasetError) else read_label(row, path)
@@ -73,34 +84,34 @@ def read_labels(path: Path | str) -> list[PlacedLabel]:
             problems.append(found)
         else:
             placed.append(found)
-    raise_all(problems)
+    raise_problems(problems)
     if not placed:
         raise DatasetError("the file holds no labels", path=path)
     return placed
 
 
-def place_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[PlacedLabel]:
+def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[LocatedLabel]:
     """Labels that come from Python, each with its place in the list."""
-    placed: list[PlacedLabel] = []
+    placed: list[LocatedLabel] = []
     problems: list[DatasetError] = []
     for number, given in enumerate(labels, start=1):
         if isinstance(given, Label):
-            placed.append(PlacedLabel(given, number))
+            placed.append(LocatedLabel(given, number))
             continue
-        found = read_label(Row(number, dict(given)), None)
+        found = read_label(FileRow(number, dict(given)), None)
         if isinstance(found, DatasetError):
             problems.append(found)
         else:
             placed.append(found)
-    raise_all(problems)
+    raise_problems(problems)
     return placed
 
 
-def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
+def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
     """The label of a row."""
-    found = label_of(row)
+    found = label_from_row(row)
     if isinstance(found, Label):
-        return PlacedLabel(found, row.line, path)
+        return LocatedLabel(found, row.line, path)
     what = "; ".join(str(fault) for fault in found)
     given = row.fields.get("case_id")
     return DatasetError(
@@ -108,7 +119,7 @@ def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
     )
 
 
-def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
+def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
     """The score a label gives, on the criterion's scale."""
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
@@ -119,7 +130,7 @@ def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
     return float(score)
 
 
-def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
+def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> None:
     """Raise what is wrong with labels or other rows, all of it at once."""
     if len(problems) == 1:
         raise problems[0]
@@ -132,9 +143,9 @@ def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
         raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))
 
 
-def label_of(row: Row) -> Label | list[Fault]:
+def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     """The label of a row, wherever it stands."""
-    fields, faults = rename(row.fields, LABEL_ALIASES)
+    fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
         fields, more = read_cells(fields, json_names=("metadata",), list_names=())
         faults += more
@@ -147,11 +158,11 @@ def label_of(row: Row) -> Label | list[Fault]:
     if isinstance(raw, bool):  # a word of the scale, not the number 1
         fields["raw"] = "true" if raw else "false"
     elif isinstance(raw, str):
-        fields["raw"] = number_in(raw)
+        fields["raw"] = parse_number(raw)
     try:
         return Label.model_validate(as_texts(fields, _TEXTS))
     except ValidationError as error:
-        return explain(error, Label, fields, synonyms=LABEL_ALIASES)
+        return validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
 
 
 def _of_word(word: str, scale: Scale) -> float | None:
@@ -182,7 +193,7 @@ def _is_blank(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def number_in(text: str) -> float | str:
+def parse_number(text: str) -> float | str:
     """A score as a number, where the text is one."""
     try:
         return float(text)

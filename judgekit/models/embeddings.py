@@ -1,4 +1,7 @@
-"""Asks models of embeddings for the vectors of texts, through the cache, budget and limits."""
+"""Fetches embedding vectors of texts.
+
+They go through the same cache, budget and limits as any other model call, see `factory`.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +15,32 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, cast
 
 from judgekit.errors import ModelError
-from judgekit.models.connecting import connect
+from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.direct import DirectModel
-from judgekit.models.endpoint import OWN_ENDPOINT_KEYS, endpoint_label
-from judgekit.models.litellm_model import LitellmModel
-from judgekit.models.provider_errors import Fault
+from judgekit.models.error_mapping import ProviderFault
+from judgekit.models.factory import connect
+from judgekit.models.litellm import LitellmModel
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.records.check import Asked
-from judgekit.records.output import Usage
+from judgekit.records import EmbeddingUsage, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Sequence
 
     from judgekit.models.budget import Budget
-    from judgekit.models.cache.interface import ReplyCache
-    from judgekit.models.connecting import Connection
+    from judgekit.models.cache import ReplyCache
+    from judgekit.models.factory import Connection
     from judgekit.models.pricing import PriceTable
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
 """What tells these requests from questions; nothing is generated, so that no more is set aside."""
 
-_OF_THE_TEXT = frozenset({"bad_request", "content_filter", "context_window", "empty"})
+_TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
 """Kinds of errors that a text brings upon itself, so that asking again brings the same."""
 
 
 class _Transport(Protocol):
-    async def embed(self, text: str) -> object | Fault: ...
+    async def embed(self, text: str) -> object | ProviderFault: ...
 
     async def aclose(self) -> None: ...
 
@@ -68,13 +70,13 @@ class EmbeddingModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request with the vector of its last message."""
         body = await self._inner.embed(request.messages[-1]["content"])
-        if isinstance(body, Fault):
+        if isinstance(body, ProviderFault):
             raise body.to_error()
         vector = _vector_in(body)
         if vector is None:
             text = f"no vector in {str(body)[:200]}"
-            raise Fault(self._label, "protocol", text=text).to_error()
-        return ModelReply(text=_written(vector), usage=_usage_in(body), model=_model_in(body))
+            raise ProviderFault(self._label, "protocol", text=text).to_error()
+        return ModelReply(text=_encode_vector(vector), usage=_usage_in(body), model=_model_in(body))
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -117,7 +119,7 @@ class Embeddings:
 
     @asynccontextmanager
     async def holding(
-        self, texts: Collection[str], bought: dict[str, Asked] | None = None
+        self, texts: Collection[str], bought: dict[str, EmbeddingUsage] | None = None
     ) -> AsyncGenerator[None, None]:
         """Have the vectors of some texts at hand."""
         wanted = set(texts)
@@ -126,7 +128,7 @@ class Embeddings:
             lacking = sorted(wanted - self._held.keys())
             fetched = await asyncio.gather(*map(self._fetch, lacking), return_exceptions=True)
             known = zip(lacking, fetched, strict=True)
-            found = {text: one for text, one in known if isinstance(one, Asked)}
+            found = {text: one for text, one in known if isinstance(one, EmbeddingUsage)}
             if bought is not None:
                 bought.update(found)
             for one in fetched:  # only once all of them ended, so that none is left unpaid for
@@ -144,15 +146,15 @@ class Embeddings:
         """Close the model's connections of the running event loop."""
         await self._connection.aclose()
 
-    async def _fetch(self, text: str) -> Asked:
+    async def _fetch(self, text: str) -> EmbeddingUsage:
         found: Sequence[float] | ModelError
-        asked = Asked(n_calls=1, cost_usd=0.0)
+        asked = EmbeddingUsage(n_calls=1, cost_usd=0.0)
         try:
             reply = await self._connection.model.complete(self.request(text))
             asked = _asked(reply)
-            found = vector_of(reply)
+            found = reply_vector(reply)
         except ModelError as error:
-            if error.kind not in _OF_THE_TEXT:
+            if error.kind not in _TEXT_ERROR_KINDS:
                 raise
             found = error
         if self._holders[text]:
@@ -192,7 +194,7 @@ def embedding_request(model: str, text: str, *, api_base: str | None = None) -> 
     return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
 
 
-def vector_of(reply: ModelReply) -> Sequence[float]:
+def reply_vector(reply: ModelReply) -> Sequence[float]:
     """The vector a reply holds."""
     try:
         found = array("f", base64.b64decode(reply.text or "", validate=True))
@@ -201,21 +203,23 @@ def vector_of(reply: ModelReply) -> Sequence[float]:
     if not found:
         message = "a reply that was kept holds no vector"
         raise ModelError(message, kind="protocol", hint="ask anew with --refresh")
-    return _swapped(found)
+    return _little_endian(found)
 
 
-def _asked(reply: ModelReply) -> Asked:
+def _asked(reply: ModelReply) -> EmbeddingUsage:
     if reply.cached:
-        return Asked(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
+        return EmbeddingUsage(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
     sent = 0 if reply.usage is None else reply.usage.input_tokens
-    return Asked(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
+    return EmbeddingUsage(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
 
 
-def _written(vector: Sequence[float]) -> str:
-    return base64.b64encode(_swapped(array("f", map(float, vector))).tobytes()).decode("ascii")
+def _encode_vector(vector: Sequence[float]) -> str:
+    return base64.b64encode(_little_endian(array("f", map(float, vector))).tobytes()).decode(
+        "ascii"
+    )
 
 
-def _swapped(numbers: array[float]) -> array[float]:
+def _little_endian(numbers: array[float]) -> array[float]:
     """The numbers as they lie in a file; on nearly every machine as they are."""
     if sys.byteorder == "big":  # pragma: no cover - no machine at hand is
         numbers.byteswap()

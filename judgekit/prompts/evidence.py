@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from judgekit.records.judgment import Evidence
+from judgekit.records import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,11 +18,12 @@ _ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
 """Characters with which nothing composes."""
 
 _ELLIPSES = ("[...]", "[…]", "...", "…")
+
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
-_OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
+_OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 _LONGEST = 32
 """Unicode's stream-safe form allows 30 marks on a character; longer ones cost quadratic time."""

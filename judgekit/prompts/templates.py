@@ -1,4 +1,7 @@
-"""Finds a prompt template and reads what its header says of it."""
+"""Finds prompt templates, own and shipped, and reads their headers.
+
+They are compiled in `environment`.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.replies.formats import PairReplyFormat, ReplyFormat
-from judgekit.shipped import shipped_file
+from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from judgekit.records.comparison import Slot
+    from judgekit.records import PreferenceSlot
 
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
+
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
+
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
+
 _REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets", "stated")
+
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
+
 _WITH_CHOICES = ("choice", "brackets", "stated")
+
 _SLOTS = ("first", "second", "tie")
+
 _NOT_JUDGES = ("partials/", "analysis/")
 """Folders of what is included elsewhere, and of what is asked after a verdict."""
 
@@ -160,20 +171,20 @@ def _pair_header(fields: dict[str, str], name: str) -> TemplateHeader:
     )
 
 
-def _slots(text: str, name: str) -> dict[str, Slot]:
+def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
     """`A=first B=second C=tie` as a mapping; first and second have to be there."""
-    choices: dict[str, Slot] = {}
+    choices: dict[str, PreferenceSlot] = {}
     for part in text.split():
         word, _, slot = part.partition("=")
         if not word or slot not in _SLOTS:
             raise TemplateError(f"template {name}: choices: {part!r} is not of the form word=first")
-        choices[word] = cast("Slot", slot)
+        choices[word] = cast("PreferenceSlot", slot)
     if choices and not _both(choices.values()):
         raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
     return choices
 
 
-def _both(slots: Iterable[Slot]) -> bool:
+def _both(slots: Iterable[PreferenceSlot]) -> bool:
     return {"first", "second"} <= set(slots)
 
 

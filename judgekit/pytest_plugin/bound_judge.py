@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NoReturn
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from judgekit.errors import InputError
-from judgekit.pytest_plugin.wording import in_short, told, unanswered
-from judgekit.records.case import Case
-from judgekit.records.output import Output
-from judgekit.records.verdict import Verdict
-from judgekit.verdicts.voting import passes_by_votes
+from judgekit.datasets import load_dataset, load_rubric
+from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.judge import Judge
+from judgekit.models import Budget
+from judgekit.pytest_plugin.verdict_recorder import (
+    unanswered_message,
+    verdict_details,
+    verdict_summary,
+)
+from judgekit.records import Case, Output, Rubric, Verdict
+from judgekit.scoring import passes_by_votes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
 
-    from judgekit.judge.judge import Judge
-    from judgekit.pytest_plugin.bench import Bench
-    from judgekit.pytest_plugin.notes import Notes
     from judgekit.pytest_plugin.settings import Settings
-    from judgekit.records.rubric import Rubric
+    from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
 
-    Question = tuple[Case, Output, Rubric]
+if TYPE_CHECKING:
+    _Question = tuple[Case, Output, Rubric]
 
 
 class GradedVerdict(Verdict):
     """A verdict that says in a failing `assert verdict.passed` what it comes to."""
 
     def __repr__(self) -> str:
-        return f"<{in_short(self)}>"
+        return f"<{verdict_summary(self)}>"
 
 
 class BoundJudge:
@@ -41,9 +45,9 @@ class BoundJudge:
 
     def __init__(
         self,
-        bench: Bench,
+        bench: JudgePool,
         settings: Settings,
-        notes: Notes,
+        notes: VerdictRecorder,
         find_rubric: Callable[[], str | Path | Rubric],
     ) -> None:
         self._bench = bench
@@ -148,7 +152,7 @@ class BoundJudge:
     def _rubric(self, given: str | Path | Rubric | None) -> Rubric:
         return self.rubric if given is None else self._bench.rubric(given, self._settings.threshold)
 
-    def _settle(self, question: Question, verdict: Verdict) -> Verdict:
+    def _settle(self, question: _Question, verdict: Verdict) -> Verdict:
         """Note a verdict and give it out, unless the judge owes the answer that decides it."""
         __tracebackhide__ = True
         rubric = question[2]
@@ -157,10 +161,12 @@ class BoundJudge:
         if votes is not None and verdict.error is None:
             verdict = passes_by_votes(verdict, rubric, votes)
         open_for_lack = verdict.passed is None and bool(verdict.failures)
-        self._notes.add(verdict, rubric, "" if verdict.passed else told(verdict, rubric, votes))
+        self._notes.add(
+            verdict, rubric, "" if verdict.passed else verdict_details(verdict, rubric, votes)
+        )
         if open_for_lack:
             self._notes.pop_told(verdict)
-            self._give_up(unanswered(verdict))
+            self._give_up(unanswered_message(verdict))
         return verdict
 
     def _give_up(self, message: str) -> NoReturn:
@@ -181,3 +187,85 @@ def _output(given: Output | JsonValue) -> Output:
             "the output to grade is None", hint="does the function under test return its answer?"
         )
     return Output(text=given) if isinstance(given, str) else Output(data=given)
+
+
+_MOST_JUDGES = 16
+
+_MOST_WAITING = 32
+
+
+class JudgePool:
+    """Makes each judge, rubric and file of cases once, and closes the judges at the end."""
+
+    def __init__(self, limit_usd: float | None = None) -> None:
+        self._budget = None if limit_usd is None else Budget(limit_usd)
+        self._judges: list[tuple[Mapping[str, object], Judge]] = []
+        self._rubrics: dict[str, Rubric] = {}
+        self._cases: dict[str, dict[str, Case]] = {}
+        self._threads: ThreadPoolExecutor | None = None
+
+    def judge(self, settings: Settings) -> Judge:
+        """The judge of some settings; tests with the same settings share it."""
+        if settings.model is None:
+            raise SettingsError(
+                "no judge is named",
+                hint="give --judgekit-judge openai/gpt-4.1-mini (or recorded:FILE, local, …), "
+                "judgekit_judge in the ini file, JUDGEKIT_JUDGE, or @pytest.mark.judge(model=…)",
+            )
+        wanted = {"model": settings.model, **settings.arguments}
+        for place, (made_of, judge) in enumerate(self._judges):
+            if made_of == wanted:
+                self._judges.append(self._judges.pop(place))
+                return judge
+        arguments: dict[str, Any] = {"budget": self._budget, **settings.arguments}
+        judge = Judge(settings.model, **arguments)
+        self._judges.append((wanted, judge))
+        if len(self._judges) > _MOST_JUDGES:  # each holds a thread and the cache's file open
+            self._judges.pop(0)[1].close()
+        return judge
+
+    def rubric(self, source: str | Path | Rubric | None, threshold: float | None = None) -> Rubric:
+        """A rubric, read once."""
+        if source is None:
+            raise SettingsError(
+                "no rubric is named",
+                hint="give --judgekit-rubric FILE or a shipped one's name (helpfulness, …), "
+                "judgekit_rubric in the ini file, JUDGEKIT_RUBRIC, @pytest.mark.judge(rubric=…), "
+                "or rubric=… in the call",
+            )
+        rubric = source if isinstance(source, Rubric) else self._read_rubric(source)
+        if threshold is None or threshold == rubric.pass_threshold:
+            return rubric
+        fields = {name: getattr(rubric, name) for name in Rubric.model_fields}
+        return Rubric(**{**fields, "pass_threshold": threshold})
+
+    def case(self, file: str | Path, case_id: str) -> Case:
+        """A case of a file of cases."""
+        key = str(file)
+        if key not in self._cases:
+            self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}
+        known = self._cases[key]
+        if case_id not in known:
+            raise UnknownNameError(f"case in {file}", case_id, known)
+        return known[case_id]
+
+    def _read_rubric(self, source: str | Path) -> Rubric:
+        key = str(source)
+        if key not in self._rubrics:
+            self._rubrics[key] = load_rubric(source)
+        return self._rubrics[key]
+
+    @property
+    def threads(self) -> ThreadPoolExecutor:
+        """Where asynchronous tests wait for a judge, so that their loop goes on."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(_MOST_WAITING, thread_name_prefix="judgekit-test")
+        return self._threads
+
+    def close(self) -> None:
+        """Close the judges, with their connections and caches."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        for _, judge in self._judges:
+            judge.close()
+        self._judges.clear()

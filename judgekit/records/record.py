@@ -1,4 +1,7 @@
-"""What every record has in common: frozen, closed to unknown fields, plain JSON both ways."""
+"""The base class of all records and the types their fields share.
+
+Records are frozen pydantic models that refuse unknown fields.
+"""
 
 from __future__ import annotations
 

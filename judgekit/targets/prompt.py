@@ -5,26 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.texts import as_path
 from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
+from judgekit.formats import as_path
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.prompts.rendering import as_text
-from judgekit.prompts.sandbox import CompiledTemplate, make_environment
-from judgekit.prompts.templates import find_template
-from judgekit.records.output import Output, Usage
-from judgekit.shipped import shipped_file
-from judgekit.targets.replying import Asked
+from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
+from judgekit.records import Output, Usage
+from judgekit.resources import shipped_file
+from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.models.connecting import Connection
+    from judgekit.models import Connection
     from judgekit.models.request import ModelReply
-    from judgekit.records.case import Case
-    from judgekit.records.record import JsonObject
+    from judgekit.records import Case, JsonObject
 
 _BLOCKS = ("system", "user")
 
@@ -100,7 +97,7 @@ class PromptTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Ask the model about one case; see `Target.answer`."""
-        asked = Asked(case, self.id)
+        asked = TargetCall(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
         except TemplateError as error:
@@ -140,14 +137,14 @@ class _Fields(dict[str, "JsonValue"]):
     """An object that prints as JSON."""
 
     def __str__(self) -> str:
-        return as_text(dict(self))
+        return to_text(dict(self))
 
 
 class _Items(list["JsonValue"]):
     """A list that prints as JSON."""
 
     def __str__(self) -> str:
-        return as_text(list(self))
+        return to_text(list(self))
 
 
 def _printable(value: JsonValue) -> JsonValue:
@@ -156,7 +153,7 @@ def _printable(value: JsonValue) -> JsonValue:
     return _Items(map(_printable, value)) if isinstance(value, list) else value
 
 
-def _output(reply: ModelReply, asked: Asked) -> Output:
+def _output(reply: ModelReply, asked: TargetCall) -> Output:
     usage = reply.usage or Usage()
     known: dict[str, object] = {
         "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),

@@ -23,7 +23,7 @@ def test_half(judge):
     judge.grade("Can I?", "Within 30 days.", case_id="half")
 """
 OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options",
-        "judgekit.pytest_plugin.values"}  # fmt: skip
+        "judgekit.pytest_plugin.options"}  # fmt: skip
 
 
 def test_a_good_answer_passes(project: Project) -> None:
@@ -252,7 +252,7 @@ def pytest_unconfigure():
     ran = project.run_alone("-q")
     lines = [part for part in ran.out.splitlines() if part and "[100%]" not in part]
     assert lines[0].startswith("1 passed")
-    assert set(lines[1].split()[1:]) == {*OURS, "judgekit.pytest_plugin.tally"}
+    assert set(lines[1].split()[1:]) == {*OURS, "judgekit.pytest_plugin.session_summary"}
     assert len(lines) == 2
 
 

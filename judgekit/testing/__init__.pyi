@@ -1,0 +1,3 @@
+from .fake_models import (
+    ScriptedModel as ScriptedModel,
+)
