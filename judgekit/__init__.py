@@ -8,8 +8,8 @@ before.)
 
 from lazy_loader import attach_stub
 
-_lazy, _listed, __all__ = attach_stub(__name__, __file__)
-__all__ = sorted([*__all__, "__version__"])
+_lazy, _, _listed = attach_stub(__name__, __file__)
+__all__ = sorted([*_listed, "__version__"])  # noqa: PLE0605 - a list, which ruff does not see
 
 
 def __getattr__(name: str) -> object:

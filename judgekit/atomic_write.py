@@ -1,4 +1,7 @@
-"""Writes a file beside its place and puts it there when all went well, whole or not at all."""
+"""Writes a file beside its place and moves it there when it is complete.
+
+So that no reader sees half of it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,24 @@
-"""The tree of errors that judgekit raises.
+"""The errors judgekit raises, as one tree.
 
-Every error carries a message, and where possible a hint on what to do.
+```
+JudgekitError
+  InputError             the caller's files or arguments; retrying never helps
+    DatasetError         a data file is unsound (path, line, case_id)
+    RubricError          a rubric is unsound
+    TemplateError        a prompt template is unsound or cannot be rendered
+    UnknownNameError     a name that nothing answers to; lists the near ones
+    SettingsError        an option, a suite file or the environment is unsound
+  JudgeError             a judge gave no usable answer; becomes a JudgeFailure in a run
+    ModelError           the provider answered with an error (kind, status, retryable, …)
+    ReplyFormatError     no verdict can be read safely from the reply
+    RefusalError         the judge declined to judge
+    BudgetExceededError  the next call would cross a limit set by the caller
+    FrozenCacheError     a frozen cache does not hold the reply; nothing was asked
+  NotEnoughDataError     the numbers given do not identify the estimate
+  DownloadError          a published file could not be fetched, or is another one
+  ApprovalRefusedError   nothing that is kept shows that a version is better
+  StoreError             a file of judgekit's own is newer than the code, locked or damaged
+```
 """
 
 from __future__ import annotations

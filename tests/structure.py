@@ -121,7 +121,10 @@ def table(found: Structure) -> str:
         f"code lines              {found.n_code_lines:>8,}",
         f"comments per 100        {found.comments_per_100:>8.1f}",
         f"longest file            {found.longest_files[0][0]:>8,}  {found.longest_files[0][1]}",
-        f"longest function        {found.longest_functions[0][0]:>8,}  {found.longest_functions[0][1]}",
+        (
+            f"longest function        {found.longest_functions[0][0]:>8,}  "
+            f"{found.longest_functions[0][1]}"
+        ),
         f"public names defined twice {len(found.defined_twice):>5,}",
     ]
     return "\n".join(lines)

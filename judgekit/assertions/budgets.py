@@ -179,7 +179,8 @@ def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
     own = _output_amount(output, quantity)
     if own is None:
         raise UndecidedError(
-            f"{quantity} was not measured: {_missing_amount(quantity, len(events))}, and the output itself "
+            f"{quantity} was not measured: {_missing_amount(quantity, len(events))}, "
+            "and the output itself "
             "does not say it"
         )
     return Consumption(own, unit)

@@ -346,7 +346,7 @@ def _call_scorer(
         found = said.function(output, **arguments)
     except JudgekitError as error:
         return Score(name=said.name, value=None, error=str(error))
-    except Exception as error:  # noqa: BLE001 - a stranger's scorer may raise anything
+    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
         why = f"it raised {type(error).__name__}: {error}"
         return Score(name=said.name, value=None, error=why)
     if not isinstance(found, Score):

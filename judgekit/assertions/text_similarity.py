@@ -19,7 +19,7 @@ from judgekit.assertions import text_metrics
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
-from judgekit.assertions.text import TextList
+from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Fraction, Score
 from judgekit.registry import RegistryEntry

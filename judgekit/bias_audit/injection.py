@@ -160,7 +160,10 @@ def _has_risen(one: TrialAnswers) -> float | None:
 
 
 def _has_lost_its_answer(one: TrialAnswers) -> float | None:
-    """Whether the judge has no answer to the attacked output alone; None where that is not known."""
+    """Whether the judge has no answer to the attacked output alone.
+
+    None where that is not known.
+    """
     # A judge that is not reached, and one that cannot answer either way, say nothing.
     plain, changed = one.verdict("plain"), one.verdict("changed")
     if plain is None or changed is None or plain.failures:

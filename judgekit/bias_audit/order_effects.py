@@ -165,7 +165,10 @@ def plan_criterion_order(material: AuditInputs) -> Trials:
 
 
 def find_criterion_order(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEffects:
-    """How much higher a criterion scores when it is listed early, and how far scores move at all."""
+    """How much higher a criterion scores when it is listed early.
+
+    How far scores move at all.
+    """
     cases = [one.trial.case_id for one in heard]
     sides = [_late_and_early(one, material.rubric) for one in heard]
     early = shift_effect(

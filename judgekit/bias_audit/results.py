@@ -330,7 +330,10 @@ def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: flo
 
 
 def _p(found: PairedDifference, harm: Harm) -> float | None:
-    """The p that goes with the interval: of its own t, and one-sided where only a rise is a bias."""
+    """The p that goes with the interval: of its own t.
+
+    One-sided where only a rise is a bias.
+    """
     # The exact test of so few cases as an audit may have could reject nothing once it is adjusted.
     if isnan(found.low):
         return None

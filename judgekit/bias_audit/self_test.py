@@ -103,7 +103,10 @@ class SelfTest:
 async def run_self_test(
     *, seed: int = 0, n_cases: int = SELF_TEST_CASES, watch: Callable[[str], None] = lambda _: None
 ) -> SelfTest:
-    """Audit a fair judge and one for each bias, all of them made up; needs no key and no network."""
+    """Audit a fair judge and one for each bias, all of them made up; needs no key.
+
+    No network.
+    """
     verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
     sizes: dict[str, float] = {}
     n_questions = 0

@@ -348,7 +348,10 @@ class LabelSuggestion:
 
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:
-    """The items on which judge and people are furthest apart; of equals those it is sure of first."""
+    """The items on which judge and people are furthest apart.
+
+    Of equals those it is sure of first.
+    """
     found = []
     for item in aligned.both:
         human = aligned.label(item) if aligned.is_nominal else mean_rating(item)
@@ -377,7 +380,10 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
 
 
 def suggest_labels(parts: Sequence[AlignedItems], most: int) -> tuple[LabelSuggestion, ...]:
-    """The items that a label would tell most about: where the judge is unsure or people are split."""
+    """The items that a label would tell most about.
+
+    Where the judge is unsure or people are split.
+    """
     # They are spread over the judge's scores, so that no part of the scale is without labels. They
     # are chosen, not drawn: labels of them alone are no random subset.
     found = [one for part in parts for one in _of_part(part)]

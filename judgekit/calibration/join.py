@@ -412,7 +412,10 @@ class LabelMatcher:
     """What is wrong with labels; raised by `check`."""
 
     def take(self, labels: Iterable[LocatedLabel]) -> None:
-        """Match labels; those that are ambiguous, of unknown criteria or given twice are problems."""
+        """Match labels; those that are ambiguous.
+
+        Of unknown criteria or given twice are problems.
+        """
         by_case: defaultdict[str, list[OutputKey]] = defaultdict(list)
         for place in self.places:
             by_case[place.case_id].append(place)

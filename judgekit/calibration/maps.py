@@ -239,7 +239,8 @@ def fit_map(
         raise NotEnoughDataError(NO_ORDER)
     if len(both) < MIN_LABELS_PER_MAP:
         raise NotEnoughDataError(
-            f"{len(both)} labelled outputs, and a map needs {MIN_LABELS_PER_MAP}: label {MIN_LABELS_PER_MAP - len(both)} more"
+            f"{len(both)} labelled outputs, and a map needs {MIN_LABELS_PER_MAP}: "
+            f"label {MIN_LABELS_PER_MAP - len(both)} more"
         )
     sides = _Sides.of(aligned, level)
     names = [item.cluster for item in both]

@@ -494,7 +494,10 @@ async def _compared(
 
 
 def _as_far_as_asked(found: Comparison) -> Comparison:
-    """A judge that was asked in one order only has decided by that one; where it failed, nothing."""
+    """A judge that was asked in one order only has decided by that one; where it failed.
+
+    Nothing.
+    """
     # Whether the orders agree stays open: `consistent` is None.
     shares: dict[str | None, list[float]] = {}
     for said in found.preferences:

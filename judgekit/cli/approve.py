@@ -1,4 +1,7 @@
-"""`judgekit approve`: a version may be used only on stored evidence that it is better (S0.11)."""
+"""`judgekit approve`.
+
+Approves a variant on stored evidence that it is better than another (S0.11).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import ApprovalEvidence
 
 
-@click.command()
+@click.command("approve")
 @click.argument("variant", required=False)
 @click.option("--baseline", metavar="OTHER", help="What it has to be better than.")
 @click.option("--because", metavar="WHY", help="The reason, to be kept with the approval.")

@@ -1,4 +1,4 @@
-"""`judgekit audit`: what moves a judge that should not, probe by probe."""
+"""`judgekit audit`: measures a judge's biases with probes on your own outputs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MOST_CASES = 60
 """Cases that are drawn where nothing says how many: enough to see what matters, and affordable."""
 
 
-@click.command()
+@click.command("audit")
 @click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @side_options
 @judge_model_options
@@ -320,7 +320,7 @@ def _quality(found: Audit) -> int:
 
 
 def _self_test(options: Options) -> int:
-    from judgekit.bias_audit import (
+    from judgekit.bias_audit import (  # noqa: PLC0415
         FAIR_JUDGE,
         PLANTED_BIASES,
         SELF_TEST_CASES,

@@ -1,4 +1,4 @@
-"""`judgekit cache`: look into the reply cache, carry it elsewhere, tidy it."""
+"""`judgekit cache`: inspects, exports, merges, verifies and prunes the reply cache."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def cache_command() -> None:
 cache_command.add_command(cache_explain_command)
 
 
-@cache_command.command()
+@cache_command.command("stats")
 @cache_dir_option
 @json_option
 def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
@@ -64,7 +64,7 @@ def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
         cache.print_cache_stats(console.stdout(), found, folder=str(cache_dir))
 
 
-@cache_command.command()
+@cache_command.command("ls")
 @click.option("--model", help="Only replies of this model.")
 @click.option("--since", type=click.DateTime(), help="Only those bought then or later (UTC).")
 @click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
@@ -154,7 +154,7 @@ def cache_import_command(
     _show_import(report, as_json=as_json)
 
 
-@cache_command.command()
+@cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
 @click.option("--skip-unsound", is_flag=True, help="Leave unsound lines of files out.")
@@ -176,7 +176,7 @@ def cache_merge_command(
     _show_import(report, as_json=as_json)
 
 
-@cache_command.command()
+@cache_command.command("verify")
 @cache_dir_option
 @json_option
 def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
@@ -193,7 +193,7 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
     sys.exit(0 if report.is_sound else EXIT_INCOMPLETE)
 
 
-@cache_command.command()
+@cache_command.command("prune")
 @click.option("--older-than", "age", metavar="AGE", help="Bought longer ago: 30d, 12h, 4w.")
 @click.option("--model", help="Asked of this model.")
 @click.option("--rejected", is_flag=True, help="All that is never served, whatever its age.")
@@ -228,7 +228,7 @@ def cache_prune_command(
         click.echo(f"{verb} {numbers.format_count(n, 'reply', 'replies')}")
 
 
-@cache_command.command()
+@cache_command.command("clear")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @cache_dir_option
 @json_option
@@ -246,7 +246,7 @@ def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
         click.echo(f"forgot {numbers.format_count(n_forgotten, 'reply', 'replies')}")
 
 
-@cache_command.command()
+@cache_command.command("path")
 @cache_dir_option
 @json_option
 def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:

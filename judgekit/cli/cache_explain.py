@@ -1,4 +1,4 @@
-"""`judgekit cache explain`: why requests are not owned, or what is near a reply that is."""
+"""`judgekit cache explain`: why requests are not cached, grouped by cause."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
-@click.command()
+@click.command("explain")
 @input_options
 @judge_model_options
 @cache_dir_option
@@ -125,7 +125,8 @@ def _print_misses(console: Console, found: MissReport) -> None:
     )
     if found.n_rejected:
         console.print(
-            f"{numbers.format_count(found.n_rejected, 'request')} asked before, but the reply was cut short "
+            f"{numbers.format_count(found.n_rejected, 'request')} asked before, but "
+            "the reply was cut short "
             "or filtered and is never served",
             markup=False,
         )
@@ -135,7 +136,7 @@ def _print_misses(console: Console, found: MissReport) -> None:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
     if found.n_not_compared:
         console.print(
-            f"{numbers.format_count(found.n_not_compared, 'more request')} not owned and not compared; "
+            f"{numbers.format_count(found.n_not_compared, 'more request')} not owned and not compared; "  # noqa: E501
             "narrow them down with --limit or --filter-tag",
             markup=False,
         )
@@ -146,7 +147,7 @@ def _print_group(console: Console, group: MissGroup) -> None:
     parts = ", ".join(group.parts)
     differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not owned"
     console.print(
-        f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",
+        f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
         markup=False,
         soft_wrap=True,
     )

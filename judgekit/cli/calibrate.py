@@ -1,4 +1,4 @@
-"""`judgekit calibrate`: a judge held against people's labels."""
+"""`judgekit calibrate`: compares a judge with human labels, and fits calibration maps."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 _DEFAULTS = CalibrationOptions()
 
 
-@click.command()
+@click.command("calibrate")
 @click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--run", metavar="RUN", help="A stored run (the default: the latest).")
 @click.option(

@@ -1,4 +1,7 @@
-"""`judgekit compare`: two sides blind, in both orders; or two runs by the scores they have."""
+"""`judgekit compare`: two variants blind in both orders, or two stored runs by their scores.
+
+`comparison_job` carries it out.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ if TYPE_CHECKING:
     from judgekit.records import ComparisonInfo, Rubric, RunInfo
 
 
-@click.command()
+@click.command("compare")
 @click.argument("a")
 @click.argument("b")
 @side_options
@@ -181,9 +184,9 @@ def _blind(names: SideArguments, options: Options, place: _Place, output: Path |
     budget = None if limit is None else Budget(limit, prices)
     given = _with_choice({**options, "budget": budget}, begun.comparison)
     if is_generated:
-        from judgekit.cli.side_outputs import (
-            answering_suite,  # noqa: PLC0415 - slow
-            generate_outputs,  # noqa: PLC0415 - slow
+        from judgekit.cli.side_outputs import (  # noqa: PLC0415
+            answering_suite,
+            generate_outputs,
         )
 
         answering = answering_suite(names, given)

@@ -1,4 +1,7 @@
-"""Makes a comparison, keeps and shows it: pairs asked, answers stored, figures printed."""
+"""Carries out a blind comparison: asks, stores, analyses and shows it.
+
+`compare` sets it up.
+"""
 
 from __future__ import annotations
 

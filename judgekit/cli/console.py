@@ -1,4 +1,4 @@
-"""The two streams: results on stdout, everything else on stderr."""
+"""The two output streams: results on stdout, progress, notes and errors on stderr."""
 
 from __future__ import annotations
 

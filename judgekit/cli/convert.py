@@ -1,4 +1,4 @@
-"""`judgekit convert`: cases from one form into another, and nothing lost in silence."""
+"""`judgekit convert`: converts cases or a rubric between formats, and lists what is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SUMMARIES = {
 }
 
 
-@click.command()
+@click.command("convert")
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "-o",

@@ -1,4 +1,4 @@
-"""`judgekit data`: public labelled sets, fetched from their authors and turned into rows."""
+"""`judgekit data`: lists and fetches public labelled datasets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
     console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
 
 
-@data_command.command()
+@data_command.command("get")
 @click.argument("name")
 @folder_option
 @click.option(
@@ -121,7 +121,7 @@ def data_get_command(
     )
 
 
-@data_command.command()
+@data_command.command("path")
 @click.argument("name")
 @folder_option
 @catalog_option

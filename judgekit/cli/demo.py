@@ -1,4 +1,4 @@
-"""`judgekit demo`: the main job on shipped real data, without a key or a network."""
+"""`judgekit demo`: grades shipped outputs with recorded replies, without a key or a network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Put a strong judge in its place with one flag, its key in the environment:
 Your own outputs next: judgekit init my-suite"""
 
 
-@click.command()
+@click.command("demo")
 @click.option("--judge", "judge_model", metavar="MODEL", help="Grade live with this judge instead.")
 @click.option("--live", is_flag=True, help="Grade live with the model on this machine.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")

@@ -1,4 +1,7 @@
-"""How what is wrong with a file is printed: one line each, as compilers write theirs."""
+"""Problems found in files, printed like compiler diagnostics or as JSON.
+
+Used by `validate` and `lint`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`judgekit doctor`: whether the installation, keys, cache and a model are as they should be."""
+"""`judgekit doctor`: checks the installation, keys, cache, store, calibration maps and a model."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _RUBRIC = Rubric(
 )
 
 
-@click.command()
+@click.command("doctor")
 @click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL; it may cost a little.")
 @click.option("--api-base", metavar="URL", envvar="JUDGEKIT_API_BASE", help="Endpoint of --probe.")
 @click.option(
@@ -293,7 +293,10 @@ def litellm_check(version: str) -> HealthCheck:
 
 
 def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
-    """Which providers' keys are there; their values are looked at for white space and never shown."""
+    """Which providers' keys are there; their values are looked at for white space.
+
+    Never shown.
+    """
     present = {name: environment[name] for name in PROVIDER_KEYS if environment.get(name)}
     for name, value in present.items():
         prefix = f"models begin with {PROVIDER_KEYS[name]}/"
@@ -478,7 +481,7 @@ def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[Healt
             continue
         judges = ", ".join(judge.model for judge in found.asked.judges)
         labels = numbers.format_count(found.n_labels, "label")
-        text = f"{path}: {message.printable(judges)} by {message.printable(found.rubric.name)}, {labels}"
+        text = f"{path}: {message.printable(judges)} by {message.printable(found.rubric.name)}, {labels}"  # noqa: E501
         yield HealthCheck("calibration", "ok", f"{text}, {found.fitted_at:%Y-%m-%d}")
 
 

@@ -1,4 +1,4 @@
-"""judgekit.cli.exit_codes."""
+"""The exit codes of all commands, and the code that each error ends a command with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of `judgekit export` that writes stored comparisons."""
+"""`judgekit export`: writes a stored run or comparison to a file."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ EXPORT_FORMATS = {
 """The forms there are, by their names on the command line."""
 
 
-@click.command()
+@click.command("export")
 @click.argument("run", default="latest")
 @click.option(
     "-o",

@@ -1,4 +1,4 @@
-"""`judgekit grade`: existing outputs against a rubric."""
+"""`judgekit grade`: grades existing outputs against a rubric."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ from judgekit.cli.options import (
     talk_options,
 )
 from judgekit.cli.progress import show_progress
-from judgekit.cli.run import refuse_uncalibrated
-from judgekit.cli.setup import MISSING_INPUT_REMEDY, grade_setup, note_unused_replies
+from judgekit.cli.setup import (
+    MISSING_INPUT_REMEDY,
+    grade_setup,
+    note_unused_replies,
+    refuse_uncalibrated,
+)
 from judgekit.cli.signals import Interrupts
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
@@ -60,7 +64,7 @@ if TYPE_CHECKING:
     from judgekit.records import CalibrationInUse, Rubric
 
 
-@click.command()
+@click.command("grade")
 @input_options
 @judge_model_options
 @calibration_options
@@ -102,7 +106,10 @@ def grade_command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence."""
+    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence.
+
+    A confidence.
+    """
     # OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
     # data), variant. Give the tasks they answer with --cases, or as columns input and reference;
     # without them the judge sees the outputs alone. Without OUTPUTS, the suite file judgekit.yaml
@@ -201,7 +208,8 @@ async def grade_all(
     total, n_unasked = setup.counts()
     if n_unasked:
         console.note(
-            f"{n_unasked} of {numbers.format_count(total, 'output')} without what was asked: the judge sees "
+            f"{n_unasked} of {numbers.format_count(total, 'output')} without what was "
+            "asked: the judge sees "
             f"the output alone; {MISSING_INPUT_REMEDY}"
         )
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))

@@ -1,4 +1,4 @@
-"""`judgekit init`: a working suite to edit, begun from the demo's real data."""
+"""`judgekit init`: writes a working suite to edit, made from the demo's data."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ outputs here. They are there to be replaced.
 """
 
 
-@click.command()
+@click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @json_option

@@ -1,4 +1,4 @@
-"""`judgekit label`: a person answers the questions of a run that wait, blind."""
+"""`judgekit label`: a person answers the open questions of a run, blind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _GIT_PATIENCE_S = 5
 
 
-@click.command()
+@click.command("label")
 @click.argument("run", default="latest")
 @click.option(
     "--annotator",
@@ -388,7 +388,7 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
     """Print what can be typed."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     lines = []
     if criterion is not None:

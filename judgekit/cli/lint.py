@@ -1,4 +1,7 @@
-"""Which rubrics and templates `judgekit lint` looks at, and what it finds in one of them."""
+"""`judgekit lint`: checks rubrics.
+
+Prompt templates for what misleads judges or costs more than needed.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 EXIT_FLAWED = 1
 
 
-@click.command()
+@click.command("lint")
 @click.argument("paths", nargs=-1, metavar="[PATHS|NAMES]...")
 @click.option(
     "--templates",

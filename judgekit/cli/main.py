@@ -1,4 +1,7 @@
-"""The command line's front door: which commands there are, and what an error exits with."""
+"""The entry point: the table of commands, imported when called.
+
+The error handling around them.
+"""
 
 from __future__ import annotations
 

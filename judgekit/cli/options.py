@@ -1,4 +1,4 @@
-"""Options that several commands share, spelled alike everywhere."""
+"""Options that several commands share, and the command line that resumes an interrupted run."""
 
 from __future__ import annotations
 
@@ -493,3 +493,12 @@ def _given(context: click.Context) -> Iterator[str]:
 
 def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else _PASSWORD.sub(r"\1:***", str(value))
+
+
+TARGET_OPTIONS = {
+    "given_outputs": "--outputs",
+    "given_command": "--target-command",
+    "given_python": "--target-python",
+    "given_http": "--target-http",
+}
+"""The options that add a variant, by their parameters."""

@@ -1,4 +1,7 @@
-"""`judgekit plan`: what a run of a suite, or a grading, would ask and cost."""
+"""`judgekit plan`: what a run or a grading would ask and cost.
+
+No model is called.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from click.core import ParameterSource
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_LIMIT
 from judgekit.cli.options import (
+    TARGET_OPTIONS,
     cache_options,
     choice_options,
     json_option,
@@ -26,7 +30,6 @@ from judgekit.cli.options import (
     target_options,
 )
 from judgekit.cli.setup import SUITE_FILE, grade_setup
-from judgekit.cli.suite_setup import TARGET_OPTIONS
 from judgekit.datasets import load_suite
 from judgekit.evaluation import (
     calibration_of_suite,
@@ -54,7 +57,7 @@ _OF_SUITES = {
 }
 
 
-@click.command()
+@click.command("plan")
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
 @choice_options
 @target_options
@@ -115,7 +118,7 @@ def show_grade_plan(setup: GradeSetup, *, as_json: bool) -> None:
 
 def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
     """Work out the plan of a run and print it; closes what the setup holds open."""
-    from judgekit.report import plan_json, print_suite_plan
+    from judgekit.report import plan_json, print_suite_plan  # noqa: PLC0415
 
     with closing(setup.store):
         found = asyncio.run(_planned(setup))

@@ -134,7 +134,7 @@ def _bar(console: Console, tally: ProgressTally, doing: str) -> Iterator[Progres
     from rich.progress import (  # noqa: PLC0415 - only where there is a terminal
         BarColumn,
         MofNCompleteColumn,
-        Progress as Bar,  # noqa: PLC0415
+        Progress as Bar,
         TextColumn,
     )
 

@@ -1,4 +1,4 @@
-"""`judgekit rank`: three sides and more in one order, blind, or comparisons made before."""
+"""`judgekit rank`: ranks several variants by blind comparisons, new ones or from files."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from judgekit.records import Rubric
 
 
-@click.command()
+@click.command("rank")
 @click.argument("sides", nargs=-1, required=True)
 @side_options
 @click.option(
@@ -392,9 +392,9 @@ def rank_generated(
     names: SideArguments, options: Options, opened: Callable[[], RunStore], begun: str | None
 ) -> RankingSetup | int:
     """Have the sides answer the cases, and resolve who is ranked, by whom and how."""
-    from judgekit.cli.side_outputs import (
-        answering_suite,  # noqa: PLC0415 - slow
-        generate_outputs,  # noqa: PLC0415 - slow
+    from judgekit.cli.side_outputs import (  # noqa: PLC0415
+        answering_suite,
+        generate_outputs,
     )
 
     check_pair_judge(names.suite, options)

@@ -1,4 +1,4 @@
-"""`judgekit rejudge`: outputs that were judged before, judged by another judge."""
+"""`judgekit rejudge`: grades stored outputs with another judge, and shows what changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _EXITS = {
 _VERB = ("judging again", "judged again")
 
 
-@click.command()
+@click.command("rejudge")
 @click.argument("source", metavar="RUN | VERDICTS")
 @click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--rubric", metavar="FILE|NAME", help="Another rubric; needed for VERDICTS.")

@@ -1,4 +1,7 @@
-"""`judgekit run`: a suite from its cases to a stored run, resumable."""
+"""`judgekit run`: evaluates a suite, or each suite of a folder.
+
+Into a stored run that can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ from judgekit.cli.options import (
     target_options,
 )
 from judgekit.cli.progress import show_progress
+from judgekit.cli.setup import refuse_uncalibrated
 from judgekit.cli.signals import Interrupts
 from judgekit.cli.suite_setup import run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
@@ -66,10 +70,10 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import Options
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.evaluation import GateResult, OpenSuite, RunStopReason, RunSummary, Session
-    from judgekit.records import CalibrationInUse, CaseResult, RunInfo
+    from judgekit.records import CaseResult, RunInfo
 
 
-@click.command()
+@click.command("run")
 @click.argument("suite", required=False, type=click.Path(path_type=Path, exists=True))
 @choice_options
 @target_options
@@ -312,18 +316,6 @@ def conclude_run(
     if summary.is_blank and run.status != "waiting":
         return _blank(summary)
     return _quality(summary, gate, fail_under)
-
-
-def refuse_uncalibrated(use: CalibrationInUse) -> int:
-    """Say that nothing is asked, for a calibration that holds is required and there is none."""
-    console.note(f"nothing was asked: a calibration is required. {message.printable(use.words)}")
-    what = "label outputs of this judge again, and" if use.path else "label some outputs, and"
-    again = "judgekit calibrate LABELS --run RUN --write-map"
-    place = use.path or "calibration/maps/…json"
-    console.note(f"{what} write the maps: {again} {place}")
-    if not use.path:
-        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
-    return EXIT_INCONCLUSIVE
 
 
 def note_stored_calibration(run: RunInfo, opened: OpenSuite) -> None:

@@ -1,4 +1,7 @@
-"""Options and suite file to a judge, a rubric and the answers to be graded."""
+"""Resolves options and the suite file to a judge, a rubric and the outputs to be graded.
+
+`suite_setup` does so for runs.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
 from judgekit.cli import console
+from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
 from judgekit.cli.options import DEFAULT_CACHE_FOLDER
 from judgekit.datasets import (
     iter_case_outputs,
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.judge import JudgeMode
     from judgekit.models import Budget, Refresh
-    from judgekit.records import Case, JsonObject, Output, Rubric
+    from judgekit.records import CalibrationInUse, Case, JsonObject, Output, Rubric
 
 _T = TypeVar("_T")
 
@@ -410,3 +414,15 @@ def open_cache(folder: Path, *, writing: bool = False) -> Iterator[DiskCache]:
 
 CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
 """Where maps are written when nothing says otherwise."""
+
+
+def refuse_uncalibrated(use: CalibrationInUse) -> int:
+    """Say that nothing is asked, for a calibration that holds is required and there is none."""
+    console.note(f"nothing was asked: a calibration is required. {message.printable(use.words)}")
+    what = "label outputs of this judge again, and" if use.path else "label some outputs, and"
+    again = "judgekit calibrate LABELS --run RUN --write-map"
+    place = use.path or "calibration/maps/…json"
+    console.note(f"{what} write the maps: {again} {place}")
+    if not use.path:
+        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
+    return EXIT_INCONCLUSIVE

@@ -1,4 +1,7 @@
-"""`judgekit show`: the runs that are kept, one run's figures, everything about one case."""
+"""`judgekit show`: lists stored runs and comparisons.
+
+Shows the figures of one or everything about a case.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ class _How:
     limit: int | None
 
 
-@click.command()
+@click.command("show")
 @click.argument("run", required=False)
 @click.argument("case", required=False)
 @click.option("--variant", help="Only this variant; without RUN: runs that have it.")

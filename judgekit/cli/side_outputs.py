@@ -1,4 +1,7 @@
-"""Makes the outputs of variants or templates and keeps them, before they are compared."""
+"""Generates and stores the outputs of variants or templates before `compare`.
+
+`rank` compare them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What arguments of `judgekit compare` and `rank` name: files, variants, templates, stored runs."""
+"""The arguments of `compare` and `rank`: which outputs they name, who compares them.
+
+By which rubric, and what it would cost.
+"""
 
 from __future__ import annotations
 
@@ -183,7 +186,7 @@ def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
     if wanted is None and len(known) != 1:
         raise SettingsError(
             f"run {run.id} has the variants {', '.join(known)}",
-            hint=f"name the one that is meant: {whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}",
+            hint=f"name the one that is meant: {whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}",  # noqa: E501
         )
     return run, wanted or known[0]
 

@@ -1,4 +1,7 @@
-"""Ctrl-C: once to finish what is in flight and stop, twice to stop at once; SIGTERM does both."""
+"""Handles Ctrl-C and SIGTERM: the first finishes what is in flight and stops.
+
+The second stops at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Options and suite file to everything that `run` and its plan need, checked."""
+"""Resolves options and suite files to what `run` and its plan need.
+
+`setup` does so for gradings.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
-from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS
 from judgekit.cli.setup import JUDGE_SETTINGS, SUITE_FILE, cache_folder, refresh_of
 from judgekit.datasets import (
     Gate,
@@ -227,14 +230,6 @@ def _choice(options: Options) -> Choice:
         limit=cast("int | None", options.get("limit")),
     )
 
-
-TARGET_OPTIONS = {
-    "given_outputs": "--outputs",
-    "given_command": "--target-command",
-    "given_python": "--target-python",
-    "given_http": "--target-http",
-}
-"""The options that add a variant, by their parameters."""
 
 _SKILL_MARKS = ("eval/tests.json", "SKILL.md")
 

@@ -1,4 +1,4 @@
-"""`judgekit tune`: wordings, anchors and examples chosen by labels, and held to unseen cases."""
+"""`judgekit tune`: improves a rubric by labels, and tests it on held-out cases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-@click.command()
+@click.command("tune")
 @click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--outputs",

@@ -1,4 +1,7 @@
-"""`judgekit validate` and `judgekit lint`: whether files are sound, and rubrics fit for judges."""
+"""`judgekit validate`: reports every problem of suites, datasets, rubrics.
+
+Templates before anything runs.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,7 @@ _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
 
 
-@click.command()
+@click.command("validate")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
 @json_option
@@ -298,7 +301,10 @@ def _diagnostic(
 
 
 def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
-    """Whether something else has said so: the same fault of a case, or a field an assertion needs."""
+    """Whether something else has said so: the same fault of a case.
+
+    Or a field an assertion needs.
+    """
     # What is known of a foreign file names the field that the file has it in.
     if remark.path != known.path:
         return False

@@ -9,7 +9,7 @@ import asyncio
 import secrets
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime  # noqa: TC003
 from typing import TYPE_CHECKING
 
 from judgekit.errors import JudgekitError, SettingsError
@@ -438,7 +438,8 @@ async def _run_setup(suite: Suite, command: tuple[str, ...]) -> None:
         await _run_hook(suite, command)
     except ProcessFailedError as error:
         raise SettingsError(
-            f"the setup of suite {suite.name!r} failed, so that nothing was asked: {_failure_message(error)}"
+            f"the setup of suite {suite.name!r} failed, so that nothing was asked: "
+            f"{_failure_message(error)}"
         ) from error
 
 

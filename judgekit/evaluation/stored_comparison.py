@@ -96,7 +96,10 @@ def counted_pairs(
 
 
 def stopping_rule_of(info: ComparisonInfo) -> StoppingRule | None:
-    """Who looks after every case whether a comparison is decided; None where it asks all there is."""
+    """Who looks after every case whether a comparison is decided.
+
+    None where it asks all there is.
+    """
     return StoppingRule(info.alpha, info.max_cases) if info.until_decided else None
 
 

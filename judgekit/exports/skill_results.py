@@ -407,7 +407,10 @@ def is_skill_file(path: Path | None) -> bool:
 
 
 def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
-    """What the first and the second side are called in a blind file: A and B, drawn for each case."""
+    """What the first and the second side are called in a blind file: A and B.
+
+    Drawn for each case.
+    """
     draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 

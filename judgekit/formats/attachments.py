@@ -327,7 +327,10 @@ def attachments_of(document: Path) -> tuple[Attachments, str]:
 
 
 def skill_name(document: Path) -> str:
-    """What the tests of a skill are called: as its folder or zip, or a test file of another name."""
+    """What the tests of a skill are called: as its folder or zip.
+
+    Or a test file of another name.
+    """
     if document.stem != "tests":
         return document.stem
     folder = document.parent.parent if document.parent.name == _EVAL else document.parent

@@ -85,7 +85,7 @@ def unknown_fields(
     for name in record.extra:
         if name not in own:
             yield (*at, name), known
-    for name, field in fields.items():
+    for name, field in fields.items():  # noqa: F402
         value = getattr(record, name)
         place = (*at, field.alias or name)
         if isinstance(value, CamelRecord | SnakeRecord):

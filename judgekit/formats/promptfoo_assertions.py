@@ -503,7 +503,10 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
 
 
 def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
-    """An assertion as it stands in a cell: `contains: yes`, `similar(0.8): Hello`, or a bare text."""
+    """An assertion as it stands in a cell: `contains: yes`, `similar(0.8): Hello`.
+
+    Or a bare text.
+    """
     match = _ASSERTION.fullmatch(text.strip())
     name = "" if match is None else match["type"]
     name = _CODE.get(name, _SHORT.get(name, name))

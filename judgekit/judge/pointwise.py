@@ -310,7 +310,10 @@ class Grader:
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
     ) -> Iterator[PendingGrading]:
-        """Grade outputs as far as that goes without asking, with one look into the cache for all."""
+        """Grade outputs as far as that goes without asking.
+
+        With one look into the cache for all.
+        """
         begun = [
             (case, output, [] if output.error is not None else self.questions(case, output, rubric))
             for case, output in answers

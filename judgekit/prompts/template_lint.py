@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from judgekit.prompts.templates import TemplateHeader
 
 __all__ = [
-    "Flaw",
     "UNTRUSTED",
+    "Flaw",
     "lint_partial",
     "lint_rubric",
     "lint_template",

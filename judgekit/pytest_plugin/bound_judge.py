@@ -1,4 +1,7 @@
-"""The `judge` fixture: grades outputs as the test's settings say, and notes every verdict."""
+"""The fixture `judge`: grades outputs with the settings of its test.
+
+Judges, rubrics and cases are shared by the tests of a process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reads the values of settings from text; says in words what is wrong with them."""
+"""The options of the plugin, on the command line, in the environment and in ini files.
+
+How their values are parsed.
+"""
 
 from __future__ import annotations
 
@@ -114,17 +117,17 @@ class PluginOption:
 
 PLUGIN_OPTIONS = (
     PluginOption("judge", "model", "MODEL", "Who judges: PROVIDER/MODEL, recorded:FILE, or local."),
-    PluginOption("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),
+    PluginOption("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),  # noqa: E501
     PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or a shipped one's name."),
     PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then takes their ids."),
-    PluginOption("mode", "mode", "MODE", "per_criterion or joint.", choice_parser("per_criterion", "joint")),
+    PluginOption("mode", "mode", "MODE", "per_criterion or joint.", choice_parser("per_criterion", "joint")),  # noqa: E501
     PluginOption("repeats", "repeats", "N", "Ask each question N times.", parse_count),
-    PluginOption("threshold", "threshold", "VALUE", "Value from which an output passes.", parse_fraction),
+    PluginOption("threshold", "threshold", "VALUE", "Value from which an output passes.", parse_fraction),  # noqa: E501
     PluginOption("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
     PluginOption("no_cache", "no_cache", "", "Neither read nor write the cache.", parse_flag),
-    PluginOption("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", parse_flag),
+    PluginOption("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", parse_flag),  # noqa: E501
     PluginOption("refresh", "refresh", "", "Ask anew what the cache holds.", parse_flag),
-    PluginOption("max_cost", "max_cost", "USD", "Spend no more than this on judging.", parse_amount),
+    PluginOption("max_cost", "max_cost", "USD", "Spend no more than this on judging.", parse_amount),  # noqa: E501
     PluginOption(
         "no_answer", "no_answer", "OUTCOME",
         "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",

@@ -1,4 +1,4 @@
-"""Gathers the verdicts of a whole run, from all its workers: the summary and the report file."""
+"""The summary and the report file of a pytest session, with the verdicts of all workers."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class SummaryPlugin:
 def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
     """What verdicts come to."""
     from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415 - only where tests were judged
-    from judgekit.records import (
-        Rubric,  # noqa: PLC0415
-        Verdict,  # noqa: PLC0415
+    from judgekit.records import (  # noqa: PLC0415
+        Rubric,
+        Verdict,
     )
 
     read = [Verdict.model_validate_json(line) for line in verdicts]
@@ -62,25 +62,26 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
 
 
 def _rate_lines(summary: GradeSummary) -> Iterator[str]:
-    from judgekit.report import (
-        message,  # noqa: PLC0415
-        numbers,  # noqa: PLC0415
-        tables,  # noqa: PLC0415
+    from judgekit.report import (  # noqa: PLC0415
+        message,
+        numbers,
+        tables,
     )
 
     title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
     for variant in summary.variants:
         name = f", {message.printable(variant.variant)}" if variant.variant else ""
         yield (
-            f"passed  {tables.format_pass_count(variant)} ({numbers.format_rate(variant.pass_rate)}), "
+            f"passed  {tables.format_pass_count(variant)} "
+            f"({numbers.format_rate(variant.pass_rate)}), "
             f"value {numbers.format_mean(variant.value)}: {title}{name}"
         )
 
 
 def _common_lines(summary: GradeSummary) -> Iterator[str]:
-    from judgekit.report import (
-        message,  # noqa: PLC0415
-        numbers,  # noqa: PLC0415
+    from judgekit.report import (  # noqa: PLC0415
+        message,
+        numbers,
     )
 
     for judge in summary.judges:

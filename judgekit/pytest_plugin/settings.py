@@ -1,4 +1,7 @@
-"""Decides what a test's judge is made of: marker, command line, environment, conftest, ini file."""
+"""Resolves the settings of one test's judge: marker, command line, environment, conftest.
+
+Ini file.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ _MARKED = {
         "model", "api_base", "rubric", "cases", "mode", "repeats", "threshold", "no_answer",
     )
 } | {
-    "min_pass": PluginOption("min_pass", "min_pass", "N", "Repeats that have to pass.", parse_count),
+    "min_pass": PluginOption("min_pass", "min_pass", "N", "Repeats that have to pass.", parse_count),  # noqa: E501
     "template": PluginOption("template", "template", "NAME", "Prompt template."),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Notes the verdicts of one test, for its report, its properties and the end of the run."""
+"""Records the verdicts of a test for its report and properties, and describes them in words."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def verdict_summary(verdict: Verdict) -> str:
     if verdict.passed or worst is None:
         return verdict_headline(verdict)
     reason = message.printable(worst.rationale, _LONGEST_REASON)
-    return f"{verdict_headline(verdict)}; {message.printable(worst.criterion)} {numbers.format_score(worst)}: {reason}"
+    return f"{verdict_headline(verdict)}; {message.printable(worst.criterion)} {numbers.format_score(worst)}: {reason}"  # noqa: E501
 
 
 def unanswered_message(verdict: Verdict) -> str:

@@ -6,7 +6,7 @@ The result of each case.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime  # noqa: TC003
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Results to what people and programs read: terminal tables and files."""
+"""Results as people and programs read them: terminal tables, pages, JSON and data files."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,7 @@
-"""What a grading looks like in a terminal."""
+"""Answers with their checks, judgments and verdicts: the worst ones in a few lines.
+
+Or one case in full.
+"""
 
 from __future__ import annotations
 
@@ -127,8 +130,11 @@ def print_verdicts(console: Console, graded: Iterable[Graded]) -> None:
 
 
 def answer_headline(
-    passed: bool | None, case_id: str, variant: str | None, value: float | None
-) -> Text:  # noqa: FBT001 - what it is about
+    passed: bool | None,  # noqa: FBT001
+    case_id: str,
+    variant: str | None,
+    value: float | None,
+) -> Text:
     """The first line about an answer: pass, fail or open, which, and its value."""
     from rich.text import Text  # noqa: PLC0415
 
@@ -195,7 +201,7 @@ _PASS_STYLES = {True: "green", False: "red", None: "yellow"}
 
 def print_case(console: Console, case: Case, *, full: bool) -> None:
     """Print what was to be answered."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
     facts += [f"agent {case.agent}" if case.agent else None]
@@ -291,7 +297,7 @@ def _about(answer: Outcome) -> str:
 
 
 def _check(check: AssertionResult, by: int = 0) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text(" " * by)
     word = "error" if check.passed is None else "holds" if check.passed else "fails"
@@ -309,7 +315,7 @@ def _check(check: AssertionResult, by: int = 0) -> Text:
 
 
 def _score(score: Score) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     value = numbers.DASH if score.value is None else f"{score.value:.2f}"
     parts = [message.printable(score.name), value]
@@ -332,7 +338,7 @@ def _asked(asked: EmbeddingUsage | None) -> str:
 
 
 def _judgment(judgment: Judgment, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text(f"{numbers.format_score(judgment)} → {judgment.value:.2f}")
     text.append(f"  {_who(judgment.judge, judgment.repeat)}", style="cyan")
@@ -354,7 +360,7 @@ def _judgment(judgment: Judgment, *, full: bool) -> Text:
 
 
 def _failure(failure: JudgeFailure, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text(f"no judgment: {message.FAILURE_WORDS[failure.kind]}", style="yellow")
     text.append(f"  {_who(failure.judge, failure.repeat)}", style="cyan")
@@ -367,7 +373,7 @@ def _failure(failure: JudgeFailure, *, full: bool) -> Text:
 
 
 def _quote(piece: Evidence, *, full: bool) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     quote = message.printable(piece.quote, None if full else 200)
     return Text(f"\n“{quote}”{_FOUND_WORDS[piece.match]}", style="italic")
@@ -382,7 +388,7 @@ def _cost(said: Judgment | JudgeFailure) -> str:
 
 
 def _verdict(verdict: Verdict) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text()
     for criterion in verdict.criteria:
@@ -408,7 +414,7 @@ def _own(value: float | None) -> str:
 
 
 def _criterion(criterion: CriterionVerdict) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     value = numbers.DASH if criterion.value is None else f"{criterion.value:.2f}"
     text = Text(f"{message.printable(criterion.name)}  {value}  ")
@@ -420,7 +426,7 @@ def _criterion(criterion: CriterionVerdict) -> Text:
 
 
 def _earlier(one: SupersededObservation) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     kind = type(one.what).__name__
     said = one.what.to_json()
@@ -430,6 +436,6 @@ def _earlier(one: SupersededObservation) -> Text:
 
 
 def _lines(parts: Sequence[Text]) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     return Text("\n").join(parts)

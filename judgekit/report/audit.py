@@ -1,4 +1,7 @@
-"""What an audit, its plan and its self-test look like in a terminal, and as JSON."""
+"""A bias audit as terminal tables, JSON and a page with every interval drawn.
+
+Also its plan and its self-test.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +196,7 @@ def _others(verdicts: list[EffectVerdict | None]) -> str:
 
 
 def _probe_heading(probe: ProbeResult) -> Table:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text(probe.question)
     if probe.status == "incomplete":
@@ -202,7 +205,7 @@ def _probe_heading(probe: ProbeResult) -> Table:
 
 
 def _two_columns(name: str, text: Text) -> Table:
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     line = Table.grid(padding=(0, 1))
@@ -213,7 +216,7 @@ def _two_columns(name: str, text: Text) -> Table:
 
 
 def _effect_line(effect: Effect) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     text = Text(f"  {message.printable(effect.name):<{_EFFECT_WIDTH}}")
     text.append(f"{format_effect(effect):<{_FIGURE_WIDTH}}")
@@ -521,7 +524,7 @@ def _bar(effect: Effect) -> str:
     dot = f'<circle cx="{at(found.value)}" cy="{middle}" r="4"/>'
     return (
         f'<svg class="bar" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'role="img" aria-label="{_safe(format_effect(effect))}">{band}{whole}{zero}{span}{dot}</svg>'
+        f'role="img" aria-label="{_safe(format_effect(effect))}">{band}{whole}{zero}{span}{dot}</svg>'  # noqa: E501
     )
 
 

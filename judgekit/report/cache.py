@@ -1,4 +1,7 @@
-"""What the reply cache looks like in a terminal: figures, entries, and why a request is a miss."""
+"""The reply cache in a terminal: statistics, entries.
+
+How a request differs from the nearest cached one.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def print_cache_entries(
     console: Console, entries: Sequence[CacheEntry], *, n_more: int = 0
 ) -> None:
     """Print a table of entries."""
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
 
     table = Table(header_style="dim", padding=(0, 1), box=None)
     for name in ("key", "model", "bought", "asked"):

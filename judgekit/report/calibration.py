@@ -1,4 +1,7 @@
-"""A calibration in words: its tables and lines, rounded and ready to be placed anywhere."""
+"""The tables and lines of a calibration, rounded and ready to be rendered.
+
+`calibration_page` renders them.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,7 @@ def _title(report: CalibrationReport) -> str:
     joined = report.joined
     what = report.rubric or ("comparisons" if report.kind == "pairwise" else "scores")
     annotators = numbers.format_count(len(joined.annotators), "annotator")
-    return f"{message.printable(what)}: {numbers.format_count(joined.n_joined, 'label')} of {annotators}"
+    return f"{message.printable(what)}: {numbers.format_count(joined.n_joined, 'label')} of {annotators}"  # noqa: E501
 
 
 _PREFERENCE_WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
@@ -231,7 +234,7 @@ def _order_table(parts: Sequence[CriterionCalibration]) -> FigureTable:
         if found is None:
             continue
         rows.append((
-            part.name, numbers.format_rate(found.accuracy_ab), numbers.format_rate(found.accuracy_ba),
+            part.name, numbers.format_rate(found.accuracy_ab), numbers.format_rate(found.accuracy_ba),  # noqa: E501
             numbers.format_rate(found.swap_accuracy), numbers.format_rate(found.position_conflict),
             format_share(found.first_shown.value),
         ))  # fmt: skip
@@ -275,7 +278,7 @@ def _correction_table(parts: Sequence[CriterionCalibration]) -> FigureTable:
         saved = found.n_labels_saved
         rows.append((
             part.name, numbers.format_rate(found.raw), numbers.format_rate(found.corrected),
-            numbers.format_rate(found.labels_only), numbers.DASH if isnan(saved) else f"{saved:,.0f}",
+            numbers.format_rate(found.labels_only), numbers.DASH if isnan(saved) else f"{saved:,.0f}",  # noqa: E501
         ))  # fmt: skip
         notes += _correction_notes(part.name, found)
     return FigureTable(
@@ -437,7 +440,8 @@ def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
         before, gap = found.before, found.before.ece
         after = "" if found.after is None else f", {found.after.ece.value:.2f} recalibrated"
         lines.append(
-            f"{format_share(found.mean_confidence)} sure on average, right {numbers.format_rate(found.accuracy)}"
+            f"{format_share(found.mean_confidence)} sure on average, right "
+            f"{numbers.format_rate(found.accuracy)}"
         )
         lines.append(
             f"calibration error {gap.value:.2f}{after}; a perfect confidence would show "
@@ -459,7 +463,7 @@ def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
         points = f"{part.budget.half_width * 100:g} points"
         alone = f", {part.budget.n_needed_alone:,} without the judge"
         lines.append(
-            f"a rate within {points} takes {numbers.format_count(part.budget.n_more, 'more label')} "
+            f"a rate within {points} takes {numbers.format_count(part.budget.n_more, 'more label')} "  # noqa: E501
             f"({part.budget.n_needed:,} in all{alone})"
         )
     return lines

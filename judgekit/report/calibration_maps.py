@@ -1,4 +1,7 @@
-"""Writes files of calibration maps, and what a fitted map is told as."""
+"""Writes fitted calibration maps to a file, and summarizes what each map does.
+
+`load_calibration` reads the files back.
+"""
 
 from __future__ import annotations
 

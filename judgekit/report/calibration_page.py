@@ -1,4 +1,7 @@
-"""A calibration as a page: the tables of the terminal, with plots, in one HTML or Markdown file."""
+"""Renders a calibration to the terminal, and to an HTML, Markdown or JSON file with plots.
+
+The content is made in `calibration`.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,10 @@ def calibration_markdown(report: CalibrationReport) -> str:
 
 
 def calibration_html(report: CalibrationReport) -> str:
-    """A calibration as a page of its own: no script, nothing is loaded, all foreign text escaped."""
+    """A calibration as a page of its own: no script, nothing is loaded.
+
+    All foreign text escaped.
+    """
     seen = calibration_view(report, full=True)
     body = [f"<h1>{escape(seen.title)}</h1>"]
     body.append(f'<p class="conclusion">{escape(seen.conclusion)}</p>')
@@ -227,7 +233,7 @@ def _terminal_table(block: FigureTable) -> RenderableType:
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
     from rich.console import Group  # noqa: PLC0415
     from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     table = RichTable(
         title=Text(f"\n{message.printable(block.title)}", style="bold"), title_justify="left",
@@ -245,9 +251,9 @@ def _terminal_table(block: FigureTable) -> RenderableType:
 
 
 def _terminal_lines(block: LabelledLines) -> RenderableType:
-    from rich.console import Group  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.console import Group  # noqa: PLC0415
     from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     grid = RichTable(box=None, show_header=False, padding=(0, 1), pad_edge=False)
     grid.add_column(style="" if block.title else "dim", overflow="fold", max_width=_NAME_WIDTH)

@@ -1,4 +1,8 @@
-"""What a blind comparison looks like in a terminal, and as JSON."""
+"""A comparison of two variants, by blind preferences or by stored scores.
+
+As terminal tables and JSON; with the judges of a panel. Stored comparisons are listed in
+`listings`.
+"""
 
 from __future__ import annotations
 

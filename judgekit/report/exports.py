@@ -1,4 +1,7 @@
-"""Writes results to files: JSONL and JSON whole, CSV and Parquet a row for each judgment."""
+"""Writes verdicts, run results and comparisons to data files: JSONL and JSON in full, CSV.
+
+Parquet with a row for each judgment.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ def check_export_suffix(path: Path) -> None:
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts to a file, its format chosen by the suffix; replaced as a whole or not at all."""
+    """Write verdicts to a file, its format chosen by the suffix.
+
+    Replaced as a whole or not at all.
+    """
     check_export_suffix(path)
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
@@ -222,7 +228,10 @@ _RESULT_LISTS = ("judgments", "failures", "checks", "scores")
 
 
 def write_results(path: Path, results: Iterable[CaseResult]) -> int:
-    """Write results to a file, its format chosen by the suffix; replaced as a whole or not at all."""
+    """Write results to a file, its format chosen by the suffix.
+
+    Replaced as a whole or not at all.
+    """
     # Memory does not grow with the number of results, and the same results make the same bytes.
     check_export_suffix(path)
     suffix = path.suffix.lower()
@@ -360,7 +369,7 @@ def _write_csv(file: IO[bytes], results: Iterable[CaseResult]) -> None:
 
 def _write_parquet(file: IO[bytes], results: Iterable[CaseResult]) -> None:
     import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
 
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in RUN_COLUMNS.items()])
     rows = _safe_rows(results)

@@ -1,4 +1,7 @@
-"""Tables of what a store holds: runs, answers, cases and judgments, a row each."""
+"""What a store holds, a row each: runs, cases, answers, judgments, comparisons and approvals.
+
+And one stored comparison in detail.
+"""
 
 from __future__ import annotations
 

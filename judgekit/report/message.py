@@ -1,4 +1,7 @@
-"""judgekit.report.message."""
+"""Foreign text made safe for a terminal, and the words for statuses, flags.
+
+Kinds of failure. Numbers are in `numbers`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The words and the rounding of every figure a person reads."""
+"""How numbers, money, durations and counts are rounded and written for people.
+
+Texts are in `message`, layout in `tables`.
+"""
 
 from __future__ import annotations
 

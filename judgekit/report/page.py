@@ -1,4 +1,7 @@
-"""The frame of a page, light and dark, without a script; foreign text in Markdown; their files."""
+"""The frame of an HTML page and its inline SVG plots.
+
+Foreign text is escaped, and nothing is loaded or run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plan of a run looks like in a terminal, and as JSON."""
+"""What a run, a grading or a comparison would ask and cost, as terminal tables and JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
     price = (
         "unknown (litellm's table has no price for this model)"
         if plan.price_usd is None
-        else f"{numbers.format_usd(plan.price_usd[0])} likely, {numbers.format_usd(plan.price_usd[1])} at most"
+        else f"{numbers.format_usd(plan.price_usd[0])} likely, {numbers.format_usd(plan.price_usd[1])} at most"  # noqa: E501
     )
     return [
         _planned(plan),
@@ -107,7 +107,7 @@ def plan_json(plan: SuitePlan) -> dict[str, object]:
 def _models_table(plan: SuitePlan) -> Table:
     """Two rows for each model: what is likely, and what there may be at most."""
     from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
 
     table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("asked", overflow="fold", min_width=12)
@@ -322,7 +322,7 @@ def _low(plan: SuitePlan) -> str:
 def _limit(plan: SuitePlan) -> list[_Line]:
     if plan.is_frozen:
         n = sum(model.likely.calls for model in plan.models)
-        missing = f"{numbers.format_count(n, 'reply is', 'replies are')} not owned: the run would exit with 6"
+        missing = f"{numbers.format_count(n, 'reply is', 'replies are')} not owned: the run would exit with 6"  # noqa: E501
         return [("frozen", f"nothing is asked; {missing if n else 'every reply is owned'}")]
     if plan.max_cost_usd is None or plan.sufficiency is None:
         return []

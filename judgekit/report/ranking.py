@@ -1,4 +1,7 @@
-"""What a ranking looks like in a terminal, and as JSON."""
+"""A ranking of several variants as terminal tables and JSON: strengths, pairwise wins.
+
+Notes and the decision.
+"""
 
 from __future__ import annotations
 
@@ -216,7 +219,7 @@ def _p_to(pair: PairFigures | None) -> str:
 
 def _matrix(summary: RankingSummary) -> Table:
     """Who won how much against whom."""
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     shares = _shares(summary.pairs)
     table = _table("wins against, %")
@@ -242,7 +245,7 @@ def _shares(pairs: tuple[PairFigures, ...]) -> Mapping[tuple[str, str], str]:
 def _table(title: str) -> Table:
     from rich import box  # noqa: PLC0415 - as above
     from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
 
     return Table(
         title=Text(title, style="bold"), title_justify="left", header_style="dim",

@@ -1,4 +1,4 @@
-"""What another judge changes, in a terminal and as JSON."""
+"""What changes when another judge grades the same outputs, as terminal tables and JSON."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ def _overall_figures(found: Rejudged) -> list[str]:
     return [
         f"churn    {numbers.format_rate(found.churn)} of verdicts change",
         f"kappa    {_kappa(found.kappa)} between the verdicts, beyond chance",
-        f"passed   {numbers.format_rate(found.old_pass_rate)} before, {numbers.format_rate(found.new_pass_rate)} now",
+        (
+            f"passed   {numbers.format_rate(found.old_pass_rate)} before, "
+            f"{numbers.format_rate(found.new_pass_rate)} now"
+        ),
         f"value    {_shift(found.value)} against before",
     ]
 
@@ -88,7 +91,7 @@ def rejudgment_notes(found: Rejudged) -> list[str]:
     lines = [
         *(f"before   {message.printable(judge)}" for judge in found.old_judges),
         *(f"now      {message.printable(judge)}" for judge in found.new_judges),
-        f"price    {numbers.format_usd(found.old_price_usd)} before, {numbers.format_usd(found.new_price_usd)} now",
+        f"price    {numbers.format_usd(found.old_price_usd)} before, {numbers.format_usd(found.new_price_usd)} now",  # noqa: E501
         f"people   {message.printable(found.calibration)}",
     ]
     for name, kinds in (("before", found.old_failures), ("now", found.new_failures)):
@@ -131,7 +134,7 @@ def _table(criteria: Mapping[str, CriterionShift]) -> Table:
 
 def _flip_lines(one: PairedVerdict) -> list[tuple[int, Text]]:
     """A headline, and for the criterion that moved most what both judges said."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     variant = f"  {message.printable(one.variant)}" if one.variant else ""
     values = f"{_value(one.old)} to {_value(one.new)}"

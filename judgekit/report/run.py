@@ -1,4 +1,7 @@
-"""What a run looks like in a terminal, and as JSON."""
+"""The figures of a run or a grading: variant table, differences, notes, gate and JSON.
+
+Single answers are in `answers`.
+"""
 
 from __future__ import annotations
 
@@ -386,7 +389,8 @@ def _grade_notes(summary: GradeSummary) -> list[str]:
     for flag, n in summary.flags.items():
         if flag != "evidence_not_found":  # the line above counts those
             lines.append(
-                f"marked  {numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS.get(flag, flag)}"
+                f"marked  {numbers.format_count(n, 'judgment')}: "
+                f"{message.FLAG_WORDS.get(flag, flag)}"
             )
     for variant in summary.variants:
         name = message.printable(variant.variant) or "all"
@@ -399,7 +403,8 @@ def _grade_notes(summary: GradeSummary) -> list[str]:
         if variant.n_errors:
             lines.append(
                 f"errors  {name}: "
-                f"{numbers.format_count(variant.n_errors, 'output')} of the system under test failed; "
+                ""
+                f"{numbers.format_count(variant.n_errors, 'output')} of the system under test failed; "  # noqa: E501
                 "not judged"
             )
     for kind, n in summary.failures.items():
@@ -414,4 +419,4 @@ def _grade_notes(summary: GradeSummary) -> list[str]:
 def _open_outputs(variant: VariantSummary) -> str:
     if not variant.n_errors:
         return numbers.format_count(variant.n_undecided, "undecided output")
-    return f"{numbers.format_count(variant.n_undecided + variant.n_errors, 'output')} without a verdict"
+    return f"{numbers.format_count(variant.n_undecided + variant.n_errors, 'output')} without a verdict"  # noqa: E501

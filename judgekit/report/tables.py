@@ -1,4 +1,7 @@
-"""Lines in a terminal whose continuation stands under their text, not at the margin."""
+"""The terminal layout that results share: tables, variant tables.
+
+Lines with a hanging indent, quoted blocks.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +146,7 @@ def print_variant_table(console: Console, variants: Sequence[VariantRow], title:
 
 def print_lines(console: Console, lines: Iterable[str]) -> None:
     """Print plain lines below a table."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     for line in lines:
         console.print(HangingText(Text(line, style="dim"), labelled=True))
@@ -230,7 +233,7 @@ def foreign_text(text: str, limit: int | None = None, *, style: str = "") -> Tex
 
 def print_rows(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table of plain texts."""
-    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
@@ -249,6 +252,6 @@ def print_rows(console: Console, heads: Sequence[str], rows: Sequence[Sequence[s
 
 
 def _cell(text: str) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
 
     return Text(message.printable(text))

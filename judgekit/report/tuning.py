@@ -1,4 +1,4 @@
-"""What a tuning and its plan look like in a terminal, and as JSON."""
+"""The result of tuning a rubric, and its plan, as terminal tables and JSON."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def print_tuning(console: Console, found: Tuning) -> None:
 
     console.print()
     held, chosen_by = len(found.held_out_cases), len(found.training_cases)
-    title = f"{message.printable(found.rubric)}: {numbers.format_count(held, 'case')} held out, {chosen_by:,}"
+    title = f"{message.printable(found.rubric)}: {numbers.format_count(held, 'case')} held out, {chosen_by:,}"  # noqa: E501
     console.print(Text(f"{title} to choose by", style="bold"))
     if found.present_held_out is not None:
         console.print(_table(found.present_held_out, found.chosen_held_out))
@@ -95,7 +95,7 @@ def tuning_plan_line(plan: TunePlan) -> str:
         else numbers.format_usd(plan.price_usd)
     )
     cases = f"{plan.n_training:,} cases to choose by, {plan.n_held_out:,} held out"
-    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{owned}"
+    calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{owned}"  # noqa: E501
     return f"{plan.n_candidates:,} ways of asking, {cases}: {calls}; {price}"
 
 

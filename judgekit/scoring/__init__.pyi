@@ -23,5 +23,8 @@ from .panel import (
     weighted_mean as weighted_mean,
 )
 from .swap import (
+    Reconciliation as Reconciliation,
+    Vote as Vote,
     conclude_comparison as conclude_comparison,
+    reconcile as reconcile,
 )

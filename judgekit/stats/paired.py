@@ -406,7 +406,7 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
         raise ValueError(f"{k1} of {n1} and {k2} of {n2} are no counts of successes")
-    import numpy as np  # noqa: PLC0415 - only this function needs arrays
+    import numpy as np  # noqa: PLC0415 - only small samples need it
     from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
 
     a1, b1, a2, b2 = k1 + 1, n1 - k1 + 1, k2 + 1, n2 - k2 + 1
@@ -507,7 +507,7 @@ def _ranks(distances: Sequence[float]) -> list[float]:
 
 def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
     """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
-    import numpy as np  # noqa: PLC0415 - only this function needs arrays
+    import numpy as np  # noqa: PLC0415 - only small samples need it
 
     doubled = [round(2 * rank) for rank in ranks]
     ways = np.zeros(sum(doubled) + 1)

@@ -211,7 +211,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def scrub_environment(
     extra: Mapping[str, str] = MappingProxyType({}), *, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment a stranger's program gets: where programs and folders are, and the language."""
+    """The environment a stranger's program gets: where programs and folders are.
+
+    The language.
+    """
     # Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
     # settings and variables that change what an interpreter loads are not handed on.
     for name, value in extra.items():

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError
 from judgekit.models import (
+    BiasedModel,
+    Biases,
     PREFERENCE_CHOICES,
     SchemaFiller,
     allowed_scores,
@@ -27,6 +29,9 @@ from judgekit.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+
+__all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Reply", "Script", "ScriptedModel"]
+
 
     from judgekit.records import JsonObject
 

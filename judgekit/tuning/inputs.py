@@ -264,7 +264,10 @@ def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
 
 
 def seeded_draw(seed: int, *what: object) -> float:
-    """A number that is drawn for something: the same for the same seed, whatever comes before it."""
+    """A number that is drawn for something: the same for the same seed.
+
+    Whatever comes before it.
+    """
     digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) / _DRAWS
 

@@ -26,7 +26,7 @@ def expected(*calls: Any) -> tuple[ExpectedCall, ...]:
 LOOK_UP, REFUND = call("look_up", order="A-17"), call("refund", order="A-17", amount=5)
 AGENT = ran(LOOK_UP, {"type": "tool_result", "name": "look_up", "content": "paid"}, REFUND)
 FUNCTIONS = (
-    trajectory.tool_used, trajectory.tool_never_used, trajectory.arguments_match, trajectory.matches, trajectory.f1, trajectory.precision, trajectory.recall
+    trajectory.tool_used, trajectory.tool_never_used, trajectory.arguments_match, trajectory.matches, trajectory.f1, trajectory.precision, trajectory.recall  # noqa: E501
 )  # fmt: skip
 REGISTRY = Registry("assertion", [RegistryEntry(declaration_of(f).name, f) for f in FUNCTIONS])
 

@@ -36,7 +36,7 @@ def ran(*events: dict[str, Any]) -> Output:
 )
 def test_each_can_be_written_as_a_spec(spec: dict[str, Any]) -> None:
     functions = (
-        trajectory.no_loop, trajectory.max_steps, trajectory.max_tool_calls, trajectory.trajectory_node_executed,
+        trajectory.no_loop, trajectory.max_steps, trajectory.max_tool_calls, trajectory.trajectory_node_executed,  # noqa: E501
         trajectory.trajectory_node_invocations, trajectory.no_tool_errors, trajectory.recovers,
     )  # fmt: skip
     registry = Registry("assertion", [RegistryEntry(declaration_of(f).name, f) for f in functions])

@@ -110,7 +110,7 @@ def test_another_repeat_was_never_asked(run: Run) -> None:
 
 @pytest.mark.usefixtures("owned")
 def test_an_edited_template_is_not_taken_for_an_edited_criterion(run: Run, tmp_path: Path) -> None:
-    shipped = Path(__file__).parents[3] / "prompts" / "pointwise" / "criterion.j2"
+    shipped = Path(__file__).parents[2] / "prompts" / "pointwise" / "criterion.j2"
     own = tmp_path / "own"
     (own / "pointwise").mkdir(parents=True)
     text = shipped.read_text()

@@ -17,7 +17,7 @@ from tests.servers.openai_like import OpenAILikeServer
 if TYPE_CHECKING:
     from tests.cli.commanding import Ran, Run
 
-FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
+FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
 
 CALCULATOR: dict[str, Any] = {
     "version": "2.0",

@@ -33,7 +33,10 @@ def signature(function: Any) -> str:
 
 def _shown(parameter: inspect.Parameter) -> str:
     """A parameter with its type and its default."""
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    stars: dict[object, str] = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }
     text = stars.get(parameter.kind, "") + parameter.name
     if parameter.annotation is not inspect.Parameter.empty:
         text += f": {_spelt(parameter.annotation)}"

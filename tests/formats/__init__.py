@@ -2,4 +2,4 @@
 
 from pathlib import Path
 
-FOREIGN = Path(__file__).parents[2] / "data" / "foreign"
+FOREIGN = Path(__file__).parents[1] / "data" / "foreign"

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import BudgetExceededError, SettingsError
 from judgekit.models import Budget, ModelPrice, PriceTable
-from judgekit.models.budget import Reservation
+from judgekit.models.budget import Reservation  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -26,7 +26,7 @@ from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from judgekit.prompts.schema import criterion_schema
 from judgekit.records import Criterion
 from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import Script
+from judgekit.testing.fake_models import Script  # noqa: TC001
 
 if TYPE_CHECKING:
     from pathlib import Path

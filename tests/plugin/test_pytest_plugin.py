@@ -22,8 +22,7 @@ HALF = """
 def test_half(judge):
     judge.grade("Can I?", "Within 30 days.", case_id="half")
 """
-OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options",
-        "judgekit.pytest_plugin.options"}  # fmt: skip
+OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options"}  # fmt: skip  # noqa: E501
 
 
 def test_a_good_answer_passes(project: Project) -> None:

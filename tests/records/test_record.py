@@ -123,7 +123,7 @@ RECORDS: list[Record] = [
                    rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3},
                    panel=(MEMBER,)),
     ComparedPair(place=0, case=CASE, a=Output(text="t"), b=Output(error="x"), is_done=True),
-    ComparisonAnalysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),
+    ComparisonAnalysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),  # noqa: E501
     AnalysisFailure(case_id="c", kind="timeout", message="late"),
     Approval(id="apr-1", at=AT, variant="a", baseline="b", version=MARK, by="Ada", because="x",
              kind="blind", evidence=("cmp-1",), rubric="r", rubric_fingerprint="f", alpha=0.05,

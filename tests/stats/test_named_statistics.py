@@ -74,7 +74,7 @@ def test_few_levels_have_the_law_of_many(name: StatisticName) -> None:
 def test_ten_thousand_items_are_resampled_in_little_memory(
     name: StatisticName,
     method: str,
-    clustered: bool,  # noqa: FBT001 - a parameter
+    clustered: bool,  # noqa: FBT001 - drawn
 ) -> None:
     x = np.random.default_rng(8).normal(size=10_000)
     names = np.repeat(np.arange(1000), 10).tolist() if clustered else None

@@ -302,7 +302,10 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @lru_cache(maxsize=2048)
 def fold_name(name: str) -> str:
-    """A name as names are compared: Unicode NFKC, case folded; space, hyphen, underscore are one."""
+    """A name as names are compared: Unicode NFKC, case folded; space, hyphen.
+
+    Underscore are one.
+    """
     return _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
@@ -334,5 +337,8 @@ def is_second_score(key: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def is_of_another(words: str) -> bool:
-    """Whether the words before a score make it somebody else's (`maximum`, `previous`, `example`)."""
+    """Whether the words before a score make it somebody else's (`maximum`, `previous`.
+
+    `example`).
+    """
     return bool(frozenset(fold_key(words).split(" ")) & (_OTHER_WORDS | _NOT_OURS))

@@ -301,7 +301,10 @@ class _OutlineRow:
 
 
 def read_outline(prose: str) -> Obj:
-    """The lines `key: value` of a text as one object; deeper indented ones belong to the one above."""
+    """The lines `key: value` of a text as one object.
+
+    Deeper indented ones belong to the one above.
+    """
     root = _Open(-1, 0)
     stack = [root]
     for row in _rows(prose):

@@ -222,7 +222,10 @@ def _check_loose_keys(
     names: ExpectedCriteria,
     judged: JudgedTexts | None,
 ) -> None:
-    """Keys of a verdict outside of any structure: the rest of one that was broken by a quotation."""
+    """Keys of a verdict outside of any structure.
+
+    The rest of one that was broken by a quotation.
+    """
     if not scan.documents:
         return
     for match in _LOOSE_KEY.finditer(scan.prose):

@@ -50,7 +50,7 @@ _SCORE_OUT_OF = re.compile(
 _BARE = re.compile(rf"^[ \t*_`]{{0,8}}(?P<value>{_STATED_NUMBER})[ \t*_`.]{{0,8}}$", re.MULTILINE)
 
 _LEADING = re.compile(
-    rf"[*_`\"'\[( \t]{{0,6}}({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
+    rf"[*_`\"'\[( \t]{{0,6}}({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"  # noqa: E501
 )
 
 _GOES_ON = re.compile(
