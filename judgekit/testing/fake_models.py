@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError
 from judgekit.models import (
+    PREFERENCE_CHOICES,
     BiasedModel,
     Biases,
-    PREFERENCE_CHOICES,
     SchemaFiller,
     allowed_scores,
     contains_instruction,
@@ -30,10 +30,9 @@ from judgekit.records import Usage
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-__all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Reply", "Script", "ScriptedModel"]
-
-
     from judgekit.records import JsonObject
+
+__all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Script", "ScriptedModel"]
 
 ScriptedAnswer = str | ModelReply | Exception
 """What a script says at one point: a text, a whole reply, or an error that is raised."""
