@@ -268,7 +268,7 @@ def _resampled(d: list[float], level: float) -> BootstrapEstimate:
     there, back = sorted(d), sorted(-x for x in d)
     found = bootstrap(max(there, back), "mean", level=level, seed=_SEED)
     if there == back:
-        # The differences mirror themselves, and so must their interval; chance made its ends uneven.
+        # Differences that mirror themselves need a mirrored interval; chance made its ends uneven.
         end = max(-found.low, found.high)
         return replace(found, value=0.0, low=-end, high=end)
     if there > back:
