@@ -110,7 +110,7 @@ def _output(variant: str, case: str, k: int) -> dict[str, object]:
 def _replies() -> Iterable[dict[str, object]]:
     for variant, scores in _JUDGED.items():
         for case, score in zip(CASES, scores, strict=True):
-            about = {"case_id": case, "variant": variant}
+            about: dict[str, object] = {"case_id": case, "variant": variant}
             yield about | {"criterion": "helpful", "text": said(score)}
             yield about | {"criterion": "brief", "text": said(int(score > 1))}
 
@@ -123,7 +123,11 @@ def _preferences() -> Iterable[dict[str, object]]:
             both = ("first", "second") if sides == "a vs c" else odd.get(case, ("first", "second"))
             for order, choice in zip(("ab", "ba"), both, strict=True):
                 for criterion in ("helpful", "brief"):
-                    about = {"case_id": case, "variant": sides, "criterion": criterion}
+                    about: dict[str, object] = {
+                        "case_id": case,
+                        "variant": sides,
+                        "criterion": criterion,
+                    }
                     yield about | {"order": order, "text": preferred(choice)}
 
 

@@ -157,8 +157,8 @@ def test_a_run_is_calibrated_as_pinned(lab: Path, pins: Pins) -> None:
 
 
 def test_rows_of_scores_are_calibrated_without_a_run(pins: Pins) -> None:
-    judged = [{"case_id": f"q{k}", "raw": 1 + k % 5} for k in range(20)]
-    labels = [
+    judged: list[dict[str, Any]] = [{"case_id": f"q{k}", "raw": 1 + k % 5} for k in range(20)]
+    labels: list[dict[str, Any]] = [
         {"case_id": f"q{k}", "annotator": "Ann", "raw": 1 + (k + (k % 7 == 0)) % 5}
         for k in range(20)
     ]
