@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.contract.material import SUITE, laboratory
+from tests.contract.material import CASES, SUITE, laboratory, rows
 from tests.contract.shapes import figures, shape
 from tests.contract.terminal import judgekit, repeatable
 
@@ -35,9 +35,17 @@ EXPORTS = {
     "comparison.json": "--format comparison",
     "comparisons": "--format comparison",
     "preferences.jsonl": "--format preferences",
+    "analysis.json": "--format analysis",
 }
 """Each file with the options it is exported with."""
 
+ANALYSIS = {
+    "strengths": [{"quote": "Gladly", "text": "It is polite."}],
+    "weaknesses": [{"quote": "Perhaps", "text": "It is unsure."}],
+    "suggestions": [
+        {"area": "tone", "before": "Perhaps it is", "reasoning": "Surer.", "after": "It is"}
+    ],
+}
 _WHEN = {"timestamp"}
 """Attributes of XML that no run repeats."""
 
@@ -46,13 +54,17 @@ _WHEN = {"timestamp"}
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The laboratory after a run of two variants, their comparison and all exports."""
     folder = tmp_path_factory.mktemp("place") / "lab"
+    known = laboratory()
+    known["replies.jsonl"] += rows(
+        {"case_id": case, "criterion": "analysis", "text": json.dumps(ANALYSIS)} for case in CASES
+    )
     suite = SUITE.replace("  - {id: c, outputs: outputs/c.jsonl}\n", "")
-    for name, text in (laboratory() | {"judgekit.yaml": suite}).items():
+    for name, text in (known | {"judgekit.yaml": suite}).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert judgekit("run", "-q", folder=folder).code == 0
-    assert judgekit("compare", "a", "b", "-q", folder=folder).code == 0
+    assert judgekit("compare", "a", "b", "-q", "--analysis", "why.json", folder=folder).code == 0
     for name, options in EXPORTS.items():
         ran = judgekit("export", "latest", "-o", name, *options.split(), folder=folder)
         assert ran.code == 0, ran.err
@@ -121,3 +133,10 @@ def test_exported_results_are_outputs_again(lab: Path, pins: Pins) -> None:
 def test_exported_preferences_are_ranked_without_a_judge(lab: Path, pins: Pins) -> None:
     ran = judgekit("rank", "preferences.jsonl", "--json", folder=lab)
     pins.check("exports", "preferences ranked", {"exit": ran.code, "figures": figures(ran.json)})
+
+
+def test_an_analysis_names_the_template_it_was_asked_with(lab: Path, pins: Pins) -> None:
+    written = json.loads((lab / "analysis.json").read_text(encoding="utf-8"))
+    (judge,) = {entry["judgekit"]["judge"] for entry in written}
+    pins.check("shipped", "analysis template", judge.removeprefix("recorded:replies.jsonl "))
+    assert json.loads((lab / "why.json").read_text(encoding="utf-8")) == written
