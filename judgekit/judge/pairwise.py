@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from judgekit.models import CachedModel, ChoiceDistribution
     from judgekit.models.request import Model, ModelReply
-    from judgekit.prompts import PairPrompt, PairTemplate, Redaction
+    from judgekit.prompts import JudgePrompt, PairTemplate, Redaction
     from judgekit.prompts.parsing import PairReplyFormat, PreferenceReply
     from judgekit.records import (
         Case,
@@ -219,7 +219,7 @@ class Comparer:
         )
 
     def _request(
-        self, prompt: PairPrompt, case: Case, pair: BlindPair, order: PresentationOrder, repeat: int
+        self, prompt: JudgePrompt, case: Case, pair: BlindPair, order: PresentationOrder, repeat: int
     ) -> ModelRequest:
         one = self.template.header.asks == "criterion" and len(prompt.criteria) == 1
         known = [name for name in pair.variants if name]
@@ -303,7 +303,7 @@ class BlindPair:
 class PairQuestion:
     """One prompt about two outputs in one order, asked for one repeat."""
 
-    prompt: PairPrompt
+    prompt: JudgePrompt
     """What is asked."""
 
     request: ModelRequest
