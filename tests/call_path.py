@@ -103,6 +103,7 @@ def main() -> None:
     with OpenAILikeServer(lambda _: Answer(text=json.dumps(_REPLY))) as server:
         with tempfile.TemporaryDirectory() as folder:
             import judgekit.models.direct
+
             counters = count_judgment(server.url, Path(folder))
     for title, counter in zip(("cold", "cache hit"), counters, strict=True):
         print(f"{title}: {counter.n_functions} functions in {len(counter.by_module)} modules")

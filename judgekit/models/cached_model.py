@@ -130,19 +130,19 @@ class CachedModel:
             raise FrozenCacheError(_missed(request), key=key)
         return await self._fly(request)
 
-    def owned(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
+    def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
         """The replies that can be served at once; to be told of with `took` when they are used."""
         if self._refresh is True or not getattr(self._model, "cacheable", True):
             return [None] * len(requests)
         found = self._cache.get_many([request.key for request in requests])
         return [found.get(request.key) for request in requests]
 
-    def took(self, reply: ModelReply) -> None:
+    def record_hit(self, reply: ModelReply) -> None:
         """Count a reply that `owned` gave as a hit."""
         self._cache.count_hit(reply)
         self._tell("hit")
 
-    def asks_anew(self, key: str) -> bool:
+    def mark_unreadable(self, key: str) -> bool:
         """Take in that the reply of a key is of no use, for nobody can read it."""
         if self._refresh != "unreadable" or key in self._refreshed:
             return False

@@ -42,7 +42,7 @@ class JudgePrompt(NamedTuple):
     """One question to a judge about one output or two, ready to send."""
 
     criteria: tuple[Criterion, ...]
-    """The criteria it asks about; none where it asks only which of two outputs is better overall."""
+    """The criteria it asks about; none where it asks only which output is better overall."""
 
     messages: tuple[dict[str, str], ...]
     """Chat messages: a system message where the template has one, and one user message."""
@@ -374,7 +374,9 @@ class PairTemplate(_JudgeTemplate):
     ) -> str:
         if block not in self._compiled.blocks:
             return ""
-        return self._compiled.render(block, {**item, **(criteria_data(criteria) if criteria else {})})
+        return self._compiled.render(
+            block, {**item, **(criteria_data(criteria) if criteria else {})}
+        )
 
 
 def pairwise_text(output: Output) -> str:

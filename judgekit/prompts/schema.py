@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from judgekit.fingerprint import Frozen
+from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,14 +68,11 @@ def _closed_object(properties: JsonObject) -> JsonObject:
 OVERALL_KEY = "overall"
 """The key of the preference on the whole, beside those on criteria."""
 
-LOWEST_RAW, HIGHEST_RAW = 1, 10
-"""The ends of the scale on which each side may be scored beside the preference."""
-
 
 def preference_schema() -> JsonObject:
     """JSON Schema of one preference: evidence and rationale, scores, the choice."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
-    points = list(range(LOWEST_RAW, HIGHEST_RAW + 1))
+    points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
     return _closed_object(
         {
@@ -94,9 +92,7 @@ def preference_schema() -> JsonObject:
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the preferences on several criteria and on the whole, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
-    return _closed_object(
-        {"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()}
-    )
+    return _closed_object({"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
 def freeze_schema(schema: JsonObject) -> JsonObject:
