@@ -30,13 +30,13 @@ async def here() -> tuple[asyncio.AbstractEventLoop, str]:
 
 
 def portal_threads() -> set[threading.Thread]:
-    return {thread for thread in threading.enumerate() if thread.name == "judgekit-portal"}
+    return {thread for thread in threading.enumerate() if thread.name == "judgekit-sync"}
 
 
 def test_a_coroutine_runs_to_its_end_in_one_loop_of_its_own(portal: SyncRunner) -> None:
     assert not portal.started
     assert portal.run(here()) == portal.run(here())
-    assert portal.run(here())[1] == "judgekit-portal"
+    assert portal.run(here())[1] == "judgekit-sync"
     assert portal.started
 
 
