@@ -348,9 +348,7 @@ class MatchResult(NamedTuple):
         return found
 
 
-def match_result_of(
-    found: Comparison, a: str, b: str, *, case_id: str | None = None
-) -> MatchResult | None:
+def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
     """What a comparison says of two sides."""
     if found.error is not None:
         return None
@@ -358,7 +356,7 @@ def match_result_of(
     choices = [(each.order, _choice(each, found.rule)) for each in whole]
     return canonical_match(
         MatchResult(
-            case_id=found.case_id or case_id or "",
+            case_id=found.case_id or "",
             a=a,
             b=b,
             winner=found.winner,
