@@ -88,6 +88,8 @@ def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
     return 1 - (1 - level) / n_intervals
 
 
+# scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
+# scipy.stats would double the start of every command that prints an adjusted p.
 def _step_down(ordered: Sequence[float]) -> list[float]:
     m, highest, adjusted = len(ordered), 0.0, []
     for place, p in enumerate(ordered):

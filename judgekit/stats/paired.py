@@ -492,6 +492,7 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
 
 def _ranks(distances: Sequence[float]) -> list[float]:
     """Ranks from 1; distances that are the same but for rounding share their mean."""
+    # scipy.stats.rankdata ties exact equals only: 0.3 - 0.1 and 0.2 would get different ranks.
     order = sorted(range(len(distances)), key=distances.__getitem__)
     ranks = [0.0] * len(distances)
     start = 0
@@ -507,6 +508,8 @@ def _ranks(distances: Sequence[float]) -> list[float]:
 
 def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
     """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
+    # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
+    # and every `compare --scores` would pay for importing scipy.stats.
     import numpy as np  # noqa: PLC0415 - only small samples need it
 
     doubled = [round(2 * rank) for rank in ranks]
