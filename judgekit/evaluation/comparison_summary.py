@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
-from math import fsum, isnan
+from math import fsum
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError
@@ -136,9 +136,9 @@ class ComparisonTally:
     def _adjusted(self, level: float) -> dict[str, WinFigures]:
         order = [c.name for c in self._rubric.criteria if c.name in self._criteria]
         found = {name: self._criteria[name].figures(level) for name in order}
-        adjusted = adjust([figures.p for figures in found.values()], "holm").value
+        adjusted = adjust([figures.p for figures in found.values()], "holm").known
         return {
-            name: replace(figures, p_adjusted=None if isnan(p) else p)
+            name: replace(figures, p_adjusted=p)
             for (name, figures), p in zip(found.items(), adjusted, strict=True)
         }
 

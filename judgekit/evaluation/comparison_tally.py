@@ -10,7 +10,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum, isnan, nan
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation.comparison_result import (
@@ -21,7 +21,7 @@ from judgekit.evaluation.comparison_result import (
     WinFigures,
 )
 from judgekit.evaluation.judges import JudgeUsage, one_per_reply
-from judgekit.records import Preference
+from judgekit.records import WINNER_POINTS, Preference
 from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.bias import position_bias
 from judgekit.stats.estimate import Estimate, cluster_means, known_observations, undefined_estimate
@@ -30,7 +30,7 @@ from judgekit.stats.paired import clustered_win_rate
 from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from judgekit.evaluation.ranking_result import MatchResult
     from judgekit.records import (
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     )
     from judgekit.stats.alpha import Alpha
     from judgekit.stats.bias import PositionBias
-
-WIN_POINTS: Final[Mapping[Winner | None, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0, None: nan}
-"""What the first side gets for each outcome; an open one is missing, not half a win."""
 
 _EVEN = _MOSTLY = 0.5
 
@@ -74,7 +71,8 @@ class PairTally:
     def add(self, case: int, winner: Winner | None, *, contradicts: bool) -> None:
         """Count one pair; `contradicts` means that its two orders name different winners."""
         self.cases.append(case)
-        self.points.append(WIN_POINTS[winner])
+        # An undecided pair is missing, not half a win.
+        self.points.append(nan if winner is None else WINNER_POINTS[winner])
         # Under the rule `average` a contradiction can still have a winner; then it is a win.
         self.n_inconsistent += winner == "tie" and contradicts
 

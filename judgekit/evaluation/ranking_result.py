@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.pairing import LeftOut
+from judgekit.records import WINNER_POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -286,8 +287,6 @@ _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
 _TURNED: dict[PresentationOrder, PresentationOrder] = {"ab": "ba", "ba": "ab"}
 
-_POINTS: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
-
 _OUTCOMES: dict[PreferenceSlot, tuple[float, float, float]] = {
     "first": (1.0, 0.0, 0.0), "second": (0.0, 1.0, 0.0), "tie": (0.0, 0.0, 1.0),
 }  # fmt: skip
@@ -329,7 +328,7 @@ class MatchResult(NamedTuple):
     @property
     def points(self) -> float:
         """What a gets: 1, ½ or 0; nan where it is open."""
-        return nan if self.winner is None else _POINTS[self.winner]
+        return nan if self.winner is None else WINNER_POINTS[self.winner]
 
     @property
     def has_both_orders(self) -> bool:

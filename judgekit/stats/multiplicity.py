@@ -31,6 +31,11 @@ class AdjustedPValues(Result):
     n_missing: int
     """How many were undefined; they are not counted as looks."""
 
+    @property
+    def known(self) -> tuple[float | None, ...]:
+        """The same with None in place of nan, as results report a missing p-value."""
+        return tuple(None if isnan(p) else p for p in self.value)
+
 
 def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> AdjustedPValues:
     """Adjust p-values for how many were looked at.

@@ -16,7 +16,9 @@ def test_a_fit_is_the_largest_of_the_smallest_means_around_it(rows: list[tuple[i
     y, w = np.array(rows, dtype=float).T
     n = len(y)
     means = {
-        (i, j): np.average(y[i : j + 1], weights=w[i : j + 1]) for i in range(n) for j in range(i, n)
+        (i, j): np.average(y[i : j + 1], weights=w[i : j + 1])
+        for i in range(n)
+        for j in range(i, n)
     }
     expected = [
         max(min(means[i, j] for j in range(at, n)) for i in range(at + 1)) for at in range(n)
