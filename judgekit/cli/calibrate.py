@@ -71,7 +71,6 @@ if TYPE_CHECKING:
         Alignment,
         CalibrationReport,
         Consensus,
-        LabelSampling,
         PairwiseData,
         PointwiseData,
         RecordedReplies,
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
     from judgekit.records import Case, Rubric
+    from judgekit.stats.correction import LabelsAre
 
 _DEFAULTS = CalibrationOptions()
 
@@ -274,7 +274,7 @@ def _wanted(options: Options) -> CalibrationOptions:
     return CalibrationOptions(
         level=1 - cast("float", options["alpha"]),
         consensus=cast("Consensus", options["consensus"]),
-        labels_are=cast("LabelSampling | None", options["labels_are"]),
+        labels_are=cast("LabelsAre | None", options["labels_are"]),
         right=cast("Rightness", options["right"]),
         max_error=cast("float", options["max_error"]),
         categories=bool(options["categories"]),

@@ -25,6 +25,7 @@ from .case import (
     EvaluationStrategy as EvaluationStrategy,
 )
 from .comparison import (
+    WINNER_POINTS as WINNER_POINTS,
     Comparison as Comparison,
     CriterionComparison as CriterionComparison,
     CriterionComparisons as CriterionComparisons,
