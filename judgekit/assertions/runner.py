@@ -15,6 +15,7 @@ from judgekit.assertions.registry import (
     NotApplicableError,
     declaration_of,
     label_result,
+    reaches,
     replace_fields,
     scorer_registry,
 )
@@ -187,9 +188,6 @@ def _finish_result(found: AssertionResult, check: ParsedAssertion) -> AssertionR
     )
 
 
-_SAME = 1e-9
-"""A sum of weights that should be 0.7 reaches 0.7."""
-
 _SHOWN = 3
 
 
@@ -230,7 +228,7 @@ def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
 
 def _by_share(low: float, high: float, threshold: float) -> bool | None:
     """The verdict, where the least and the most that may have passed agree."""
-    worst, best = low >= threshold - _SAME, high >= threshold - _SAME
+    worst, best = reaches(low, threshold), reaches(high, threshold)
     return worst if worst == best else None
 
 

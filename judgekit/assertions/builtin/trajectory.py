@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from judgekit.assertions.calls import (
+from judgekit.assertions.builtin.calls import (
     ArgumentsMode,
     ExpectedCall,
     ExpectedCalls,
@@ -25,7 +25,7 @@ from judgekit.assertions.calls import (
     tool_calls,
     trace_of,
 )
-from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
+from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion, reaches
 from judgekit.assertions.selection import display_value, truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
 """One tool or more."""
-
-_SAME = 1e-9
 
 _SHOWN = 8
 
@@ -211,7 +209,7 @@ def _share_result(
         "recall": _count_of(n_right, calls),
         "calls": _call_names(made),
     }
-    passed = value >= threshold - _SAME
+    passed = reaches(value, threshold)
     return AssertionResult(passed=passed, actual=actual, message=message, value=value)
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.calls import tool_calls
+from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
 from judgekit.assertions.sandbox import RefusedInputError, TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
+from judgekit.assertions.builtin.text import PatternText, same_json, search_text
 from judgekit.assertions.registry import UndecidedError
 from judgekit.assertions.selection import PathText, display_value, find_in, to_json_text
-from judgekit.assertions.text import PatternText, same_json, search_text
 from judgekit.fingerprint import canonical_json
 from judgekit.records import Finite, JsonObject, Name, Record
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol, cast
 from pydantic import AfterValidator, Field
 
 from judgekit.assertions import text_metrics
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
+from judgekit.assertions.registry import UndecidedError, assertion, reaches, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Fraction, Score
 from judgekit.registry import RegistryEntry
@@ -292,8 +292,6 @@ SIMILAR_ASSERTION = "similar"
 DEFAULT_SIMILARITY_THRESHOLD = 0.75
 """How similar a text must be where the assertion does not say."""
 
-_SAME = 1e-9
-
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
@@ -331,7 +329,7 @@ def similar_entry(means: SimilaritySettings) -> RegistryEntry:
         )
         near = found.value or 0.0
         return AssertionResult(
-            passed=near >= threshold - _SAME,
+            passed=reaches(near, threshold),
             actual=near,
             value=near,
             message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",

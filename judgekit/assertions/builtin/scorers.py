@@ -1,0 +1,90 @@
+"""The scorers: latency, cost and tokens against a budget, and what a judge concluded.
+
+`similarity` is in `text_similarity`, beside the assertions that compare texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from judgekit.assertions.builtin.budgets import Quantity, measure_consumption
+from judgekit.assertions.registry import UndecidedError, scorer
+from judgekit.records import Finite, Fraction, Score, Verdict
+
+if TYPE_CHECKING:
+    from judgekit.records import Output
+
+BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""The budget; an output that uses all of it scores 0."""
+
+_TOKEN_COUNTS: dict[str, Quantity] = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "total": "total_tokens",
+}
+
+
+@scorer("latency")
+def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
+    """Score how long making the output took."""
+    return _budget_score("latency", output, "latency_ms", max_ms)
+
+
+@scorer("cost")
+def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
+    """Score what making the output cost."""
+    return _budget_score("cost", output, "cost_usd", max_usd)
+
+
+@scorer("tokens")
+def tokens(
+    output: Output,
+    *,
+    max_tokens: BudgetLimit = 100_000.0,
+    count: Literal["input", "output", "total"] = "total",
+) -> Score:
+    """Score the tokens that making the output took."""
+    return _budget_score("tokens", output, _TOKEN_COUNTS[count], max_tokens)
+
+
+@scorer("judge")
+def judge_score(
+    output: Output,  # noqa: ARG001 - every scorer is handed the output
+    *,
+    verdict: Verdict | None = None,
+    value: Fraction | None = None,
+    raw: Finite | None = None,
+    method: str | None = None,
+) -> Score:
+    """Score an output by what a judge concluded; no judge is asked here."""
+    if verdict is None:
+        if value is None:
+            raise UndecidedError("no judge has been asked")
+        return Score(name="judge", value=value, raw=raw, method=method)
+    if verdict.value is None:
+        why = verdict.error or f"{len(verdict.failures)} judgments are missing"
+        raise UndecidedError(f"the verdict is open: {why}")
+    judges = ", ".join(dict.fromkeys(j.judge for j in verdict.judgments if j.judge))
+    return Score(
+        name="judge",
+        value=verdict.value,
+        raw=verdict.value if raw is None else raw,
+        method=method or f"{judges or 'judge'}, rubric {verdict.rubric}",
+        message=f"rubric {verdict.rubric}: {verdict.value:.3f}",
+    )
+
+
+def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
+    """The share of the budget that is left."""
+    found = measure_consumption(output, quantity)
+    if found.gap is not None:
+        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
+    return Score(
+        name=name,
+        value=min(max(1 - found.value / limit, 0.0), 1.0),
+        raw=found.value,
+        unit=found.unit,
+        message=f"{found.value:.15g} of at most {limit:.15g} {found.unit}",
+    )
