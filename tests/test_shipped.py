@@ -20,7 +20,7 @@ def test_the_shipped_files_are_found() -> None:
 def test_an_incomplete_installation_says_how_to_mend_it(tmp_path: Path) -> None:
     package = tmp_path / "judgekit"
     package.mkdir()
-    for name in ("__init__", "errors", "shipped"):
+    for name in ("__init__", "errors", "resources"):
         source = (Path(resources.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
         (package / f"{name}.py").write_text(source, encoding="utf-8")
     code = "from judgekit.resources import shipped_root; shipped_root()"

@@ -25,31 +25,86 @@ UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @assertion("metric.latency_ms.max")
 def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output took at most so many milliseconds."""
+    """Pass when making the output took at most so many milliseconds.
+
+    Args:
+        output: The output.
+        value: The limit, in milliseconds.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else `duration_ms`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "latency_ms", value)
 
 
 @assertion("metric.total_cost_usd.max")
 def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output cost at most so many US dollars."""
+    """Pass when making the output cost at most so many US dollars.
+
+    Args:
+        output: The output.
+        value: The limit, in US dollars.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "cost_usd", value)
 
 
 @assertion("metric.tokens.input.max")
 def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent."""
+    """Pass when at most so many tokens were sent.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "input_tokens", value)
 
 
 @assertion("metric.tokens.output.max")
 def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were received."""
+    """Pass when at most so many tokens were received.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "output_tokens", value)
 
 
 @assertion("metric.tokens.total.max")
 def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent and received together."""
+    """Pass when at most so many tokens were sent and received together.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "total_tokens", value)
 
 

@@ -28,13 +28,35 @@ _TOKEN_COUNTS: dict[str, Quantity] = {
 
 @scorer("latency")
 def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
-    """Score how long making the output took."""
+    """Score how long making the output took.
+
+    Args:
+        output: The output.
+        max_ms: The limit in milliseconds; from there on the score is 0.
+
+    Returns:
+        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
     return _budget_score("latency", output, "latency_ms", max_ms)
 
 
 @scorer("cost")
 def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
-    """Score what making the output cost."""
+    """Score what making the output cost.
+
+    Args:
+        output: The output.
+        max_usd: The limit in US dollars; from there on the score is 0.
+
+    Returns:
+        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
     return _budget_score("cost", output, "cost_usd", max_usd)
 
 
@@ -45,7 +67,19 @@ def tokens(
     max_tokens: BudgetLimit = 100_000.0,
     count: Literal["input", "output", "total"] = "total",
 ) -> Score:
-    """Score the tokens that making the output took."""
+    """Score the tokens that making the output took.
+
+    Args:
+        output: The output.
+        max_tokens: The limit in tokens; from there on the score is 0.
+        count: Which tokens count: those sent, those received, or both.
+
+    Returns:
+        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
+
+    Raises:
+        UndecidedError: They were not measured, or not for every event.
+    """
     return _budget_score("tokens", output, _TOKEN_COUNTS[count], max_tokens)
 
 
@@ -58,7 +92,21 @@ def judge_score(
     raw: Finite | None = None,
     method: str | None = None,
 ) -> Score:
-    """Score an output by what a judge concluded; no judge is asked here."""
+    """Score an output by what a judge concluded; no judge is asked here.
+
+    Args:
+        output: The output.
+        verdict: What the rubric concludes for it.
+        value: The judge's value on [0, 1], where there is no verdict.
+        raw: The score on the judge's own scale.
+        method: Which judge; None takes the judges and the rubric of the verdict.
+
+    Returns:
+        The value as a score.
+
+    Raises:
+        UndecidedError: No judge was asked, or the verdict is open because judgments are missing.
+    """
     if verdict is None:
         if value is None:
             raise UndecidedError("no judge has been asked")
