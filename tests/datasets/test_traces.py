@@ -16,7 +16,7 @@ from judgekit.datasets.traces import (
 from judgekit.errors import DatasetError
 from judgekit.formats import read_messages
 from judgekit.records import Output, Usage
-from tests.datasets.genai_spans import RUN, told
+from tests.formats.genai_spans import RUN, told
 
 if TYPE_CHECKING:
     from pathlib import Path
