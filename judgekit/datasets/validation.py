@@ -27,7 +27,7 @@ from judgekit.formats import (
     FieldFault,
     FileKind,
     FileRow,
-    ForeignShape,
+    Format,
     Problem,
     as_path,
     as_texts,
@@ -195,7 +195,7 @@ def _document_problems(document: Document) -> list[Problem]:
     return [*problems, *check.problems, *_weak_cases(check)]
 
 
-def _foreign_problems(shape: ForeignShape, document: Document) -> list[Problem]:
+def _foreign_problems(shape: Format, document: Document) -> list[Problem]:
     """The problems of another tool's file; one that is only recognised is told for what it is."""
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"

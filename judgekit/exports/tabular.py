@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Literal
 
@@ -21,7 +21,7 @@ from judgekit.records import Rubric, words_text
 from judgekit.report import check_export_suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -29,6 +29,39 @@ if TYPE_CHECKING:
     from judgekit.assertions import StrategyOutcome
     from judgekit.evaluation import Outcome
     from judgekit.records import AssertionResult, Case, CaseResult, CaseSource, JsonObject, RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class RunFormat:
+    """A form in which a run can be written; the module that writes it defines it."""
+
+    name: str
+    """Its name for `export --format`."""
+
+    summary: str
+    """What stands in it, for the help."""
+
+    suffixes: tuple[str, ...]
+    """The endings of files it can be written to."""
+
+    what: str
+    """What a message calls it."""
+
+    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
+    """Writes the answers, replacing the file as a whole or not at all, and says how many."""
+
+    may_be_folder: bool = False
+    """Whether it can be written to a folder, with a file for each answer."""
+
+    file_names: tuple[str, ...] = ()
+    """Names of files that mean this form."""
+
+    own_suffixes: tuple[str, ...] = ()
+    """Endings of files that mean this form."""
+
+    def check(self, path: Path) -> None:
+        """Refuse a path it cannot be written to, before anything is read."""
+        check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
 
 def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
@@ -160,9 +193,6 @@ def _write_parquet(
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
-STRATEGY_SUFFIXES = (".json", ".jsonl", ".csv")
-"""The files rows can be written to."""
-
 STRATEGY_COLUMNS = (
     "testName", "testCaseId", "status", "strategy", "score", "rubricScores", "feedback", "output",
     "expectedOutput", "matchedPatterns", "schemaErrors", "durationMs", "createdAt", "runId",
@@ -171,11 +201,6 @@ STRATEGY_COLUMNS = (
 """The fields of a row, in their order; the last three tell the answers of a run apart."""
 
 StrategyStatus = Literal["passed", "failed", "error", "undecided"]
-
-check_strategy_place = partial(
-    check_output_path, suffixes=STRATEGY_SUFFIXES, what="result rows", may_be_folder=False
-)
-"""Refuses a path that rows cannot be written to."""
 
 
 def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -209,12 +234,21 @@ def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
 
 def write_strategy_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write answers as result rows; the file is replaced as a whole or not at all."""
-    check_strategy_place(path)
+    STRATEGIES.check(path)
     rows = (strategy_row(answer, run) for answer in answers)
     if path.suffix.lower() != ".csv":
         return write_json_list(path, rows)
     with atomic_writer(path) as file:
         return _write_csv(file, rows)
+
+
+STRATEGIES = RunFormat(
+    "strategies",
+    "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
+    (".json", ".jsonl", ".csv"),
+    "result rows",
+    write_strategy_results,
+)
 
 
 def _status(answer: Outcome) -> StrategyStatus:
@@ -242,8 +276,7 @@ def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
     if answer.verdict is None:
         return None
-    own = answer.result.case.rubric
-    rubric = own if isinstance(own, Rubric) else run.rubric
+    rubric = rubric_of_result(answer, run)
     if rubric is None:  # pragma: no cover - then there is no verdict
         return None
     found: JsonObject = {}
@@ -298,6 +331,12 @@ def _strategy_cell(value: JsonValue) -> str | float | None:
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return escape_formula(words_text(text))
+
+
+def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
+    """What an answer is judged by: its case's own rubric, else the suite's."""
+    own = answer.result.case.rubric
+    return own if isinstance(own, Rubric) else run.rubric
 
 
 def failure_reasons(answer: Outcome) -> list[str]:

@@ -3,11 +3,10 @@ from .attachments import (
     attachments_of as attachments_of,
 )
 from .detection import (
-    FOREIGN_SHAPES as FOREIGN_SHAPES,
+    FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
-    SKILL_TESTS_READER as SKILL_TESTS_READER,
     FileKind as FileKind,
-    ForeignShape as ForeignShape,
+    Format as Format,
     document_kind as document_kind,
     foreign_row_shape as foreign_row_shape,
     foreign_shape as foreign_shape,
@@ -64,8 +63,13 @@ from .promptfoo import (
     promptfoo_result_rows as promptfoo_result_rows,
 )
 from .quality_memory import (
-    criterion_id as criterion_id,
+    RubricIds as RubricIds,
+    case_object as case_object,
+    criterion_ids as criterion_ids,
+    quality_object as quality_object,
     quality_run_rows as quality_run_rows,
+    rubric_marks as rubric_marks,
+    rubric_objects as rubric_objects,
 )
 from .quality_memory_schema import (
     benchmarks_of as benchmarks_of,
@@ -87,9 +91,9 @@ from .rows import (
     suffix_of as suffix_of,
 )
 from .skill_evals import (
+    HIGHEST_SCORE as HIGHEST_SCORE,
+    LOWEST_SCORE as LOWEST_SCORE,
     read_skill_history as read_skill_history,
-    skill_evals_of as skill_evals_of,
-    workflow_dataset_of as workflow_dataset_of,
 )
 from .skill_tests import (
     read_whole_skill_tests as read_whole_skill_tests,
