@@ -151,7 +151,7 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
     """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
     try:
         found = check.call(output, case)
-    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
+    except Exception as error:  # noqa: BLE001 - another package's assertion may raise anything
         return _failed_check(error, is_negated=check.is_negated)
     if not isinstance(found, AssertionResult):
         return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
@@ -161,11 +161,16 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
 def _failed_check(error: Exception, *, is_negated: bool) -> AssertionResult:
     if isinstance(error, NotApplicableError) and not is_negated:
         return AssertionResult(passed=False, message=_encodable(error.message))
+    return _error_result(_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    """Why a function gave no result."""
     if isinstance(error, JudgekitError):
-        return _error_result(str(error))
+        return str(error)
     if isinstance(error, RecursionError):
-        return _error_result("what it looks at is nested too deeply")
-    return _error_result(f"it raised {type(error).__name__}: {error}")
+        return "what it looks at is nested too deeply"
+    return f"it raised {type(error).__name__}: {error}"
 
 
 def _error_result(message: str) -> AssertionResult:
@@ -342,11 +347,8 @@ def _call_scorer(
         arguments = {**arguments, "case": case}
     try:
         found = said.function(output, **arguments)
-    except JudgekitError as error:
-        return Score(name=said.name, value=None, error=str(error))
-    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
-        why = f"it raised {type(error).__name__}: {error}"
-        return Score(name=said.name, value=None, error=why)
+    except Exception as error:  # noqa: BLE001 - another package's scorer may raise anything
+        return Score(name=said.name, value=None, error=_reason(error))
     if not isinstance(found, Score):
         why = f"it returned {type(found).__name__}, not a Score"
         return Score(name=said.name, value=None, error=why)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
-from judgekit.records import EvaluationStrategy, Rubric
+from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -300,10 +300,6 @@ def _impossible(case: Case, why: str) -> DatasetError:
         case_id=case.id,
         hint="add what is missing, or name another strategy in `evaluation`",
     )
-
-
-EvaluationProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
-"""The kinds of skills."""
 
 
 @dataclass(frozen=True, slots=True)

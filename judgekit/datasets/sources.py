@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import Document, SkillSettings, SkillTests, SkillTestsProfile
-    from judgekit.records import Case, JsonObject
+    from judgekit.formats import Document, SkillSettings, SkillTests
+    from judgekit.records import Case, EvaluationProfileName, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ class ForeignSuite:
     suite: Suite
     """Cases, settings and groups; without judges and variants, which the file does not name."""
 
-    profile: SkillTestsProfile
+    profile: EvaluationProfileName
     """The kind of skill, which decides what its tests leave open."""
 
     dependencies: tuple[str, ...]

@@ -48,8 +48,12 @@ from .otel import (
     span_ancestors as span_ancestors,
 )
 from .problems import (
+    DUPLICATE_ID as DUPLICATE_ID,
+    DUPLICATE_REMEDY as DUPLICATE_REMEDY,
     FieldFault as FieldFault,
     Problem as Problem,
+    duplicate_id_fault as duplicate_id_fault,
+    first_message as first_message,
     is_near_name as is_near_name,
     json_kind as json_kind,
     problem_from_error as problem_from_error,
@@ -85,6 +89,7 @@ from .rows import (
     as_texts as as_texts,
     document_rows as document_rows,
     iter_rows as iter_rows,
+    raise_damaged as raise_damaged,
     read_cells as read_cells,
     rename_fields as rename_fields,
     scan_rows as scan_rows,
@@ -102,7 +107,6 @@ from .skill_tests import (
 from .skill_tests_schema import (
     SkillSettings as SkillSettings,
     SkillTests as SkillTests,
-    SkillTestsProfile as SkillTestsProfile,
     downgrade_skill_tests as downgrade_skill_tests,
     is_skill_tests_v1 as is_skill_tests_v1,
     upgrade_skill_tests as upgrade_skill_tests,

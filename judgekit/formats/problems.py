@@ -146,6 +146,23 @@ class FieldFault:
         return self.message if self.remedy is None else f"{self.message}; {self.remedy}"
 
 
+DUPLICATE_ID = "a duplicate id"
+"""How the message about an id that stands twice begins."""
+
+DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
+"""How to fix an id that stands twice."""
+
+
+def duplicate_id_fault(first_line: int) -> FieldFault:
+    """What is wrong with a case whose id an earlier one has."""
+    return FieldFault(("id",), f"{DUPLICATE_ID}; first in line {first_line}", DUPLICATE_REMEDY)
+
+
+def first_message(message: str, n: int) -> str:
+    """The first of several messages, with how many more there are."""
+    return message if n == 1 else f"{message} (and {n - 1} more; `judgekit validate` lists them)"
+
+
 def validation_faults(
     error: ValidationError,
     model: type[Record],

@@ -68,7 +68,12 @@ def suffix_of(path: Path) -> str:
 
 def iter_rows(path: Path | str) -> Iterator[FileRow]:
     """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole."""
-    for row in scan_rows(path):
+    return raise_damaged(scan_rows(path))
+
+
+def raise_damaged(rows: Iterable[FileRow | DatasetError]) -> Iterator[FileRow]:
+    """The rows, up to the first that could not be read, which is raised."""
+    for row in rows:
         if isinstance(row, DatasetError):
             raise row
         yield row
