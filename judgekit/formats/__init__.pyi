@@ -92,8 +92,11 @@ from .rows import (
     raise_damaged as raise_damaged,
     read_cells as read_cells,
     rename_fields as rename_fields,
+    require_pyarrow as require_pyarrow,
     scan_rows as scan_rows,
     suffix_of as suffix_of,
+    write_csv as write_csv,
+    write_parquet as write_parquet,
 )
 from .skill_evals import (
     HIGHEST_SCORE as HIGHEST_SCORE,
