@@ -23,11 +23,11 @@ _OPENING = re.compile(r"[\[{]")
 
 _SHOWN = 5
 
+# How many characters of a fault are shown.
 _WANTED = 200
-"""How many characters of a fault are shown."""
 
+# How many places of a text are tried for a JSON value that begins there.
 _DECODED_MAX = 2_000
-"""How many places of a text are tried for a JSON value that begins there."""
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -171,8 +171,8 @@ def _is_held(document: str, ids: set[str]) -> bool:
 
 _ELEMENT_START = re.compile(r"<[A-Za-z_]")
 
+# How many places of a text are tried for an element that begins there.
 _ELEMENTS_TRIED = 1_000
-"""How many places of a text are tried for an element that begins there."""
 
 
 class _EndReached(Exception):  # noqa: N818 - no error: the element that was looked for is whole
@@ -242,11 +242,11 @@ _VOID = frozenset({
     "wbr",
 })  # fmt: skip
 
+# Elements whose end tag HTML lets one leave out.
 _CLOSED_BY_OTHERS = frozenset({
     "html", "head", "body", "li", "dt", "dd", "p", "rt", "rp", "optgroup", "option", "colgroup",
     "thead", "tbody", "tfoot", "tr", "td", "th",
 })  # fmt: skip
-"""Elements whose end tag HTML lets one leave out."""
 
 _KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
     "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "blockquote", "button",

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
+# How many specs, and lists of specs, are kept as they were read.
 _CACHED_SPECS = 4096
-"""How many specs, and lists of specs, are kept as they were read."""
 
 _Parsed = TypeVar("_Parsed")
 

@@ -25,8 +25,8 @@ TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
 
 _WORKER = Path(__file__).with_name("worker.py")
 
+# How long a worker may take to start and to import what it is asked for.
 _START_S = 60.0
-"""How long a worker may take to start and to import what it is asked for."""
 
 _MISSING = {"ModuleNotFoundError", "ImportError"}
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
+# How deep groups may be nested.
 _MAX_DEPTH = 20
-"""How deep groups may be nested."""
 
 _COMMON = ("type", "weight", "description", "metric")
 
+# The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
-"""The criterion an assertion stands for where rules judge; common but for assertions of one."""
 
 _NOT = "not-"
 

@@ -24,6 +24,7 @@ SIMILARITY = "similarity"
 DEFAULT_THRESHOLD = 0.7
 """From which value a case passes where neither it nor the profile nor the rubric says."""
 
+# The assertions of a case that say what a strategy compares with.
 _TYPES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"equals", "text.equals", "output.equals"}),
     "regex_match": frozenset({"regex", "text.regex"}),
@@ -31,7 +32,6 @@ _TYPES: dict[str, frozenset[str]] = {
     "semantic_sim": frozenset({"similar"}),
     "custom": frozenset({SCRIPT_NAME}),
 }
-"""The assertions of a case that say what a strategy compares with."""
 
 _NEEDS = {
     "exact_match": "a reference, or an assertion `equals`",

@@ -343,8 +343,8 @@ def _dataset_problems(path: Path) -> tuple[list[Problem], Collection[str] | None
     return problems, {case.id for case in check.cases} or None
 
 
+# What tells a row from the others of its file; the first entry is the id of the case.
 _RowKey = tuple[object, ...]
-"""What tells a row from the others of its file; the first entry is the id of the case."""
 
 
 class ReplyLine(Record):

@@ -194,8 +194,8 @@ def _same(before: JsonValue, after: JsonValue) -> bool:
 
 _OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
 
+# Forms that hold all of that, or count it among what is lost.
 _SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
-"""Forms that hold all of that, or count it among what is lost."""
 
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 

@@ -135,6 +135,7 @@ def _judgment(judgment: Judgment, best: float) -> JsonObject:
     return fields | {name: value for name, value in optional.items() if value is not None}
 
 
+# Errors of a system under test that the memory has a name for.
 _OF_ERRORS: Mapping[str, str] = MappingProxyType(
     {
         "timeout": "timeout",
@@ -143,7 +144,6 @@ _OF_ERRORS: Mapping[str, str] = MappingProxyType(
         "too_large": "format-error",
     }
 )
-"""Errors of a system under test that the memory has a name for."""
 
 _FORMS = frozenset({"html", "json", "sql", "xml"})
 

@@ -91,8 +91,8 @@ def unknown_fields(
                 yield from unknown_fields(item, (*place, index))
 
 
+# How many names that are not known are compared with those that are; a file may have millions.
 _LOOKED_UP_MAX = 5_000
-"""How many names that are not known are compared with those that are; a file may have millions."""
 
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 

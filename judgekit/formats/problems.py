@@ -119,13 +119,13 @@ _LIMITS = {
     "too_short": "must not be empty",
 }
 
+# How pydantic's name for a rubric among other forms ends.
 _IN_FULL = "Rubric]"
-"""How pydantic's name for a rubric among other forms ends."""
 
 _SHOWN = 40
 
+# How many things wrong with one value are explained; a file may be of another kind altogether.
 _MOST = 500
-"""How many things wrong with one value are explained; a file may be of another kind altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +320,8 @@ def _record_in(annotation: object) -> type[Record] | None:
     return next((record for record in inner if record is not None), None)
 
 
+# No scale reaches so far; a number beyond it is told to be too large, no more.
 _HUGE = 1e9
-"""No scale reaches so far; a number beyond it is told to be too large, no more."""
 
 
 def threshold_fault(where: KeyPath, given: JsonValue, scales: Iterable[Scale]) -> FieldFault | None:

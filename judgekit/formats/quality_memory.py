@@ -53,14 +53,14 @@ QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
 UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 """Types that hold conclusions, which are computed anew."""
 
+# Fields of a test case that a case has no place for, with their names in its metadata.
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
-"""Fields of a test case that a case has no place for, with their names in its metadata."""
 
+# Fields of a benchmark that are not kept with its cases.
 _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
-"""Fields of a benchmark that are not kept with its cases."""
 
+# Metadata of a rubric whose threshold was on the sum of weighted scores.
 _ON_SUM = ("passingThreshold", "weights")
-"""Metadata of a rubric whose threshold was on the sum of weighted scores."""
 
 _ID_LENGTH = 16
 

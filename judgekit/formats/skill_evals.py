@@ -338,6 +338,7 @@ def _expectations(case: Case) -> list[JsonValue]:
     ]
 
 
+# The assertions of the format, with the fields each needs.
 _NEEDS: dict[str, tuple[str, ...]] = {
     "output.contains": ("path", "value"),
     "output.equals": ("path", "value"),
@@ -349,7 +350,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "behavior.node_executed": ("nodeId",),
     "behavior.node_invocations.max": ("nodeId", "value"),
 }
-"""The assertions of the format, with the fields each needs."""
 
 
 class WorkflowCase(CamelRecord):

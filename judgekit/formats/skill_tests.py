@@ -175,6 +175,7 @@ def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
                 reading.add(place, message, suggest_name(test_id, reading.claimed))
 
 
+# What a strategy compares with: the field of `Expected`, and its name in the file.
 _NEEDS = {
     "exact_match": ("output", "output"),
     "regex_match": ("patterns", "patterns"),
@@ -182,7 +183,6 @@ _NEEDS = {
     "semantic_sim": ("output", "output"),
     "custom": ("custom_script", "customScript"),
 }
-"""What a strategy compares with: the field of `Expected`, and its name in the file."""
 
 _USES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"output"}),

@@ -378,8 +378,8 @@ def _part(test: JsonObject, name: str) -> JsonObject:
 OTHER_FIELDS = "other_fields"
 """The entry of a metadata with the fields that have no place elsewhere."""
 
+# How far weights may be from adding up to 1.
 _SHARES = 1e-6
-"""How far weights may be from adding up to 1."""
 
 
 def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject | None:

@@ -35,6 +35,7 @@ _SUMMEVAL_CRITERIA = ("coherence", "consistency")
 
 _SYSTEMS = tuple(f"M{number}" for number in (8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 22, 23))
 
+# Neighbours in the order of their human scores: the challenge set of the paper.
 _PAIRS = tuple(
     zip(
         ("M22", "M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20"),
@@ -42,7 +43,6 @@ _PAIRS = tuple(
         strict=True,
     )
 )
-"""Neighbours in the order of their human scores: the challenge set of the paper."""
 
 _SCORES = "ABCDE"
 

@@ -297,8 +297,8 @@ _NUMBER = re.compile(
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
 )
 
+# Longer rows of digits are no number that a float holds.
 _DIGITS_MAX = 400
-"""Longer rows of digits are no number that a float holds."""
 
 
 class CountBounds(Record):
@@ -439,11 +439,11 @@ _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
 
 _PLAIN_MAX = 100
 
+# Steps of a search that are over in some tenths of a second.
 _STEPS = 5_000_000
-"""Steps of a search that are over in some tenths of a second."""
 
+# Longer texts are always searched in the worker process.
 _LONGEST = 100_000
-"""Longer texts are always searched in the worker process."""
 
 
 @lru_cache(maxsize=1024)
@@ -510,8 +510,8 @@ _REFUSALS = re.compile(
     r"|(?:cannot|can't) (?:assist|comply|help) with)"
 )
 
+# A refusal says so at once: later on the same words speak of something else.
 _OPENING = 300
-"""A refusal says so at once: later on the same words speak of something else."""
 
 
 @assertion("text.is_refusal")

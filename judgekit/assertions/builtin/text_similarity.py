@@ -27,8 +27,8 @@ from judgekit.registry import RegistryEntry
 if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
+# Products of two lengths up to which the work is done at once, in a few milliseconds.
 _QUICK = 4_000_000
-"""Products of two lengths up to which the work is done at once, in a few milliseconds."""
 
 _METEOR = "judgekit.assertions.meteor_metric"
 
