@@ -83,6 +83,7 @@ def combine_outcomes(
     judged = (judged_value, judged_passed, judged_feedback)
     parts = tuple(_outcome(part, checks, scores, judged) for part in plan.parts)
     guards = [checks[place] for place in plan.guards]
+    # Guards have no weight beside a strategy: they can only fail the case.
     value = _mean_of_parts(parts) if parts else _assertion_share(guards)
     held = _all_passed([guard.passed for guard in guards if guard.weight > 0])
     passed = _all_passed([_passed(plan, parts), held]) if parts else held
@@ -115,6 +116,7 @@ def _outcome(
     passed = _all_passed([one.passed for one in found])
     value = None if passed is None else float(passed)
     graded = [one.value for one in found if one.value is not None]
+    # Of several scripts the worst counts, as every one must pass.
     if graded and passed is not None and part.strategy == "custom":
         value = min(graded)
     message = "; ".join(one.message for one in found if one.passed is not True)
@@ -146,6 +148,7 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     if plan.strategy != "hybrid":
         return parts[0].passed
     weighed = _weighed(parts)
+    # What is missing is taken as 0 and as 1; only if both agree is the outcome known.
     known = fsum(share * part.value for part, share in weighed if part.value is not None)
     open_ = fsum(share for part, share in weighed if part.value is None)
     at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
@@ -153,6 +156,7 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
 
 
 def _mean_of_parts(parts: Sequence[PartOutcome]) -> float | None:
+    # A mean without the missing parts would be the mean of something else.
     if any(part.value is None for part in parts):
         return None
     return min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))

@@ -50,6 +50,7 @@ def schema_faults(schema: object, text: str) -> list[str]:
 def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
     """Whether a text contains a JSON object or list that satisfies a schema."""
     first: list[str] | None = None
+    # The first value is the one whose faults are shown if none fits: it is likely the answer.
     for value in _json_values(text):
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
         if not faults:
@@ -122,6 +123,7 @@ def _json_values(text: str) -> Iterator[object]:
 
 def _foreign_references(schema: object) -> str | None:
     """The first reference to another document, unless the schema holds that itself."""
+    # Fetching a schema would send a request from a test; so only references within it are followed.
     ids, references = _identities(schema)
     documents = [(reference, reference.partition("#")[0]) for reference in references]
     return next((r for r, document in documents if document and not _is_held(document, ids)), None)
@@ -213,6 +215,7 @@ def contained_xml_fault(text: str, required: list[str]) -> str | None:
 def _parser(seen: set[str], required: list[str], *, is_part: bool = False) -> expat.XMLParserType:
     parser = expat.ParserCreate()
     inside: list[str] = []
+    # Deeper paths are not kept, or a deep document would fill the memory.
     deepest = max((path.count(".") + 1 for path in required), default=0)
 
     def start(name: str, _: object) -> None:

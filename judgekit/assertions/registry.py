@@ -136,6 +136,7 @@ def declaration_of(function: Callable[..., object]) -> Declaration:
 def _marked(function: _F, mark: _Mark) -> _F:
     if not mark.name.strip():
         raise InputError(f"{_called(function)} needs a name", hint="such as acme.max_words")
+    # Keyword-only, because a spec sets parameters by name and new ones must not shift old ones.
     first, *others = inspect.signature(function).parameters.values()
     keywords = all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
     if first.kind is inspect.Parameter.KEYWORD_ONLY or not keywords:
@@ -335,6 +336,8 @@ def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
     return tuple(found)
 
 
+# Results are built without pydantic, which would take most of the time of a cheap check: the built-
+# in functions only pass values that are already valid.
 _new = object.__new__
 
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
@@ -369,7 +372,7 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
 
 def reaches(value: float, threshold: float) -> bool:
     """Whether a value reaches a threshold, apart from what rounding takes away."""
-    # A sum of weights such as 0.1 + 0.6 is 0.7 less one bit, and must reach 0.7.
+    # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
     return value >= threshold - VALUE_TOLERANCE
 
 

@@ -82,6 +82,7 @@ def evaluate_assertions(
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
+    # Another sequence may compute its items anew, so nothing about it can be remembered.
     if not isinstance(specs, list | tuple):
         refuse_faults(read_specs(specs, registry=registry)[1])
     whole = _PARSED_LISTS.find(specs, registry)
@@ -123,11 +124,14 @@ class _SpecCache(Generic[_Parsed]):
 
     def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
         kept = self._kept.get(id(spec))
+        # Ids are reused after an object is gone, and specs can be changed in place: both are
+        # checked.
         if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
             return None
         return kept
 
     def keep(self, spec: object, registry: Registry | None, read: _Parsed, *, copy: object) -> None:
+        # Emptying it whole is cheaper than keeping an order, and a suite has far fewer specs.
         if len(self._kept) >= _CACHED_SPECS:
             self._kept.clear()
         self._kept[id(spec)] = _CachedSpec(spec, copy, registry, read)
@@ -225,6 +229,7 @@ def conclude_group(
 
 def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
     """The verdict where every member counts alike; None where open ones could turn it."""
+    # One member can decide: a failed one an `all`, a passed one an `any` or a `none`.
     decisive = rule != "all"
     if decisive in found:
         return rule == "any"
@@ -301,6 +306,7 @@ def score_output(
     read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
     refuse_faults(faults, of="scorers")
     found = [pair for pair in read if pair is not None]
+    # Every fault is reported before anything runs, so that a typo costs no minutes.
     names = [said.name for said, _ in found]
     shares = _scorer_weights(names, weights or {})
     subject = unpack_artifact(output)

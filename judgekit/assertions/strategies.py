@@ -154,6 +154,7 @@ class _Planner:
             return self._case.evaluation.strategy
         if self._profile is None:
             return "llm_judge" if self.rubric is not None else None
+        # Without a fitting one the first is planned, so that the error says what is missing.
         fitting = [name for name in self._profile.strategies if self._is_default_for(name)]
         return (fitting or self._profile.strategies)[0]
 
@@ -166,6 +167,7 @@ class _Planner:
         for name in weights:
             if not self._is_possible(name):
                 raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
+        # Before the parts, because it moves assertions and so changes their places.
         if "semantic_sim" in weights:
             self._measure_similarity()
         return [self._part(name, weight) for name, weight in weights.items()]
@@ -184,6 +186,7 @@ class _Planner:
         return DEFAULT_THRESHOLD if set_by_profile is None else set_by_profile
 
     def _weights(self) -> dict[EvaluationStrategy, float]:
+        # Weights may name strategies without a check; each then says what it needs.
         own = {} if self._case.evaluation is None else self._case.evaluation.weights
         known = [name for name in get_args(EvaluationStrategy) if name != "hybrid"]
         if strange := sorted(own.keys() - set(known)):
@@ -238,6 +241,7 @@ class _Planner:
 
     def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
         """The part of `semantic_sim`; each text is held to the threshold of its assertion."""
+        # The threshold of the case, if it has one, overrides those of its assertions.
         stated = self._stated if self._states_its_own() else [None]
         own = [
             limit for each in stated if (limit := threshold if each is None else each) is not None

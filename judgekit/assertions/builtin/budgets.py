@@ -218,6 +218,7 @@ def _output_amount(output: Output, quantity: Quantity) -> float | None:
 def _amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # Larger whole numbers raise when they become a float.
     return float(value) if 0 <= value <= float_info.max else None
 
 

@@ -107,10 +107,12 @@ def judge_score(
     Raises:
         UndecidedError: No judge was asked, or the verdict is open because judgments are missing.
     """
+    # A value without a verdict is what a suite with its own judge hands over.
     if verdict is None:
         if value is None:
             raise UndecidedError("no judge has been asked")
         return Score(name="judge", value=value, raw=raw, method=method)
+    # A missing judgment is not a bad one, so there is no score rather than 0.
     if verdict.value is None:
         why = verdict.error or f"{len(verdict.failures)} judgments are missing"
         raise UndecidedError(f"the verdict is open: {why}")
@@ -127,6 +129,7 @@ def judge_score(
 def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
     """The share of the budget that is left."""
     found = measure_consumption(output, quantity)
+    # A sum over some of the events is a lower bound, and would make the score too good.
     if found.gap is not None:
         raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
     return Score(

@@ -34,6 +34,7 @@ _METEOR = "judgekit.assertions.meteor_metric"
 
 _TIMEOUT_S = 5.0
 
+# WordNet is read from disk once; the first load can take many seconds on a slow disk.
 _LOAD_S = 60.0
 
 
@@ -276,6 +277,7 @@ def measure_similarity(
     measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
 ) -> float:
     """How near two texts are, worked out here when they are short, else in the worker process."""
+    # Starting the worker costs more than a short comparison takes.
     if len(text) * len(other) <= _QUICK:
         return measure(text, other, *arguments)
     return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
@@ -347,6 +349,7 @@ def similarity(
         UndecidedError: There is no reference, or the method cannot be had.
     """
     text, other = text_of(output, path), reference_text(reference, case)
+    # A suite that asks for words gets words, also where an embedder is at hand.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
@@ -365,8 +368,10 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     if len(one) != len(other):
         raise UndecidedError(f"embeddings of {len(one)} and {len(other)} numbers do not compare")
     norm = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
+    # Written so that nan is refused too.
     if not norm > 0:
         raise UndecidedError("a text without words has no embedding to compare")
+    # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
 
