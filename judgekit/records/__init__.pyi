@@ -22,6 +22,7 @@ from .case import (
     CaseSource as CaseSource,
     CaseStratum as CaseStratum,
     Dataset as Dataset,
+    EvaluationProfileName as EvaluationProfileName,
     EvaluationStrategy as EvaluationStrategy,
 )
 from .comparison import (

@@ -259,6 +259,7 @@ def regex(
 
 def same_json(one: object, other: object) -> bool:
     """Whether two JSON values are the same value."""
+    # In Python True == 1; in JSON they are two values.
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -297,8 +298,8 @@ _NUMBER = re.compile(
     r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
 )
 
+# Longer rows of digits are no number that a float holds.
 _DIGITS_MAX = 400
-"""Longer rows of digits are no number that a float holds."""
 
 
 class CountBounds(Record):
@@ -402,6 +403,7 @@ def states_number(
     actual = found[-1] if which == "last" else found[0]
     allowed = max(abs_tol, rel_tol * abs(value))
     off = abs(actual - value)
+    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1.
     passed = off <= allowed * (1 + 1e-12)
     message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
     return AssertionResult(passed=passed, actual=actual, message=message)
@@ -423,6 +425,7 @@ def _find_numbers(text: str) -> list[float]:
         written = match.group().replace(",", "").replace("\u2212", "-")
         if len(written) <= _DIGITS_MAX:
             found.append(float(written))
+    # `1e999` is written as a number and is none.
     return [number for number in found if abs(number) != float("inf")]
 
 
@@ -439,11 +442,11 @@ _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
 
 _PLAIN_MAX = 100
 
+# Steps of a search that are over in some tenths of a second.
 _STEPS = 5_000_000
-"""Steps of a search that are over in some tenths of a second."""
 
+# Longer texts are always searched in the worker process.
 _LONGEST = 100_000
-"""Longer texts are always searched in the worker process."""
 
 
 @lru_cache(maxsize=1024)
@@ -493,6 +496,7 @@ def _longest_quick_text(pattern: str) -> int:
     n_repeated = sum(int(count) for count in _FIXED_REPEAT.findall(bare))
     bare = _FIXED_REPEAT.sub("", bare)
     n_open = bare.count("*") + bare.count("+")
+    # Patterns with nested repeats can take exponential time, so they go to the worker process.
     if len(pattern) > _PLAIN_MAX or "(" in bare or "{" in bare or n_open > 1:
         return 0
     n_places = _STEPS // max(1, (len(bare) + n_repeated) << bare.count("?"))
@@ -510,8 +514,8 @@ _REFUSALS = re.compile(
     r"|(?:cannot|can't) (?:assist|comply|help) with)"
 )
 
+# A refusal says so at once: later on the same words speak of something else.
 _OPENING = 300
-"""A refusal says so at once: later on the same words speak of something else."""
 
 
 @assertion("text.is_refusal")

@@ -1,6 +1,6 @@
-"""Assertions and scorers about latency, cost and tokens.
+"""Assertions about latency, cost and tokens, and how these are measured.
 
-How these are measured from a trace or from the output itself.
+The scorers of the same quantities are in `scorers`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
-from judgekit.records import AssertionResult, Score
+from judgekit.assertions.registry import UndecidedError, assertion
+from judgekit.records import VALUE_TOLERANCE, AssertionResult
 
 if TYPE_CHECKING:
     from judgekit.records import Output, TraceEvent
 
 UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """The most that is allowed."""
-
-_SAME = 1e-9
-"""Costs are sums of floats: 0.1 + 0.2 stays within 0.3."""
 
 
 @assertion("metric.latency_ms.max")
@@ -113,7 +110,8 @@ def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
 
 def _within_budget(output: Output, quantity: Quantity, limit: float) -> AssertionResult:
     found = measure_consumption(output, quantity)
-    passed = found.value <= limit * (1 + _SAME)
+    # Costs are sums of floats: 0.1 + 0.2 must stay within 0.3.
+    passed = found.value <= limit * (1 + VALUE_TOLERANCE)
     if passed and found.gap is not None:
         raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
     verb = "is within" if passed else "is over"
@@ -121,88 +119,6 @@ def _within_budget(output: Output, quantity: Quantity, limit: float) -> Assertio
         passed=passed,
         actual=int(found.value) if found.value.is_integer() else found.value,
         message=f"{found.value:.15g} {found.unit} {verb} the limit of {limit:.15g}",
-    )
-
-
-@scorer("latency")
-def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
-    """Score how long making the output took.
-
-    Args:
-        output: The output.
-        max_ms: The limit in milliseconds; from there on the score is 0.
-
-    Returns:
-        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
-    """
-    return budget_score("latency", output, "latency_ms", max_ms)
-
-
-@scorer("cost")
-def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
-    """Score what making the output cost.
-
-    Args:
-        output: The output.
-        max_usd: The limit in US dollars; from there on the score is 0.
-
-    Returns:
-        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
-
-    Raises:
-        UndecidedError: It was not measured, or not for every event.
-    """
-    return budget_score("cost", output, "cost_usd", max_usd)
-
-
-_QUANTITIES: dict[str, Quantity] = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "total": "total_tokens",
-}
-
-
-@scorer("tokens")
-def tokens(
-    output: Output,
-    *,
-    max_tokens: BudgetLimit = 100_000.0,
-    count: Literal["input", "output", "total"] = "total",
-) -> Score:
-    """Score the tokens that making the output took.
-
-    Args:
-        output: The output.
-        max_tokens: The limit in tokens; from there on the score is 0.
-        count: Which tokens count: those sent, those received, or both.
-
-    Returns:
-        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
-
-    Raises:
-        UndecidedError: They were not measured, or not for every event.
-    """
-    return budget_score("tokens", output, _QUANTITIES[count], max_tokens)
-
-
-BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-"""The most that is still worth something."""
-
-
-def budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
-    """The share of a budget that making an output left."""
-    found = measure_consumption(output, quantity)
-    if found.gap is not None:
-        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
-    return Score(
-        name=name,
-        value=min(max(1 - found.value / limit, 0.0), 1.0),
-        raw=found.value,
-        unit=found.unit,
-        message=f"{found.value:.15g} of at most {limit:.15g} {found.unit}",
     )
 
 
@@ -302,6 +218,7 @@ def _output_amount(output: Output, quantity: Quantity) -> float | None:
 def _amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # Larger whole numbers raise when they become a float.
     return float(value) if 0 <= value <= float_info.max else None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from judgekit.assertions.calls import (
+from judgekit.assertions.builtin.calls import (
     ArgumentsMode,
     ExpectedCall,
     ExpectedCalls,
@@ -25,7 +25,7 @@ from judgekit.assertions.calls import (
     tool_calls,
     trace_of,
 )
-from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
+from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion, reaches
 from judgekit.assertions.selection import display_value, truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name
 
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 ToolNames = Annotated[list[Name], Field(min_length=1)]
 """One tool or more."""
 
-_SAME = 1e-9
-
+# Longer lists make a message that nobody reads.
 _SHOWN = 8
 
 
@@ -121,6 +120,7 @@ def arguments_match(
     made = [each for each in calls if each.tool == call.tool]
     if not made:
         raise NotApplicableError(f"{call.tool} was not called; called were: {_tools_in(calls)}")
+    # `any` and `all` look at every call of the tool.
     looked_at = {"first": made[:1], "last": made[-1:]}.get(which, made)
     right = [each for each in looked_at if call_matches(each, call, mode)]
     passed = len(right) == len(looked_at) if which == "all" else bool(right)
@@ -189,6 +189,7 @@ def f1(
     made = tool_calls(output)
     n_right = len(match_calls(made, calls, arguments))
     n_both = len(made) + len(calls)
+    # The harmonic mean of precision and recall; no call where none is expected is right.
     value = 2 * n_right / n_both if n_both else 1.0
     return _share_result(value, threshold, "F1", made, calls, n_right)
 
@@ -301,11 +302,12 @@ def _share_result(
         "recall": _count_of(n_right, calls),
         "calls": _call_names(made),
     }
-    passed = value >= threshold - _SAME
+    passed = reaches(value, threshold)
     return AssertionResult(passed=passed, actual=actual, message=message, value=value)
 
 
 def _count_of(n_right: int, whole: Sequence[object]) -> float:
+    # Nothing was wrong among no calls.
     return n_right / len(whole) if whole else 1.0
 
 
@@ -329,10 +331,13 @@ def _times(n: int) -> str:
 AtLeastOne = Annotated[int, Field(ge=1)]
 """1 or more."""
 
+# Longer circles are not looked for: the search takes time proportional to their length.
 _LONGEST_CYCLE = 50
 
+# Messages of these roles are not steps that the agent took.
 _NOT_THE_AGENT = frozenset({"system", "user", "human", "tool", "developer"})
 
+# Events that report on another step, or on nothing the agent did.
 _BOOKKEEPING = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output", "error", "recording:linked", "agent:complete",
@@ -364,6 +369,7 @@ def no_loop(
     """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
+    # Repeating one call is found before circles, because it is the simpler explanation.
     counted = Counter(keys).most_common(1)
     most = counted[0][1] if counted else 0
     message = f"no call was made more than {max_repeats} times, and none in a circle"
@@ -510,6 +516,7 @@ def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:
         for place in range(len(keys) - length):
             same = same + 1 if keys[place] == keys[place + length] else 0
             start = place - same + 1
+            # One call repeated is no circle; it is counted above.
             is_over = same >= length * most
             if is_over and len(set(keys[start : start + length])) > 1:
                 return start, length, same // length + 1
@@ -527,6 +534,7 @@ def _failed_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
 
 
 def _recovered(failed: ToolCall, calls: Sequence[ToolCall], *, same_tool: bool) -> bool:
+    # A call that overlaps the failed one does not make up for it.
     ended = failed.place if failed.ended is None else failed.ended
     return any(
         call.place > ended and call.error is None and (call.tool == failed.tool or not same_tool)
@@ -538,10 +546,13 @@ def _describe_step(call: ToolCall) -> str:
     return call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
 
 
+# Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")
 
+# Words that engines use for a node or an event that went wrong.
 _BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
 
+# A node with one of these has not run.
 _IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
 
 _WORKED = frozenset({
@@ -647,6 +658,7 @@ def finish_reason(output: Output, *, value: Name) -> AssertionResult:
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
     ]
+    # The last event counts: a run may stop several times and go on.
     for place in (output.metadata, *places):
         for name in ("finish_reason", "finishReason", "stop_reason", "stopReason"):
             found = place.get(name)
@@ -716,6 +728,7 @@ def _executed_nodes(output: Output) -> set[str]:
 
 def _count_invocations(events: Iterable[TraceEvent]) -> int:
     found = list(events)
+    # An engine reports start and end of one invocation, so each type is counted by itself.
     worked = Counter(event.type for event in found if _kind(event) in _WORKED)
     # A tool that a node calls begins and ends too, and is no invocation of the node.
     own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]

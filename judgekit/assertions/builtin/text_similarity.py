@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol, cast
 from pydantic import AfterValidator, Field
 
 from judgekit.assertions import text_metrics
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
+from judgekit.assertions.registry import UndecidedError, assertion, reaches, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Fraction, Score
 from judgekit.registry import RegistryEntry
@@ -27,13 +27,14 @@ from judgekit.registry import RegistryEntry
 if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
+# Products of two lengths up to which the work is done at once, in a few milliseconds.
 _QUICK = 4_000_000
-"""Products of two lengths up to which the work is done at once, in a few milliseconds."""
 
 _METEOR = "judgekit.assertions.meteor_metric"
 
 _TIMEOUT_S = 5.0
 
+# WordNet is read from disk once; the first load can take many seconds on a slow disk.
 _LOAD_S = 60.0
 
 
@@ -276,6 +277,7 @@ def measure_similarity(
     measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
 ) -> float:
     """How near two texts are, worked out here when they are short, else in the worker process."""
+    # Starting the worker costs more than a short comparison takes.
     if len(text) * len(other) <= _QUICK:
         return measure(text, other, *arguments)
     return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
@@ -347,6 +349,7 @@ def similarity(
         UndecidedError: There is no reference, or the method cannot be had.
     """
     text, other = text_of(output, path), reference_text(reference, case)
+    # A suite that asks for words gets words, also where an embedder is at hand.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
@@ -365,8 +368,10 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     if len(one) != len(other):
         raise UndecidedError(f"embeddings of {len(one)} and {len(other)} numbers do not compare")
     norm = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
+    # Written so that nan is refused too.
     if not norm > 0:
         raise UndecidedError("a text without words has no embedding to compare")
+    # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
 
@@ -416,8 +421,6 @@ SIMILAR_ASSERTION = "similar"
 DEFAULT_SIMILARITY_THRESHOLD = 0.75
 """How similar a text must be where the assertion does not say."""
 
-_SAME = 1e-9
-
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
@@ -455,7 +458,7 @@ def similar_entry(means: SimilaritySettings) -> RegistryEntry:
         )
         near = found.value or 0.0
         return AssertionResult(
-            passed=near >= threshold - _SAME,
+            passed=reaches(near, threshold),
             actual=near,
             value=near,
             message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",

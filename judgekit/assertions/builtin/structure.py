@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.calls import tool_calls
+from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
 from judgekit.assertions.sandbox import RefusedInputError, TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject
 
@@ -32,13 +32,16 @@ Dialect = Literal[
 ]  # fmt: skip
 """A dialect of SQL."""
 
+# Documents are checked in a worker process: parsers can be made to run for minutes.
 _TIMEOUT_S = 5.0
 
+# A schema is checked when the suite is read, once, so it may take longer than one output.
 _CHECK_S = 10.0
 
 
 def checked_schema(schema: JsonValue) -> JsonValue:
     """A JSON Schema that can be used."""
+    # As text, because a schema has to be hashable to be remembered.
     try:
         fault = _schema_fault(json.dumps(schema, sort_keys=True))
     except UndecidedError as error:
@@ -85,6 +88,7 @@ def is_json(
     """
     text = text_of(output, path)
     try:
+        # Without a schema nothing can run long, so the worker process is not needed.
         if schema is None:
             read_json(text)
             faults: list[str] = []
@@ -316,6 +320,7 @@ def _syntax_result(text: str, fault: str | None, what: str, *, verb: str = "is")
     return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
 
 
+# Providers and frameworks spell the list of calls in these two ways.
 _LISTS = ("tool_calls", "toolCalls")
 
 _SCHEMA_TIMEOUT_S = 5.0
@@ -381,6 +386,7 @@ def tool_calls_valid(
 
 
 def _output_calls(output: Output) -> list[_Call]:
+    # The data come first: a text beside them is what the model said to the user.
     for value in (output.data, _parse_value(output.text)):
         calls = _stated_calls(value)
         if calls:
@@ -403,6 +409,7 @@ def _stated_calls(value: object) -> list[_Call]:
         for name in _LISTS:
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
+        # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.
         call = value.get("function", value.get("function_call", value))
         if isinstance(call, Mapping) and "name" in call:
             return [_Call(call["name"], call.get("arguments", call.get("input")))]
@@ -416,6 +423,7 @@ def _tool_schema(tool: JsonObject) -> tuple[object, JsonValue]:
     function = tool.get("function", tool)
     if not isinstance(function, dict):
         return None, None
+    # `parameters` is what OpenAI calls the schema, `input_schema` what Anthropic does.
     schema = function.get("parameters", function.get("input_schema"))
     return function.get("name"), {} if schema is None else schema
 
@@ -424,6 +432,7 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
     if not isinstance(call.name, str) or call.name not in schemas:
         known = ", ".join(str(name) for name in schemas)
         return [f"there is no tool {call.name!r}; there are {known}"]
+    # Models write arguments as JSON text; frameworks often parse it before it is recorded.
     text = call.arguments if isinstance(call.arguments, str) else _arguments_text(call.arguments)
     try:
         read_json(text)
@@ -436,4 +445,5 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
 
 
 def _arguments_text(arguments: object) -> str:
+    # A call without arguments is valid where the schema requires none.
     return "{}" if arguments is None else json.dumps(arguments)
