@@ -188,7 +188,7 @@ _WORDS = {
 
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 
-_PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries"}
+_PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
 
 _SHORT = 16
 
