@@ -18,6 +18,7 @@ from judgekit.models.local import LocalModel, is_smoke_name, local_weights
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
+from judgekit.models.request import close_model
 from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, transport_opener
 from judgekit.models.transports import LitellmModel
 from judgekit.records import Usage
@@ -95,10 +96,7 @@ class Connection:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next call opens new ones."""
-        opened = self._late.opened if self._late is not None else self.model
-        close = getattr(opened, "aclose", None)
-        if close is not None:
-            await close()
+        await close_model(self.model if self._late is None else self._late.opened)
 
     def close(self) -> None:
         """Write the cache's counts and close it, where it was opened here."""
