@@ -74,7 +74,7 @@ class Connection:
     @property
     def speaks_of_the_whole(self) -> bool:
         """Whether it can be asked which of two outputs is better on the whole, beside criteria."""
-        return not isinstance(self.model, RecordedModel) or self.model.speaks_of_the_whole
+        return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies
 
     def owned(self, request: ModelRequest) -> ModelReply | None:
         """The reply that is owned already, without counting a hit."""
