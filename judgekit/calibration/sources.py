@@ -488,7 +488,7 @@ async def _compared(
         async for found in comparer.observe(case, a, b, rubric, known=open_ones)
         for one in found
     ]
-    found = comparer.conclude(case, a, b, comparer.seen(a, b), rubric, said)
+    found = comparer.conclude(case, a, b, comparer.blind_pair(a, b), rubric, said)
     is_one_sided = len({order for order, _, _ in asked}) == 1
     return _as_far_as_asked(found) if is_one_sided else found
 

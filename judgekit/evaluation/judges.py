@@ -318,13 +318,13 @@ _HUMAN = "human"
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
     """How one judge is asked."""
-    return judge.grader.asked
+    return judge.grader.configuration
 
 
 def judging_of_suite(jury: SuiteJudges) -> CalibratedPanel | None:
     """How the judges of a suite are asked."""
     models = [] if jury.models is None else jury.models.judges
-    known = {judge.id: judge.grader.asked.judges[0] for judge in models}
+    known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in jury.panel.judges]
     return panel_configuration(judges, jury.panel)
 

@@ -280,7 +280,7 @@ class ComparisonRecorder:
             self._waiting.append(_compared_pair(place, pair, said[n_known:], is_done=is_done))
         await asyncio.sleep(0)
         self.flush()
-        seen = comparer.seen(pair.a, pair.b, info.names)
+        seen = comparer.blind_pair(pair.a, pair.b, info.names)
         ordered = _in_question_order(said, info)
         return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
 

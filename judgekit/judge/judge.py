@@ -164,7 +164,7 @@ class Judge:
             repeats=repeats,
             max_reasks=max_reasks,
             flags=self._connection.flags,
-            shelf=self._connection.shelf,
+            cache=self._connection.shelf,
         )
         self._scrubs, self._draws_labels, self._rule = scrub, draw_labels, rule
         self._seed = (seed or 0) if label_seed is None else label_seed
@@ -174,8 +174,8 @@ class Judge:
         self._pair_template = blind, folders
         if compares:
             _ = self.comparer  # a template that is unsound is found out now
-        self._portal = SyncRunner()
-        self._finalizer = weakref.finalize(self, _close, self._portal, self._connection)
+        self._sync_runner = SyncRunner()
+        self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
     @property
     def id(self) -> str:
@@ -213,8 +213,8 @@ class Judge:
             draws_labels=self._draws_labels,
             seed=self._seed,
             rule=self._rule,
-            shelf=self._connection.shelf,
-            asks_whole=self._connection.speaks_of_the_whole,
+            cache=self._connection.shelf,
+            asks_overall=self._connection.speaks_of_the_whole,
         )
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
@@ -232,9 +232,9 @@ class Judge:
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        (grading,) = self.begin([(case, output)], rubric)
+        (grading,) = self._grader.begin([(case, output)], rubric)
         verdict = grading.verdict
-        return await grading.finished() if verdict is None else verdict
+        return await grading.finish() if verdict is None else verdict
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
@@ -299,7 +299,7 @@ class Judge:
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        return self._portal.run(self.grade(case, output, rubric))
+        return self._sync_runner.run(self.grade(case, output, rubric))
 
     async def compare(
         self,
@@ -354,7 +354,7 @@ class Judge:
             TemplateError: When the template does not fit the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        return self._portal.run(self.compare(case, output_a, output_b, rubric, names=names))
+        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
     def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
         """What would be sent to grade one output, without sending it.
@@ -370,8 +370,6 @@ class Judge:
         Raises:
             TemplateError: When the template does not fit the output or the rubric.
         """
-        if output.error is not None:
-            return []
         return [q.request for q in self._grader.questions(case, output, rubric)]
 
     async def aclose(self) -> None:
@@ -380,7 +378,7 @@ class Judge:
 
     def close(self) -> None:
         """Close the connections of `grade_sync` and the cache, where the judge opened it."""
-        _close(self._portal, self._connection)
+        _close(self._sync_runner, self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -406,8 +404,8 @@ class Judge:
         self.close()
 
 
-def _close(portal: SyncRunner, connection: Connection) -> None:
-    portal.close(last=connection.aclose)
+def _close(sync_runner: SyncRunner, connection: Connection) -> None:
+    sync_runner.close(last=connection.aclose)
     connection.close()
 
 

@@ -16,6 +16,7 @@ import warnings
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,7 +33,15 @@ from judgekit.models.cache.interface import (
 )
 from judgekit.models.cache.locks import FileKeyLocks, KeyLocks, LocalKeyLocks
 from judgekit.models.cache.reply_cache import RowCache
-from judgekit.models.cache.sqlite import DamagedFileError, DiskcacheRows, ReadOnlyRows, stored_text
+from judgekit.models.cache.sqlite import (
+    MODE_RAW,
+    SELECT_TEXT,
+    DamagedFileError,
+    DiskcacheRows,
+    ReadOnlyRows,
+    map_read_error,
+    stored_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,11 +113,25 @@ class SqliteRows:
 
     def text(self, name: str) -> str | None:
         """See `Rows.text`."""
-        return self._mended(lambda rows: rows.text(name))
+        # Every cache hit comes through here, so the row is read without a detour over the reader.
+        rows = self._rows
+        try:
+            found = rows.execute(SELECT_TEXT, (name,)).fetchone()
+        except sqlite3.Error as error:
+            failure = map_read_error(error)
+            if not isinstance(failure, DamagedFileError):
+                raise failure from error
+            self._reopen(rows, failure)
+            return self._rows.text(name)
+        if found is None:
+            return None
+        mode, filename, value = found
+        is_plain = mode == MODE_RAW and filename is None and isinstance(value, str)
+        return value if is_plain else stored_text(*found)  # which refuses it
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
         """See `Rows.texts`."""
-        return self._mended(lambda rows: rows.texts(names))
+        return self._repeat_if_damaged(methodcaller("texts", names))
 
     def names(self) -> Iterator[str]:
         """See `Rows.names`."""
@@ -123,7 +146,7 @@ class SqliteRows:
 
     def count_replies(self) -> int:
         """See `Rows.count_replies`."""
-        return self._mended(lambda rows: rows.count_replies())
+        return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
         """See `Rows.problems`; looks only, and mends nothing."""
@@ -131,31 +154,38 @@ class SqliteRows:
 
     def write(self, rows: Mapping[str, str]) -> None:
         """See `Rows.write`."""
-        self._written(lambda present: present.write(rows))
+        self._write_checked(methodcaller("write", rows))
 
     def remove(self, names: Sequence[str]) -> None:
         """See `Rows.remove`."""
-        self._written(lambda present: present.remove(names))
+        self._write_checked(methodcaller("remove", names))
 
     def clear(self) -> None:
         """See `Rows.clear`."""
-        self._written(lambda present: present.clear())
+        self._write_checked(methodcaller("clear"))
 
     def add_counts(self, text_of: CountsUpdate) -> None:
         """See `Rows.add_counts`."""
-        self._written(lambda present: present.add_counts(text_of))
+        self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
         """Let go of the file."""
         self._rows.close()
 
-    def _written(self, action: Callable[[DiskcacheRows], None]) -> None:
-        self._mended(action)
-        while self._place.identity() != self._identity:
+    def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
+        while True:
+            rows = self._rows
+            try:
+                action(rows)
+            except DamagedFileError as error:
+                self._reopen(rows, error)
+                action(self._rows)
+            if self._place.identity() == self._identity:
+                return
+            # Another process set the file aside meanwhile: what was written is in the old one.
             self._reopen(self._rows, None)
-            self._mended(action)
 
-    def _mended(self, action: Callable[[DiskcacheRows], _T]) -> _T:
+    def _repeat_if_damaged(self, action: Callable[[DiskcacheRows], _T]) -> _T:
         rows = self._rows
         try:
             return action(rows)
