@@ -24,11 +24,12 @@ from judgekit.models.credentials import (
     own_endpoint_key,
 )
 from judgekit.models.error_mapping import ProviderFault, fault_of_exception
+from judgekit.models.transport import Endpoint, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
-    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.models.request import Model, ModelReply, ModelRequest
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -319,3 +320,12 @@ async def _close_connections(litellm: Any) -> None:
 
         await close_litellm_async_clients()
         cache.flush_cache()
+
+
+def _opener(endpoint: Endpoint) -> Callable[[], Model]:
+    return lambda: LitellmModel(
+        endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s
+    )
+
+
+TRANSPORT = Transport(opener=_opener)
