@@ -9,6 +9,10 @@ from .audit import (
     check_audit_path as check_audit_path,
     write_audit as write_audit,
 )
+from .cache import (
+    cache_entries_document as cache_entries_document,
+    cache_stats_document as cache_stats_document,
+)
 from .calibration_maps import (
     check_map_path as check_map_path,
     map_file_name as map_file_name,
@@ -27,6 +31,10 @@ from .comparison import (
     print_score_comparison as print_score_comparison,
     score_comparison_json as score_comparison_json,
 )
+from .document import (
+    Conclusion as Conclusion,
+    Document as Document,
+)
 from .exports import (
     check_comparison_file as check_comparison_file,
     check_export_suffix as check_export_suffix,
@@ -35,6 +43,14 @@ from .exports import (
     verdict_line as verdict_line,
     write_results as write_results,
     write_verdicts as write_verdicts,
+)
+from .files import (
+    DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
+    check_document_path as check_document_path,
+    write_document as write_document,
+)
+from .json import (
+    document_data as document_data,
 )
 from .listings import (
     approval_json as approval_json,
@@ -56,8 +72,8 @@ from .numbers import (
     nan_to_null as nan_to_null,
 )
 from .plan import (
-    plan_json as plan_json,
-    print_suite_plan as print_suite_plan,
+    judging_plan_document as judging_plan_document,
+    suite_plan_document as suite_plan_document,
 )
 from .ranking import (
     print_ranking as print_ranking,
@@ -72,4 +88,7 @@ from .run import (
 from .tables import (
     print_block as print_block,
     print_rows as print_rows,
+)
+from .terminal import (
+    print_document as print_document,
 )
