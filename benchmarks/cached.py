@@ -22,22 +22,19 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.material import MODEL, FillingModel, answers, one_criterion, reply_text
 from benchmarks.timing import Stopwatch, Took, alternated
-from judgekit.datasets.loading import load_rubric
-from judgekit.evaluation.grading import grade_answers
-from judgekit.judge.judge import Judge
-from judgekit.prompts.rendering import criteria_data
-from judgekit.prompts.schemas import criterion_schema
-from judgekit.report.exports import verdict_line
-from judgekit.shipped import shipped_file
+from judgekit.datasets import load_rubric
+from judgekit.evaluation import grade_answers
+from judgekit.judge import Judge
+from judgekit.prompts.messages import criteria_data
+from judgekit.prompts.schema import criterion_schema
+from judgekit.report import verdict_line
+from judgekit.resources import shipped_file
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output
-    from judgekit.records.record import JsonObject
-    from judgekit.records.rubric import Rubric
+    from judgekit.records import Case, JsonObject, Output, Rubric
 
 AT_LEAST = 1 / 3
 """The share of the floor's speed that must be reached."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, compared, report
 from benchmarks.timing import Stopwatch, Took, alternated
-from judgekit.checks.assertions import evaluate_assertions
-from judgekit.records.output import Output
+from judgekit.assertions import evaluate_assertions
+from judgekit.records import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchmarks.figures import Figure, compared, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
 from benchmarks.timing import QUIET, Stopwatch, Took, alternated
-from judgekit.evaluation.grading import grade_answers
-from judgekit.judge.judge import Judge
+from judgekit.evaluation import grade_answers
+from judgekit.judge import Judge
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.records.case import Case
-from judgekit.records.output import Output, TraceEvent, Usage
+from judgekit.records import Case, Output, TraceEvent, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

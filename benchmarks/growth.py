@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.figures import Figure, limited, report
 from benchmarks.timing import Stopwatch
 from judgekit.errors import JudgeError
-from judgekit.models.tokens import count_tokens
-from judgekit.prompts.evidence import locate_evidence
-from judgekit.prompts.replies import ReplyFormat, parse_reply, read_formatted
-from judgekit.prompts.replies.formats import PairReplyFormat
-from judgekit.prompts.replies.pair_forms import read_pair_form
-from judgekit.prompts.replies.pair_json import read_preferences
-from judgekit.records.rubric import Criterion
+from judgekit.models import count_tokens
+from judgekit.prompts import locate_evidence
+from judgekit.prompts.parsing import (
+    PairReplyFormat,
+    ReplyFormat,
+    parse_formatted_preference,
+    parse_formatted_reply,
+    parse_preferences,
+    parse_reply,
+)
+from judgekit.records import Criterion
 from tests.traps import COUNTED, QUOTES, REPLIES, around
 
 if TYPE_CHECKING:
@@ -153,17 +157,17 @@ def _two(text: str, judged: str | None) -> None:
 
 
 def _preference(text: str, judged: str | None) -> None:
-    read_preferences(text, ["overall"], judged_text=(judged,) if judged else ())
+    parse_preferences(text, ["overall"], judged_text=(judged,) if judged else ())
 
 
 def _form(kind: str, text: str, judged: str | None) -> None:
     reply_format = ReplyFormat(kind, WORDS if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
-    read_formatted(text, ONE[0], reply_format=reply_format, judged_text=judged)
+    parse_formatted_reply(text, ONE[0], reply_format=reply_format, judged_text=judged)
 
 
 def _pair_form(kind: str, text: str, judged: str | None) -> None:
     reply_format = PairReplyFormat(kind, SIDES)  # type: ignore[arg-type]  # one of the four
-    read_pair_form(text, reply_format, judged_text=(judged,) if judged else ())
+    parse_formatted_preference(text, reply_format, judged_text=(judged,) if judged else ())
 
 
 def _lookups() -> Iterator[Work]:

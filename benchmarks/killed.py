@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
-from judgekit.evaluation.grading import grade_answers
-from judgekit.judge.judge import Judge
+from judgekit.evaluation import grade_answers
+from judgekit.judge import Judge
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 

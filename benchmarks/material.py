@@ -6,9 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from judgekit.models.request import ModelReply
-from judgekit.records.case import Case
-from judgekit.records.output import Output, Usage
-from judgekit.records.rubric import Criterion, Level, Rubric, Scale
+from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

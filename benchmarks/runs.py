@@ -16,11 +16,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
-from judgekit.evaluation.evaluate import evaluate_sync
-from judgekit.evaluation.running.runner import READING_IN_FLIGHT, Session
+from judgekit.evaluation import Session, evaluate_sync
+from judgekit.evaluation.runner import READING_IN_FLIGHT
 
 if TYPE_CHECKING:
-    from judgekit.records.run import CaseResult
+    from judgekit.records import CaseResult
 
 N_CASES = 100_000
 """Cases of the whole measurement, each with a recorded output."""

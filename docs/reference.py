@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, cast
 import yaml
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from judgekit.checks.builtin import ELSEWHERE, SYNONYMS, assertion_registry, scorer_registry
-from judgekit.checks.seam import declared
+from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
+from judgekit.assertions.registry import ELSEWHERE, declaration_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from judgekit.checks.builtin import Synonym
-    from judgekit.checks.seam import Parameter
+    from judgekit.assertions.registry import Parameter, Synonym
     from judgekit.registry import Registry
 
 PAGE = Path(__file__).with_name("assertions.md")
@@ -174,7 +173,7 @@ def _parameters(function: Callable[..., object]) -> str:
     said = _said_of_arguments(function)
     signature = inspect.signature(function).parameters
     lines, shared = [], []
-    for name, parameter in declared(function).parameters.items():
+    for name, parameter in declaration_of(function).parameters.items():
         if name in _SAID_ABOVE and not parameter.is_required:
             default = signature[name].default
             shared.append(f"`{name}`" + ("" if default is None else f" ({default:g} s)"))

@@ -96,14 +96,7 @@ class SettingsError(InputError):
 
 
 def known_names(names: Sequence[str]) -> str:
-    """The names there are, as a hint that stays short however many they are.
-
-    Args:
-        names: The names, sorted.
-
-    Returns:
-        The first of them, and how many more there are.
-    """
+    """The names there are, as a hint that stays short however many they are."""
     if not names:
         return "no names are known here"
     n_more = len(names) - _MOST_NAMES

@@ -1,4 +1,7 @@
-"""One canonical text for a JSON value, and a short name for it that follows its content."""
+"""The canonical text of a JSON value and its fingerprint.
+
+Cache keys, templates and runs are named by fingerprints.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +40,7 @@ def canonical_json(value: object) -> str:
 
 
 def canonical_part(value: object) -> str:
-    """`canonical_json`, quicker for what requests are made of: texts, None, `Frozen` objects.
-
-    Args:
-        value: As for `canonical_json`.
-
-    Returns:
-        The same text as `canonical_json(value)`.
-
-    Raises:
-        ValueError: For NaN and infinities.
-        TypeError: For anything that is not JSON.
-    """
+    """`canonical_json`, quicker for what requests are made of: texts, None, `Frozen` objects."""
     kind = type(value)
     if kind is str:
         return encode_basestring_ascii(cast("str", value))
@@ -61,13 +53,6 @@ class Frozen(dict[str, object]):
     """A JSON object that cannot be changed and knows its canonical text.
 
     It is a dict to whoever reads it. The objects and lists inside it cannot be changed either.
-
-    Args:
-        value: A JSON object; it is copied.
-
-    Raises:
-        ValueError: For NaN and infinities.
-        TypeError: For anything that is not JSON.
     """
 
     __slots__ = ("canonical",)
@@ -90,14 +75,7 @@ class Frozen(dict[str, object]):
 
 
 def thawed(value: object) -> object:
-    """A copy in plain dicts and lists, for whoever likes to change what it is handed.
-
-    Args:
-        value: A JSON value, frozen or not.
-
-    Returns:
-        The same value, all its own.
-    """
+    """A copy in plain dicts and lists, for whoever likes to change what it is handed."""
     if isinstance(value, dict):
         return {name: thawed(item) for name, item in value.items()}
     return [thawed(item) for item in value] if isinstance(value, list | tuple) else value
@@ -116,32 +94,13 @@ class _FrozenList(list[object]):
 
 
 def fingerprint(value: object) -> str:
-    """SHA-256 of the canonical JSON of a value, as 64 lower-case hex digits.
-
-    Args:
-        value: As for `canonical_json`.
-
-    Returns:
-        64 hex digits.
-
-    Raises:
-        ValueError: For NaN and infinities.
-        TypeError: For anything that is not JSON.
-    """
+    """SHA-256 of the canonical JSON of a value, as 64 lower-case hex digits."""
     return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
 
 
 def text_fingerprint(text: str) -> str:
-    """SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits.
-
-    Lone surrogates, which UTF-8 refuses, are encoded as they stand, so that any `str` has one.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        64 hex digits.
-    """
+    """SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits."""
+    # Lone surrogates, which UTF-8 refuses, are encoded as they stand, so that any `str` has one.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

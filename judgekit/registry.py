@@ -1,4 +1,7 @@
-"""Finds a thing by its name: what is built in, what a test brings, what other packages declare."""
+"""Maps names to assertions, scorers and other plug-ins: built-in ones, ones a test brings.
+
+Ones other packages declare as entry points.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ BUILT_IN = "judgekit"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """One name and what it stands for."""
 
     name: str
@@ -54,7 +57,7 @@ class Entry:
         return found
 
 
-class Registry(Mapping[str, Entry]):
+class Registry(Mapping[str, RegistryEntry]):
     """An unchanging mapping from names to entries; strangers' entries are read on first need.
 
     Args:
@@ -74,16 +77,16 @@ class Registry(Mapping[str, Entry]):
     def __init__(
         self,
         kind: str,
-        entries: Iterable[Entry],
+        entries: Iterable[RegistryEntry],
         *,
-        strangers: Callable[[], Iterable[Entry]] | None = None,
+        strangers: Callable[[], Iterable[RegistryEntry]] | None = None,
     ) -> None:
         self.kind = kind
         self._known = _unique(kind, entries)
         self._strangers = strangers
-        self._all: dict[str, Entry] | None = self._known if strangers is None else None
+        self._all: dict[str, RegistryEntry] | None = self._known if strangers is None else None
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str) -> RegistryEntry:
         """The entry of that name.
 
         Args:
@@ -116,7 +119,7 @@ class Registry(Mapping[str, Entry]):
         """
         return self.find(name).load()
 
-    def plus(self, *entries: Entry) -> Registry:
+    def plus(self, *entries: RegistryEntry) -> Registry:
         """This registry and more.
 
         Args:
@@ -131,7 +134,7 @@ class Registry(Mapping[str, Entry]):
         known = (*self._known.values(), *entries)
         return Registry(self.kind, known, strangers=self._strangers)
 
-    def __getitem__(self, name: str) -> Entry:
+    def __getitem__(self, name: str) -> RegistryEntry:
         entry = self._known.get(name)
         return self._everything()[name] if entry is None else entry
 
@@ -141,14 +144,14 @@ class Registry(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._everything())
 
-    def _everything(self) -> dict[str, Entry]:
+    def _everything(self) -> dict[str, RegistryEntry]:
         if self._all is None:
             others = () if self._strangers is None else self._strangers()
             self._all = _unique(self.kind, (*self._known.values(), *others))
         return self._all
 
 
-def declared_entries(group: str) -> tuple[Entry, ...]:
+def declared_entries(group: str) -> tuple[RegistryEntry, ...]:
     """What the installed packages declare under an entry-point group.
 
     Args:
@@ -162,12 +165,12 @@ def declared_entries(group: str) -> tuple[Entry, ...]:
     found = []
     for point in entry_points(group=group):
         package = "an unnamed package" if point.dist is None else point.dist.name
-        found.append(Entry(point.name, point.value, package))
+        found.append(RegistryEntry(point.name, point.value, package))
     return tuple(sorted(found, key=lambda entry: (entry.name, entry.source)))
 
 
-def _unique(kind: str, entries: Iterable[Entry]) -> dict[str, Entry]:
-    named: dict[str, Entry] = {}
+def _unique(kind: str, entries: Iterable[RegistryEntry]) -> dict[str, RegistryEntry]:
+    named: dict[str, RegistryEntry] = {}
     for entry in entries:
         other = named.setdefault(entry.name, entry)
         if other is not entry:

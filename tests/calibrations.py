@@ -5,26 +5,26 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judgekit.records.calibration_map import (
+from judgekit.records import (
+    CalibratedJudge,
+    CalibratedPanel,
     Calibration,
+    CalibrationFigure,
     CalibrationMap,
-    JudgeAsked,
-    Judging,
-    Measured,
 )
 from tests.factories import make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.records.rubric import Criterion, Rubric
+    from judgekit.records import Criterion, Rubric
 
 AT = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
-KAPPA = Measured(value=0.71, low=0.6, high=0.81, level=0.95)
-ERROR = Measured(value=0.05, low=0.04, high=0.06, level=0.95)
+KAPPA = CalibrationFigure(value=0.71, low=0.6, high=0.81, level=0.95)
+ERROR = CalibrationFigure(value=0.05, low=0.04, high=0.06, level=0.95)
 PARAMETERS = {"temperature": 0.0}
-JUDGE = JudgeAsked(
+JUDGE = CalibratedJudge(
     judge="openai/m pointwise/criterion@1f3c", parameters=PARAMETERS, repeats=1, asks_all=False
 )
-ASKED = Judging(judges=(JUDGE,))
+ASKED = CalibratedPanel(judges=(JUDGE,))
 
 
 def make_map(criterion: Criterion, *points: tuple[float, float], **fields: Any) -> CalibrationMap:

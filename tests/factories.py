@@ -6,12 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judgekit.judge.judge import Judge
+from judgekit.judge import Judge
 from judgekit.models.request import Model, ModelReply, ModelRequest
-from judgekit.records.case import Case
-from judgekit.records.judgment import JudgeFailure, Judgment
-from judgekit.records.output import Output
-from judgekit.records.rubric import Criterion, Rubric
+from judgekit.records import Case, Criterion, JudgeFailure, Judgment, Output, Rubric
 
 DATA = Path(__file__).parent / "data"
 

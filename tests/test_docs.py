@@ -31,14 +31,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
-from judgekit.checks.assertions import evaluate_assertions
-from judgekit.checks.builtin import assertion_registry, scorer_registry
-from judgekit.checks.scoring import score_output
-from judgekit.checks.specs import check_specs
+from judgekit.assertions import (
+    assertion_registry,
+    check_specs,
+    evaluate_assertions,
+    score_output,
+    scorer_registry,
+)
 from judgekit.cli.main import COMMANDS
-from judgekit.datasets.loading import load_rubric, load_suite
-from judgekit.datasets.recognition import document_kind
-from judgekit.records.output import Output
+from judgekit.datasets import load_rubric, load_suite
+from judgekit.formats import document_kind
+from judgekit.records import Output
 from tests.cli.commanding import runner
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from judgekit.errors import (
     ReplyFormatError,
     UnknownNameError,
 )
-from judgekit.records.judgment import FailureKind
+from judgekit.records import FailureKind
 
 CLASSES = [found for found in vars(errors).values() if isinstance(found, type)]
 JUDGE_ERRORS = [

@@ -5,8 +5,7 @@ import json
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.fingerprint import (
     Frozen,

@@ -14,17 +14,17 @@ from uuid import uuid4
 
 import pytest
 
+from judgekit import subprocess
 from judgekit.errors import SettingsError
-from judgekit.processes import (
-    Finished,
-    Limits,
+from judgekit.subprocess import (
     ProcessFailedError,
+    ProcessLimits,
+    ProcessResult,
     find_program,
-    neutralised,
+    printable_text,
     run_process,
-    scrubbed_environment,
+    scrub_environment,
 )
-from judgekit.processes import child as children
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 
 
-async def run(*command: str, stdin: bytes = b"", limits: Limits | None = None) -> Finished:
+async def run(
+    *command: str, stdin: bytes = b"", limits: ProcessLimits | None = None
+) -> ProcessResult:
     return await run_process(
-        command, stdin, limits=limits or Limits(), environment=None, folder=None
+        command, stdin, limits=limits or ProcessLimits(), environment=None, folder=None
     )
 
 
@@ -69,7 +71,7 @@ def is_gone_soon(pid: int) -> bool:
 
 async def test_a_program_gets_its_stdin_and_gives_its_stdout() -> None:
     finished = await run("cat", stdin=b"x" * (3 * MIB))
-    assert finished == Finished(b"x" * (3 * MIB), "", 0)
+    assert finished == ProcessResult(b"x" * (3 * MIB), "", 0)
 
 
 async def test_a_program_that_reads_nothing_is_no_fault() -> None:
@@ -106,20 +108,20 @@ async def test_a_signal_is_a_failure_of_its_own(number: int, name: str) -> None:
 async def test_a_program_that_hangs_is_stopped() -> None:
     name = f"hangs-{uuid4()}"
     with pytest.raises(ProcessFailedError, match=r"stopped after 0\.2 s") as caught:
-        await run("sh", "-c", "trap '' TERM; sleep 600", name, limits=Limits(timeout_s=0.2))
+        await run("sh", "-c", "trap '' TERM; sleep 600", name, limits=ProcessLimits(timeout_s=0.2))
     assert caught.value.kind == "timeout"
     assert called(name) == []
 
 
 async def test_a_program_that_burns_cpu_is_stopped() -> None:
     with pytest.raises(ProcessFailedError, match="more than 1 s of CPU time") as caught:
-        await run("sh", "-c", "while :; do :; done", limits=Limits(cpu_s=1))
+        await run("sh", "-c", "while :; do :; done", limits=ProcessLimits(cpu_s=1))
     assert caught.value.kind == "timeout"
 
 
 async def test_much_output_is_given_up_and_not_held() -> None:
     with pytest.raises(ProcessFailedError, match="more than 1 MiB") as caught:
-        await run("yes", limits=Limits(output_bytes=MIB))
+        await run("yes", limits=ProcessLimits(output_bytes=MIB))
     assert caught.value.kind == "too_large"
 
 
@@ -129,14 +131,14 @@ async def test_much_stderr_is_read_and_dropped() -> None:
 
 
 async def test_memory_is_limited() -> None:
-    limits = Limits(memory_bytes=200 * MIB)
+    limits = ProcessLimits(memory_bytes=200 * MIB)
     with pytest.raises(ProcessFailedError, match="needed more than 200 MiB") as caught:
         await run(*python("bytearray(300 << 20)"), limits=limits)
     assert caught.value.kind == "memory"
 
 
 async def test_without_a_limit_memory_is_the_systems_own() -> None:
-    limits = Limits(memory_bytes=None)
+    limits = ProcessLimits(memory_bytes=None)
     with pytest.raises(ProcessFailedError, match="exit code 1") as caught:
         await run(*python("raise MemoryError"), limits=limits)
     assert caught.value.kind == "exit"
@@ -144,7 +146,7 @@ async def test_without_a_limit_memory_is_the_systems_own() -> None:
 
 async def test_the_number_of_processes_is_limited() -> None:
     program = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[0])"
-    finished = await run(*python(program), limits=Limits(n_processes=500))
+    finished = await run(*python(program), limits=ProcessLimits(n_processes=500))
     assert 500 < int(finished.stdout) < 500_000
 
 
@@ -158,7 +160,7 @@ async def test_a_program_that_is_not_there_is_said_so(name: str) -> None:
 async def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(ProcessFailedError, match="there is no folder"):
         await run_process(
-            ["true"], b"", limits=Limits(), environment=None, folder=tmp_path / "nowhere"
+            ["true"], b"", limits=ProcessLimits(), environment=None, folder=tmp_path / "nowhere"
         )
 
 
@@ -172,7 +174,7 @@ async def test_a_relative_program_is_found_in_the_folder_it_runs_in(tmp_path: Pa
     script.write_text("#!/bin/sh\npwd\n", encoding="utf-8")
     script.chmod(0o700)
     finished = await run_process(
-        ["./answer.sh"], b"", limits=Limits(), environment=None, folder=tmp_path
+        ["./answer.sh"], b"", limits=ProcessLimits(), environment=None, folder=tmp_path
     )
     assert finished.stdout.decode().strip() == str(tmp_path)
 
@@ -200,9 +202,9 @@ async def test_a_process_that_hid_and_holds_the_pipes_is_not_waited_for() -> Non
     os.kill(int(finished.stdout), 9)  # it is still there
 
 
-@pytest.mark.parametrize("limits", [Limits(timeout_s=0.3), Limits(output_bytes=100)])
+@pytest.mark.parametrize("limits", [ProcessLimits(timeout_s=0.3), ProcessLimits(output_bytes=100)])
 async def test_grandchildren_die_with_a_program_that_is_stopped(
-    limits: Limits, tmp_path: Path
+    limits: ProcessLimits, tmp_path: Path
 ) -> None:
     noted = tmp_path / "pid"
     script = f"setsid sleep 60 & echo $! > {noted}; while :; do sleep 0.01; echo more; done"
@@ -224,7 +226,7 @@ async def test_cancelling_leaves_no_process_and_no_zombie(tmp_path: Path) -> Non
 
 
 async def test_a_pipe_that_has_nothing_to_give_or_take_is_left_alone() -> None:
-    child = children.Child(
+    child = subprocess.Child(
         ["sleep", "60"], b"x" * MIB, most_bytes=(1, None), environment=os.environ, folder=None
     )
     child.follow()
@@ -241,7 +243,7 @@ async def test_a_limit_to_stderr_holds_where_there_is_one() -> None:
     finished = await run("sh", "-c", chatty)
     assert finished.stdout == b"done\n"
     with pytest.raises(ProcessFailedError, match="it wrote more than 1 MiB") as found:
-        await run("sh", "-c", chatty, limits=Limits(stderr_bytes=MIB))
+        await run("sh", "-c", chatty, limits=ProcessLimits(stderr_bytes=MIB))
     assert found.value.kind == "too_large"
 
 
@@ -249,7 +251,7 @@ async def test_nothing_stays_open() -> None:
     before = sorted(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all that is wanted
     await run("echo", "hello")
     with pytest.raises(ProcessFailedError):
-        await run("sleep", "60", limits=Limits(timeout_s=0.05))
+        await run("sleep", "60", limits=ProcessLimits(timeout_s=0.05))
     assert sorted(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
@@ -273,7 +275,7 @@ async def test_without_process_descriptors_it_asks_now_and_then(
     without_pidfd()
     assert (await run("sh", "-c", "sleep 0.05; echo late")).stdout == b"late\n"
     with pytest.raises(ProcessFailedError, match="stopped after"):
-        await run("sleep", "60", limits=Limits(timeout_s=0.05))
+        await run("sleep", "60", limits=ProcessLimits(timeout_s=0.05))
 
 
 @pytest.fixture
@@ -287,7 +289,7 @@ def test_without_a_list_of_processes_none_is_counted(monkeypatch: pytest.MonkeyP
         raise FileNotFoundError
 
     monkeypatch.setattr(os, "listdir", refuse)
-    assert children.n_tasks_of_user() == 0
+    assert subprocess.n_tasks_of_user() == 0
 
 
 def test_keys_and_loaders_are_not_handed_on() -> None:
@@ -295,7 +297,7 @@ def test_keys_and_loaders_are_not_handed_on() -> None:
         "PATH": "/bin", "LC_ALL": "C", "OPENAI_API_KEY": "k", "AWS_SESSION_TOKEN": "t",
         "JUDGEKIT_CACHE": "c", "PYTHONPATH": "p", "LD_PRELOAD": "l", "NODE_OPTIONS": "n",
     }  # fmt: skip
-    assert scrubbed_environment({"MODE": "x"}, own=own) == {
+    assert scrub_environment({"MODE": "x"}, own=own) == {
         "PATH": "/bin", "LC_ALL": "C", "MODE": "x",
     }  # fmt: skip
 
@@ -310,8 +312,8 @@ async def test_a_program_does_not_see_the_keys(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("extra", [{"A=B": "x"}, {"": "x"}, {"A": "x\0"}])
 def test_a_variable_that_cannot_be_one_is_refused(extra: dict[str, str]) -> None:
     with pytest.raises(SettingsError, match="cannot be an environment variable"):
-        scrubbed_environment(extra)
+        scrub_environment(extra)
 
 
 def test_bytes_that_are_no_text_are_shown_as_such() -> None:
-    assert neutralised(b" a\r\nb\xff\x07\tc ") == "a\nb\ufffd\\x07\tc"
+    assert printable_text(b" a\r\nb\xff\x07\tc ") == "a\nb\ufffd\\x07\tc"

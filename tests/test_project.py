@@ -14,11 +14,10 @@ import click
 import pytest
 
 import judgekit
-from judgekit.cli.main import COMMANDS
-from judgekit.cli.main import judgekit as front_door
+from judgekit.cli.main import COMMANDS, judgekit as front_door
 
 ROOT = Path(__file__).parents[1]
-LONGEST_FILE = 400
+LONGEST_FILE = 600
 SOURCES = sorted(
     path
     for folder in ("judgekit", "tests", "benchmarks")
@@ -102,16 +101,16 @@ def test_the_public_names_are_sorted_and_all_that_is_visible() -> None:
 
 
 def test_a_name_that_is_not_public_is_not_there() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'grade_everything'"):
+    with pytest.raises(AttributeError, match="attribute 'grade_everything'"):
         _ = judgekit.grade_everything  # type: ignore[attr-defined]  # that is what is tested
 
 
 def test_the_sorted_imports_for_type_checkers_are_the_public_names() -> None:
-    tree = ast.parse((ROOT / "judgekit" / "__init__.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "judgekit" / "__init__.pyi").read_text(encoding="utf-8"))
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("judgekit")
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
     assert imported == set(judgekit.__all__) - {"__version__"}
@@ -201,7 +200,7 @@ def test_a_short_flag_means_the_same_everywhere(name: str, command: click.Comman
 
 HELP = """
 import os, sys
-import judgekit.evaluation.preparing.opening, judgekit.store.runs, rich.table, scipy.special
+import judgekit.evaluation.session, judgekit.store.runs, rich.table, scipy.special
 from judgekit.cli.main import COMMANDS, main
 for name in COMMANDS:
     if os.fork() == 0:

@@ -3,36 +3,36 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import InputError, UnknownNameError
-from judgekit.registry import Entry, Registry, declared_entries
+from judgekit.registry import Registry, RegistryEntry, declared_entries
 
 
 def test_an_entry_loads_what_its_target_names() -> None:
-    assert Entry("join", "os.path:join").load() is __import__("os").path.join
+    assert RegistryEntry("join", "os.path:join").load() is __import__("os").path.join
 
 
 def test_an_entry_may_hold_the_thing_itself() -> None:
-    assert Registry("assertion", [Entry("acme.short", len)]).load("acme.short") is len
+    assert Registry("assertion", [RegistryEntry("acme.short", len)]).load("acme.short") is len
 
 
 def test_an_unknown_name_lists_the_near_ones() -> None:
-    registry = Registry("assertion", [Entry("output.contains", len)])
+    registry = Registry("assertion", [RegistryEntry("output.contains", len)])
     with pytest.raises(UnknownNameError, match=r"did you mean output.contains"):
         registry.find("output.contain")
 
 
 def test_two_entries_of_one_name_are_an_error_that_says_whose_they_are() -> None:
     with pytest.raises(InputError, match="one of judgekit, one of acme-checks"):
-        Registry("assertion", [Entry("a.b", len), Entry("a.b", max, "acme-checks")])
+        Registry("assertion", [RegistryEntry("a.b", len), RegistryEntry("a.b", max, "acme-checks")])
 
 
 def test_strangers_are_read_on_first_need_and_once() -> None:
     calls = []
 
-    def strangers() -> list[Entry]:
+    def strangers() -> list[RegistryEntry]:
         calls.append(1)
-        return [Entry("acme.short", len, "acme-checks")]
+        return [RegistryEntry("acme.short", len, "acme-checks")]
 
-    registry = Registry("assertion", [Entry("own", max)], strangers=strangers)
+    registry = Registry("assertion", [RegistryEntry("own", max)], strangers=strangers)
     assert registry.find("own").source == "judgekit"
     assert not calls
     assert registry["acme.short"].source == "acme-checks"
@@ -43,22 +43,24 @@ def test_strangers_are_read_on_first_need_and_once() -> None:
 
 def test_a_stranger_cannot_take_the_name_of_a_built_in() -> None:
     registry = Registry(
-        "assertion", [Entry("own", max)], strangers=lambda: [Entry("own", len, "acme-checks")]
+        "assertion",
+        [RegistryEntry("own", max)],
+        strangers=lambda: [RegistryEntry("own", len, "acme-checks")],
     )
     with pytest.raises(InputError, match="two assertions are called 'own'"):
         registry.find("other")
 
 
 def test_a_module_that_breaks_on_import_names_its_package() -> None:
-    entry = Entry("acme.x", "no_such_module:x", "acme-checks")
+    entry = RegistryEntry("acme.x", "no_such_module:x", "acme-checks")
     with pytest.raises(InputError, match=r"'acme.x' of acme-checks cannot be loaded") as caught:
         entry.load()
     assert caught.value.hint == "mend or reinstall acme-checks"
 
 
 def test_a_registry_with_more_is_a_new_one() -> None:
-    registry = Registry("assertion", [Entry("own", max)])
-    more = registry.plus(Entry("acme.short", len))
+    registry = Registry("assertion", [RegistryEntry("own", max)])
+    more = registry.plus(RegistryEntry("acme.short", len))
     assert "acme.short" in more
     assert "acme.short" not in registry
     assert more["own"] is registry["own"]

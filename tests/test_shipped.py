@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from judgekit import shipped
+from judgekit import resources
 from judgekit.errors import UnknownNameError
-from judgekit.records.rubric import Scale
-from judgekit.shipped import shipped_file, shipped_root, shipped_scale
+from judgekit.records import Scale
+from judgekit.resources import shipped_file, shipped_root, shipped_scale
 
 
 def test_the_shipped_files_are_found() -> None:
@@ -20,10 +20,10 @@ def test_the_shipped_files_are_found() -> None:
 def test_an_incomplete_installation_says_how_to_mend_it(tmp_path: Path) -> None:
     package = tmp_path / "judgekit"
     package.mkdir()
-    for name in ("__init__", "errors", "shipped"):
-        source = (Path(shipped.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-        (package / f"{name}.py").write_text(source, encoding="utf-8")
-    code = "from judgekit.shipped import shipped_root; shipped_root()"
+    for name in ("__init__.py", "__init__.pyi", "errors.py", "resources.py"):
+        source = (Path(resources.__file__).parent / name).read_text(encoding="utf-8")
+        (package / name).write_text(source, encoding="utf-8")
+    code = "from judgekit.resources import shipped_root; shipped_root()"
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judgekit.datasets.loading import load_rubric, shipped_rubrics
-from judgekit.datasets.vagueness import VAGUE_WORDS
-from judgekit.datasets.validation import validate_path
-from judgekit.shipped import shipped_file
+from judgekit.datasets import load_rubric, shipped_rubrics, validate_path
+from judgekit.formats.problems import VAGUE_WORDS
+from judgekit.resources import shipped_file
 
 NAMES = ("agent_quality", "creative", "helpfulness", "reference_match", "skill")
 

@@ -3,14 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
-from judgekit.verdicts import conclude, reaches
+from judgekit.scoring import conclude, reaches
 from tests.factories import make_criterion, make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.records.rubric import Criterion, Rubric
+    from judgekit.records import Criterion, Rubric
 
 NAMES = ("accuracy", "style", "safety")
 VALUES = st.floats(0, 1)

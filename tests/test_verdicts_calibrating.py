@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.records.calibration_map import CalibrationInUse, JudgeAsked, Judging, Measured
-from judgekit.records.rubric import Criterion, Example, Rubric
-from judgekit.records.run import Panel
-from judgekit.verdicts import conclude
-from judgekit.verdicts.calibrating import apply_calibration, hold, measured_words
+from judgekit.records import (
+    CalibratedJudge,
+    CalibratedPanel,
+    CalibrationFigure,
+    CalibrationInUse,
+    Criterion,
+    Example,
+    Rubric,
+    RunPanel,
+)
+from judgekit.scoring import apply_calibration, calibration_in_use, conclude, format_measurement
 from tests.calibrations import ASKED, JUDGE, make_calibration, make_map
 from tests.factories import make_criterion, make_failure, make_judgment, make_rubric
 
 RUBRIC = make_rubric("accuracy", "tone")
 MAPS = make_calibration(RUBRIC)
-HOLDS = hold(MAPS, RUBRIC, ASKED)
+HOLDS = calibration_in_use(MAPS, RUBRIC, ASKED)
 
 
-def with_judge(**fields: Any) -> Judging:
-    return Judging(judges=(JUDGE.model_copy(update=fields),))
+def with_judge(**fields: Any) -> CalibratedPanel:
+    return CalibratedPanel(judges=(JUDGE.model_copy(update=fields),))
 
 
 def with_criterion(place: int, **fields: Any) -> Rubric:
@@ -32,7 +37,7 @@ def with_criterion(place: int, **fields: Any) -> Rubric:
 
 
 def test_what_was_not_changed_holds() -> None:
-    use = hold(MAPS, RUBRIC, ASKED, path="m.json")
+    use = calibration_in_use(MAPS, RUBRIC, ASKED, path="m.json")
     assert use.state == "calibrated"
     assert use.words == "calibrated on 120 labels, kappa 0.71 [0.60, 0.81]"
     assert (use.applied, use.path) == (("accuracy", "tone"), "m.json")
@@ -46,7 +51,7 @@ def test_what_was_not_changed_holds() -> None:
     ],
 )
 def test_weights_thresholds_and_notes_change_no_map(rubric: Rubric) -> None:
-    assert hold(MAPS, rubric, ASKED).state == "calibrated"
+    assert calibration_in_use(MAPS, rubric, ASKED).state == "calibrated"
 
 
 EXAMPLE = Example(output="So.", raw=2)
@@ -63,7 +68,7 @@ EXAMPLE = Example(output="So.", raw=2)
     ],
 )
 def test_an_edited_criterion_loses_its_map_and_is_named(fields: Any, words: str) -> None:
-    use = hold(MAPS, with_criterion(1, **fields), ASKED)
+    use = calibration_in_use(MAPS, with_criterion(1, **fields), ASKED)
     assert use.state == "stale"
     assert use.words == (
         f"stale: criterion 2 (tone) edited: {words}, so that the judge's own value decides tone, "
@@ -94,13 +99,13 @@ def test_an_edited_criterion_loses_its_map_and_is_named(fields: Any, words: str)
         ),
         (with_judge(repeats=3), "repeats were 1, are 3"),
         (
-            Judging(judges=(JUDGE, JudgeAsked(judge="human"))),
+            CalibratedPanel(judges=(JUDGE, CalibratedJudge(judge="human"))),
             f"the judges were {JUDGE.judge}, are {JUDGE.judge} and human",
         ),
     ],
 )  # fmt: skip
-def test_another_judge_has_no_map(asked: Judging, words: str) -> None:
-    use = hold(MAPS, RUBRIC, asked)
+def test_another_judge_has_no_map(asked: CalibratedPanel, words: str) -> None:
+    use = calibration_in_use(MAPS, RUBRIC, asked)
     assert (use.state, use.words, use.applied) == ("stale", f"stale: {words}", ())
 
 
@@ -113,24 +118,26 @@ def test_another_judge_has_no_map(asked: Judging, words: str) -> None:
     ],
 )
 def test_judges_combined_otherwise_have_no_map(fields: Any, words: str) -> None:
-    two = Judging(judges=(JUDGE, JUDGE.model_copy(update={"judge": "b t@1"})))
+    two = CalibratedPanel(judges=(JUDGE, JUDGE.model_copy(update={"judge": "b t@1"})))
     maps = make_calibration(RUBRIC, asked=two)
-    assert hold(maps, RUBRIC, two).state == "calibrated"
-    assert hold(maps, RUBRIC, two.model_copy(update=fields)).words == f"stale: {words}"
+    assert calibration_in_use(maps, RUBRIC, two).state == "calibrated"
+    assert (
+        calibration_in_use(maps, RUBRIC, two.model_copy(update=fields)).words == f"stale: {words}"
+    )
 
 
 def test_what_is_not_known_of_a_judge_is_not_held_against_it() -> None:
     unknown = with_judge(parameters=None, repeats=None)
-    use = hold(make_calibration(RUBRIC, asked=unknown), RUBRIC, ASKED)
+    use = calibration_in_use(make_calibration(RUBRIC, asked=unknown), RUBRIC, ASKED)
     assert use.state == "calibrated"
     assert use.words.endswith("; with which parameters is not known")
-    assert "not known" not in hold(MAPS, RUBRIC, ASKED).words
-    assert hold(MAPS, RUBRIC, unknown).state == "calibrated"
+    assert "not known" not in calibration_in_use(MAPS, RUBRIC, ASKED).words
+    assert calibration_in_use(MAPS, RUBRIC, unknown).state == "calibrated"
 
 
 def test_criteria_that_nobody_labelled_are_named() -> None:
     maps = make_calibration(RUBRIC, maps=(make_map(RUBRIC.criteria[0]),))
-    use = hold(maps, RUBRIC, ASKED)
+    use = calibration_in_use(maps, RUBRIC, ASKED)
     assert use.state == "partial"
     assert use.words.startswith("partly calibrated on 120 labels")
     assert use.words.endswith("no map for tone")
@@ -140,7 +147,7 @@ def test_criteria_that_nobody_labelled_are_named() -> None:
 def test_maps_of_other_criteria_are_no_calibration() -> None:
     maps = make_calibration(RUBRIC, maps=(make_map(RUBRIC.criteria[0]),))
     others = RUBRIC.model_copy(update={"criteria": RUBRIC.criteria[1:]})
-    use = hold(maps, others, ASKED)
+    use = calibration_in_use(maps, others, ASKED)
     assert (use.state, use.applied) == ("uncalibrated", ())
     assert use.words == "uncalibrated: these maps have none for tone"
 
@@ -148,11 +155,14 @@ def test_maps_of_other_criteria_are_no_calibration() -> None:
 def test_where_one_call_asks_all_criteria_an_edit_of_one_touches_all() -> None:
     joint = with_judge(asks_all=True)
     maps = make_calibration(RUBRIC, asked=joint, maps=(make_map(RUBRIC.criteria[0]),))
-    use = hold(maps, with_criterion(1, question="Is it kind?"), joint)
+    use = calibration_in_use(maps, with_criterion(1, question="Is it kind?"), joint)
     assert (use.state, use.applied) == ("stale", ())
     fewer = RUBRIC.model_copy(update={"criteria": RUBRIC.criteria[:1]})
-    assert hold(maps, fewer, joint).words == "stale: the criteria that one call asks were changed"
-    assert hold(MAPS, fewer, ASKED).state == "calibrated"
+    assert (
+        calibration_in_use(maps, fewer, joint).words
+        == "stale: the criteria that one call asks were changed"
+    )
+    assert calibration_in_use(MAPS, fewer, ASKED).state == "calibrated"
 
 
 def test_the_calibrated_value_decides_and_the_judges_own_stays() -> None:
@@ -172,14 +182,17 @@ def test_the_calibrated_value_decides_and_the_judges_own_stays() -> None:
 
 
 def test_a_criterion_without_a_map_keeps_the_judges_own_value() -> None:
-    use = hold(MAPS, with_criterion(1, question="Is it kind?"), ASKED)
+    use = calibration_in_use(MAPS, with_criterion(1, question="Is it kind?"), ASKED)
     raw = conclude(RUBRIC, [make_judgment("accuracy", 1.0), make_judgment("tone", 0.8)])
     assert [c.value for c in apply_calibration(raw, RUBRIC, use).criteria] == [0.5, 0.8]
 
 
 def test_maps_that_do_not_hold_leave_the_verdict_as_it_is() -> None:
     raw = conclude(RUBRIC, [make_judgment("accuracy", 1.0)])
-    assert apply_calibration(raw, RUBRIC, hold(MAPS, RUBRIC, with_judge(repeats=2))) is raw
+    assert (
+        apply_calibration(raw, RUBRIC, calibration_in_use(MAPS, RUBRIC, with_judge(repeats=2)))
+        is raw
+    )
 
 
 def test_a_failure_may_be_anything_that_the_map_can_give() -> None:
@@ -195,8 +208,8 @@ def test_the_panel_is_combined_before_the_map() -> None:
         make_judgment("accuracy", v, judge=j) for j, v in (("a", 1.0), ("b", 0.0), ("c", 0.0))
     ]
     one = make_rubric("accuracy")
-    use = hold(make_calibration(one), one, ASKED)
-    panel = Panel(combine="median", judges=("a", "b", "c"))
+    use = calibration_in_use(make_calibration(one), one, ASKED)
+    panel = RunPanel(combine="median", judges=("a", "b", "c"))
     found = apply_calibration(conclude(one, judged, panel=panel), one, use, panel=panel)
     assert found.value == 0
 
@@ -212,7 +225,7 @@ def test_an_output_that_the_judge_finds_better_never_becomes_worse(
     one: float, other: float
 ) -> None:
     rubric = make_rubric("accuracy")
-    use = hold(make_calibration(rubric), rubric, ASKED)
+    use = calibration_in_use(make_calibration(rubric), rubric, ASKED)
     found = [
         apply_calibration(conclude(rubric, [make_judgment(value=v)]), rubric, use).value
         for v in sorted((one, other))
@@ -225,13 +238,13 @@ def test_an_output_that_the_judge_finds_better_never_becomes_worse(
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (Measured(value=0.5, low=0.4, high=0.6, level=0.95), "0.50 [0.40, 0.60]"),
-        (Measured(value=0.5, level=0.95), "0.50"),
-        (Measured(level=0.95), "undefined"),
+        (CalibrationFigure(value=0.5, low=0.4, high=0.6, level=0.95), "0.50 [0.40, 0.60]"),
+        (CalibrationFigure(value=0.5, level=0.95), "0.50"),
+        (CalibrationFigure(level=0.95), "undefined"),
     ],
 )
-def test_a_figure_in_words(found: Measured, words: str) -> None:
-    assert measured_words(found) == words
+def test_a_figure_in_words(found: CalibrationFigure, words: str) -> None:
+    assert format_measurement(found) == words
 
 
 def test_the_use_reads_back_from_json() -> None:
@@ -240,4 +253,6 @@ def test_the_use_reads_back_from_json() -> None:
 
 def test_one_label_is_told_in_the_singular() -> None:
     rubric = Rubric(name="r", criteria=(make_criterion(),))
-    assert "1 label," in hold(make_calibration(rubric, n_labels=1), rubric, ASKED).words
+    assert (
+        "1 label," in calibration_in_use(make_calibration(rubric, n_labels=1), rubric, ASKED).words
+    )

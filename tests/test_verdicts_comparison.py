@@ -4,22 +4,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.records.comparison import Preference, PreferenceFailure
-from judgekit.verdicts import conclude_comparison
+from judgekit.records import Preference, PreferenceFailure
+from judgekit.scoring import conclude_comparison
 from tests.factories import make_criterion, make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.records.comparison import Comparison, Order, Slot
+    from judgekit.records import Comparison, PreferenceSlot, PresentationOrder
 
 RUBRIC = make_rubric(make_criterion("accuracy", weight=2), make_criterion("style", weight=1))
 
 
-def prefers(order: Order, choice: Slot, criterion: str | None = None, **more: Any) -> Preference:
+def prefers(
+    order: PresentationOrder, choice: PreferenceSlot, criterion: str | None = None, **more: Any
+) -> Preference:
     known = {"rationale": "It says so."} | more
     return Preference(order=order, choice=choice, criterion=criterion, **known)
 
 
-def fails(order: Order, criterion: str | None = None) -> PreferenceFailure:
+def fails(order: PresentationOrder, criterion: str | None = None) -> PreferenceFailure:
     return PreferenceFailure(order=order, criterion=criterion, kind="refusal", message="no")
 
 

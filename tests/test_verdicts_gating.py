@@ -4,14 +4,13 @@ from math import nan
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from judgekit.scoring import TIERS, check_drop, check_tier
 from judgekit.stats.estimate import Estimate
-from judgekit.verdicts.gating import TIERS, hold_drop, hold_to_tier
 
 if TYPE_CHECKING:
-    from judgekit.verdicts.gating import Held
+    from judgekit.scoring import GateOutcome
 
 
 def change(value: float, low: float, high: float) -> Estimate:
@@ -34,20 +33,20 @@ def test_the_tiers_are_those_of_the_method() -> None:
     ],
 )
 def test_a_tier_is_reached_by_the_whole_interval_or_missed_by_it(
-    low: float, high: float, held: Held
+    low: float, high: float, held: GateOutcome
 ) -> None:
-    assert hold_to_tier(low, high, "production") == held
+    assert check_tier(low, high, "production") == held
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_more_room_for_doubt_never_decides_otherwise(a: float, b: float) -> None:
     """What passes or fails within wide bounds does so within all bounds inside them."""
     low, high = sorted((a, b))
-    wide = hold_to_tier(low, high, "development")
+    wide = check_tier(low, high, "development")
     if wide != "inconclusive":
         middle = (low + high) / 2
-        assert hold_to_tier(middle, high, "development") == wide
-        assert hold_to_tier(low, middle, "development") == wide
+        assert check_tier(middle, high, "development") == wide
+        assert check_tier(low, middle, "development") == wide
 
 
 @pytest.mark.parametrize(
@@ -62,6 +61,6 @@ def test_more_room_for_doubt_never_decides_otherwise(a: float, b: float) -> None
     ],
 )
 def test_a_drop_fails_where_chance_does_not_explain_it(
-    found: Estimate, worst: float, held: Held
+    found: Estimate, worst: float, held: GateOutcome
 ) -> None:
-    assert hold_drop(found, worst, 0.1) == held
+    assert check_drop(found, worst, 0.1) == held

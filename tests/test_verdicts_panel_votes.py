@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.records.comparison import Preference, PreferenceFailure
-from judgekit.verdicts import conclude_comparison
-from judgekit.verdicts.reconciling import Vote, reconcile, vote
+from judgekit.records import Preference, PreferenceFailure
+from judgekit.scoring import conclude_comparison
+from judgekit.scoring.swap import Vote, reconcile, vote_winner
 from tests.factories import make_criterion, make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.records.comparison import Comparison, Order, Slot
+    from judgekit.records import Comparison, PreferenceSlot, PresentationOrder
 
     Said = Preference | PreferenceFailure
 
 RUBRIC = make_rubric(make_criterion("accuracy"), make_criterion("style"))
-WAYS: dict[str, tuple[Slot | None, Slot | None]] = {
+WAYS: dict[str, tuple[PreferenceSlot | None, PreferenceSlot | None]] = {
     "a": ("first", "second"),
     "b": ("second", "first"),
     "tie": ("tie", "tie"),
@@ -46,7 +45,7 @@ def judged(*ways: str, **more: Any) -> Comparison:
 
 def answers(judge: str, way: str, criterion: str | None = None) -> list[Said]:
     found: list[Said] = []
-    orders: tuple[Order, Order] = ("ab", "ba")
+    orders: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
     for order, choice in zip(orders, WAYS[way], strict=True):
         if choice is None:
             failed = PreferenceFailure(
@@ -133,8 +132,8 @@ def test_the_rule_is_applied_to_each_judge() -> None:
 
 @given(ANSWERS, st.sampled_from(["consistent", "average"]))
 def test_swapping_a_and_b_mirrors_the_vote(said: Any, rule: Any) -> None:
-    one = vote([reconcile(ab, ba, rule) for ab, ba in said])
-    other = vote([reconcile(ba, ab, rule) for ab, ba in said])
+    one = vote_winner([reconcile(ab, ba, rule) for ab, ba in said])
+    other = vote_winner([reconcile(ba, ab, rule) for ab, ba in said])
     assert (other.value, other.consistent) == (MIRROR[one.value], one.consistent)
     assert other.low == pytest.approx(1 - one.high)
     if one.probability is not None:
@@ -143,9 +142,9 @@ def test_swapping_a_and_b_mirrors_the_vote(said: Any, rule: Any) -> None:
 
 @given(ANSWERS, st.data())
 def test_what_a_panel_concludes_holds_whatever_failures_had_been(said: Any, data: Any) -> None:
-    found = vote([reconcile(*one) for one in said])
+    found = vote_winner([reconcile(*one) for one in said])
     slots = st.sampled_from(["first", "second", "tie"])
-    whole = vote([reconcile(*(each or data.draw(slots) for each in one)) for one in said])
+    whole = vote_winner([reconcile(*(each or data.draw(slots) for each in one)) for one in said])
     if found.value is not None:
         assert whole.value == found.value
     if found.consistent is not None:

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit import verdicts
-from judgekit.verdicts import Vote, reconcile
+from judgekit import scoring
+from judgekit.scoring.swap import Vote, reconcile
 
 if TYPE_CHECKING:
-    from judgekit.records.comparison import Slot
+    from judgekit.records import PreferenceSlot
 
 GOLDEN = [
     case
@@ -21,7 +20,7 @@ GOLDEN = [
     ]
     if case["function"].startswith("verdicts.")
 ]
-SLOTS: list[Slot] = ["first", "second", "tie"]
+SLOTS: list[PreferenceSlot] = ["first", "second", "tie"]
 VOTES = st.lists(
     st.builds(Vote, st.none() | st.sampled_from(SLOTS), st.none() | st.floats(0, 1)), max_size=5
 )
@@ -30,7 +29,7 @@ MIRROR = {"A": "B", "B": "A", "tie": "tie", None: None}
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["id"])
 def test_golden_values(case: dict[str, Any]) -> None:
-    function = getattr(verdicts, case["function"].split(".")[1])
+    function = getattr(scoring, case["function"].split(".")[1])
     got = function(**case["input"])
     assert {name: getattr(got, name) for name in case["expected"]} == case["expected"]
 
@@ -42,7 +41,9 @@ def test_the_same_side_in_both_orders_wins() -> None:
 
 
 @pytest.mark.parametrize("slot", ["first", "second"])
-def test_the_same_place_in_both_orders_is_a_tie_that_is_not_consistent(slot: Slot) -> None:
+def test_the_same_place_in_both_orders_is_a_tie_that_is_not_consistent(
+    slot: PreferenceSlot,
+) -> None:
     found = reconcile(slot, slot)
     assert (found.value, found.consistent, found.probability) == ("tie", False, 0.5)
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from judgekit.verdicts import conclude
-from judgekit.verdicts.voting import passes_by_votes
+from judgekit.scoring import conclude, passes_by_votes
 from tests.factories import make_failure, make_judgment, make_rubric
 
 

@@ -20,11 +20,11 @@ UV = Path(sys.executable).parent / "uv"
 LOOK_INSIDE = """
 import judgekit as jk
 from judgekit.datasets.loading import load_rubric
-from judgekit.prompts.pair_rendering import PairTemplate
-from judgekit.prompts.rendering import PromptTemplate
+from judgekit.prompts.messages import PairTemplate
+from judgekit.prompts.messages import PromptTemplate
 from judgekit.prompts.templates import pair_template_names, template_names
-from judgekit.published.catalog import load_catalog
-from judgekit.shipped import shipped_file, shipped_root
+from judgekit.public_data.sources import load_catalog
+from judgekit.resources import shipped_file, shipped_root
 
 assert "site-packages" in str(shipped_root()), shipped_root()
 case = jk.Case(id="a", input="One and one?", reference="Two.")

@@ -1,1 +1,4 @@
-"""The command `judgekit`: options in, rooms called, tables and files out."""
+"""The command line `judgekit`, one module for each command.
+
+Start at `main` for the list of commands.
+"""

@@ -1,4 +1,4 @@
-"""The two streams: results on stdout, everything else on stderr."""
+"""The two output streams: results on stdout, progress, notes and errors on stderr."""
 
 from __future__ import annotations
 
@@ -34,14 +34,7 @@ def stderr() -> Console:
 
 
 def print_json(value: object) -> None:
-    """Print a value as indented JSON on stdout.
-
-    Args:
-        value: JSON types only.
-
-    Raises:
-        ReaderGoneError: When nobody reads it.
-    """
+    """Print a value as indented JSON on stdout."""
     text = json.dumps(value, ensure_ascii=not _is_unicode(sys.stdout), indent=2)
     try:
         sys.stdout.write(f"{text}\n")
@@ -51,11 +44,7 @@ def print_json(value: object) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line for people on stderr.
-
-    Args:
-        text: What to say.
-    """
+    """Print a line for people on stderr."""
     sys.stderr.write(f"{text}\n")
 
 

@@ -1,4 +1,7 @@
-"""The command line's front door: which commands there are, and what an error exits with."""
+"""The entry point: the table of commands, imported when called.
+
+The error handling around them.
+"""
 
 from __future__ import annotations
 
@@ -13,89 +16,87 @@ import click
 
 from judgekit import errors
 from judgekit.cli.console import ReaderGoneError, warnings_as_notes
-from judgekit.report.view import message_lines
+from judgekit.cli.exit_codes import EXIT_INPUT, EXIT_INTERRUPTED, exit_code
+from judgekit.report import message_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_FROZEN = range(1, 7)
-EXIT_INTERRUPTED = 130
-
 COMMANDS = {
     "demo": (
-        "judgekit.cli.starting.demo:demo",
+        "judgekit.cli.demo:demo_command",
         "Grade real agent outputs with recorded replies; no key.",
     ),
     "init": (
-        "judgekit.cli.starting.init:init",
+        "judgekit.cli.init:init_command",
         "Begin a working suite to edit; runs at once, no key.",
     ),
     "run": (
-        "judgekit.cli.running.run:run",
+        "judgekit.cli.run:run_command",
         "Run a suite: targets, checks, judges; stored and resumable.",
     ),
-    "grade": ("judgekit.cli.running.grade:grade", "Grade outputs against a rubric."),
+    "grade": ("judgekit.cli.grade:grade_command", "Grade outputs against a rubric."),
     "compare": (
-        "judgekit.cli.comparing.compare:compare",
+        "judgekit.cli.compare:compare_command",
         "Which of two variants is better: blind, in both orders.",
     ),
     "rank": (
-        "judgekit.cli.comparing.rank:rank",
+        "judgekit.cli.rank:rank_command",
         "Three variants and more in one order, with the doubt of each place.",
     ),
     "calibrate": (
-        "judgekit.cli.calibrating.calibrate:calibrate",
+        "judgekit.cli.calibrate:calibrate_command",
         "Hold a judge against people's labels: trust, correct, label next.",
     ),
     "tune": (
-        "judgekit.cli.calibrating.tune:tune",
+        "judgekit.cli.tune:tune_command",
         "Word the judge's rubric better by labels, and show it on unseen cases.",
     ),
     "audit": (
-        "judgekit.cli.calibrating.audit:audit",
+        "judgekit.cli.audit:audit_command",
         "What moves a judge that should not: eleven probes.",
     ),
     "rejudge": (
-        "judgekit.cli.calibrating.rejudge:rejudge",
+        "judgekit.cli.rejudge:rejudge_command",
         "Grade a run's stored outputs with another judge; what changes.",
     ),
     "data": (
-        "judgekit.cli.calibrating.data:data",
+        "judgekit.cli.data:data_command",
         "Public labelled sets to calibrate with: list, get, path.",
     ),
     "approve": (
-        "judgekit.cli.comparing.approve:approve",
+        "judgekit.cli.approve:approve_command",
         "Approve a version, on stored evidence that it is better.",
     ),
     "plan": (
-        "judgekit.cli.running.plan:plan",
+        "judgekit.cli.plan:plan_command",
         "What a run or a grading would ask and cost; asks nothing.",
     ),
     "show": (
-        "judgekit.cli.stored.show:show",
+        "judgekit.cli.show:show_command",
         "The runs that are kept, a run's figures, all of a case.",
     ),
     "label": (
-        "judgekit.cli.stored.label:label",
+        "judgekit.cli.label:label_command",
         "Answer the questions of a run that wait for a person.",
     ),
-    "export": ("judgekit.cli.stored.export:export", "Write every answer of a run to a file."),
+    "export": ("judgekit.cli.export:export_command", "Write every answer of a run to a file."),
     "convert": (
-        "judgekit.cli.stored.convert:convert",
+        "judgekit.cli.convert:convert_command",
         "Turn cases of one form into another, lossless.",
     ),
     "validate": (
-        "judgekit.cli.checking.check:validate",
+        "judgekit.cli.validate:validate_command",
         "Check that files are sound, all problems at once.",
     ),
     "lint": (
-        "judgekit.cli.checking.check:lint",
+        "judgekit.cli.lint:lint_command",
         "Check rubrics and templates for what misleads judges.",
     ),
-    "cache": ("judgekit.cli.caching.cache:cache", "Look into the reply cache, move it, tidy it."),
+    "cache": ("judgekit.cli.cache:cache_command", "Look into the reply cache, move it, tidy it."),
     "doctor": (
-        "judgekit.cli.starting.doctor:doctor",
+        "judgekit.cli.doctor:doctor_command",
         "Check the installation, keys, cache and a model.",
     ),
 }
@@ -146,11 +147,7 @@ def judgekit() -> None:
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code.
-
-    Args:
-        args: Arguments; None takes the process's own.
-    """
+    """Run the command line and exit with its code."""
     try:
         code = _run(args)
         sys.stdout.flush()
@@ -159,26 +156,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def exit_code(error: errors.JudgekitError) -> int:
-    """The exit code an error ends a command with.
-
-    Args:
-        error: What stopped the command.
-
-    Returns:
-        2 for files, options and judgekit's own store, 3 for judges, providers and downloads, 4 for
-        too few data, 5 for a limit the caller set, 6 for a frozen cache that missed.
-    """
-    if isinstance(error, errors.FrozenCacheError):
-        return EXIT_FROZEN
-    if isinstance(error, errors.BudgetExceededError):
-        return EXIT_LIMIT
-    if isinstance(error, errors.NotEnoughDataError):
-        return EXIT_INCONCLUSIVE
-    is_elsewhere = isinstance(error, errors.JudgeError | errors.DownloadError)
-    return EXIT_INCOMPLETE if is_elsewhere else EXIT_INPUT
 
 
 def _run(args: Sequence[str] | None) -> object:

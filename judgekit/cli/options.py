@@ -1,27 +1,33 @@
-"""Options that several commands share, spelled alike everywhere."""
+"""Options that several commands share, and the command line that resumes an interrupted run."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from click.core import ParameterSource
+
+from judgekit.calibration import CalibrationOptions
+from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    Decorator = Callable[["F"], "F"]
+if TYPE_CHECKING:
+    Decorator = Callable[["_Command"], "_Command"]
 
-F = TypeVar("F", bound="Callable[..., object]")
+_Command = TypeVar("_Command", bound="Callable[..., object]")
 
-DEFAULT_CACHE = ".judgekit/cache"
+DEFAULT_CACHE_FOLDER = ".judgekit/cache"
 """Where the cache lies when nothing says otherwise."""
 
-DEFAULT_STORE = ".judgekit/judgekit.db"
+DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
 
 ASKING = (
     click.option(
@@ -98,9 +104,9 @@ _RUBRIC = click.option(
 )
 
 
-def judge_options(function: F) -> F:
+def judge_model_options(function: _Command) -> _Command:
     """Who judges, and how it is asked."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "--judge",
@@ -113,9 +119,9 @@ def judge_options(function: F) -> F:
     )
 
 
-def limit_options(function: F) -> F:
+def limit_options(function: _Command) -> _Command:
     """How hard the provider may be asked."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "-j",
@@ -146,15 +152,15 @@ def limit_options(function: F) -> F:
     )
 
 
-def cache_options(function: F) -> F:
+def cache_options(function: _Command) -> _Command:
     """What is read from the cache, and where it lies."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "--cache-dir",
             type=_FOLDER,
             envvar="JUDGEKIT_CACHE_DIR",
-            help=f"Folder of the reply cache (default {DEFAULT_CACHE}).",
+            help=f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
         ),
         click.option(
             "--no-cache",
@@ -177,9 +183,9 @@ def cache_options(function: F) -> F:
     )
 
 
-def calibration_options(function: F) -> F:
+def calibration_options(function: _Command) -> _Command:
     """By which maps the judge's values are calibrated, and whether they have to hold."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "--calibration",
@@ -195,9 +201,9 @@ def calibration_options(function: F) -> F:
     )
 
 
-def input_options(function: F) -> F:
+def input_options(function: _Command) -> _Command:
     """What is graded."""
-    return stacked(
+    return stack_options(
         function,
         click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True)),
         _CONFIG,
@@ -210,13 +216,13 @@ def input_options(function: F) -> F:
         ),
         click.option("--variant", help="Name of the variant, for outputs that name none."),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        _drawing("outputs"),
+        _sampling_options("outputs"),
     )
 
 
-def side_options(function: F) -> F:
+def side_options(function: _Command) -> _Command:
     """What is compared, by which rubric and at which error."""
-    return stacked(
+    return stack_options(
         function,
         _CONFIG,
         _RUBRIC,
@@ -229,7 +235,7 @@ def side_options(function: F) -> F:
             help="The cases that are answered (inputs, references).",
         ),
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        _drawing("cases", seeded="what is drawn"),
+        _sampling_options("cases", seeded="what is drawn"),
         click.option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -240,9 +246,9 @@ def side_options(function: F) -> F:
     )
 
 
-def choice_options(function: F) -> F:
+def choice_options(function: _Command) -> _Command:
     """Which part of a suite is run."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "-c",
@@ -255,13 +261,13 @@ def choice_options(function: F) -> F:
         click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
         click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
         click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
-        _drawing("cases"),
+        _sampling_options("cases"),
     )
 
 
-def target_options(function: F) -> F:
+def target_options(function: _Command) -> _Command:
     """What is run where the suite names no variants, as other tools' files do not."""
-    return stacked(
+    return stack_options(
         function,
         click.option(
             "--outputs",
@@ -291,27 +297,22 @@ def target_options(function: F) -> F:
     )
 
 
-def store_option(function: F) -> F:
+def store_option(function: _Command) -> _Command:
     """Where runs are kept."""
     return click.option(
         "--store",
         envvar="JUDGEKIT_STORE",
         metavar="FILE|URL",
-        default=DEFAULT_STORE,
+        default=DEFAULT_STORE_FILE,
         show_default=True,
         help="SQLite file or database URL (postgresql://…) that runs are kept in.",
     )(function)
 
 
-def max_cost_option(text: str = "Never spend more than this. Exit code 5.") -> Callable[[F], F]:
-    """What may be spent at the most.
-
-    Args:
-        text: What it means there.
-
-    Returns:
-        The decorator of a command.
-    """
+def max_cost_option(
+    text: str = "Never spend more than this. Exit code 5.",
+) -> Callable[[_Command], _Command]:
+    """What may be spent at the most."""
     return click.option(
         "--max-cost",
         type=click.FloatRange(0, min_open=True),
@@ -321,9 +322,9 @@ def max_cost_option(text: str = "Never spend more than this. Exit code 5.") -> C
     )
 
 
-def talk_options(function: F) -> F:
+def talk_options(function: _Command) -> _Command:
     """How much is said."""
-    return stacked(
+    return stack_options(
         function,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         click.option("--no-progress", is_flag=True, help="No progress display."),
@@ -332,30 +333,30 @@ def talk_options(function: F) -> F:
     )
 
 
-def json_option(function: F) -> F:
+def json_option(function: _Command) -> _Command:
     """Print the result as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
         function
     )
 
 
-def cache_dir_option(function: F) -> F:
+def cache_dir_option(function: _Command) -> _Command:
     """Where the cache lies."""
     return click.option(
         "--cache-dir",
         type=_FOLDER,
         envvar="JUDGEKIT_CACHE_DIR",
-        default=DEFAULT_CACHE,
+        default=DEFAULT_CACHE_FOLDER,
         show_default=True,
         help="Folder of the reply cache.",
     )(function)
 
 
-def _drawing(things: str, *, seeded: str = "--sample") -> Callable[[F], F]:
+def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Command], _Command]:
     """How many of them are taken, and which."""
 
-    def add(function: F) -> F:
-        return stacked(
+    def add(function: _Command) -> _Command:
+        return stack_options(
             function,
             click.option(
                 "-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."
@@ -369,16 +370,135 @@ def _drawing(things: str, *, seeded: str = "--sample") -> Callable[[F], F]:
     return add
 
 
-def stacked(function: F, *decorators: Decorator[F]) -> F:
-    """A command with several options, in the order they stand in its help.
-
-    Args:
-        function: The command.
-        decorators: What adds each option.
-
-    Returns:
-        The command with all of them.
-    """
+def stack_options(function: _Command, *decorators: Decorator[_Command]) -> _Command:
+    """A command with several options, in the order they stand in its help."""
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
+
+
+_PairCommand = TypeVar("_PairCommand", bound="Callable[..., object]")
+
+
+def judges_options(function: _PairCommand) -> _PairCommand:
+    """Who judges, one or several, and how they are asked."""
+    return stack_options(
+        function,
+        click.option(
+            "--judge",
+            "judge_model",
+            type=_Model(),
+            metavar="MODEL",
+            multiple=True,
+            envvar="JUDGEKIT_JUDGE",
+            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local; "
+            "given several times they are a panel, and each has a vote.",
+        ),
+        *ASKING,
+    )
+
+
+def blind_options(function: _PairCommand) -> _PairCommand:
+    """What the judge of two outputs does not see."""
+    return stack_options(
+        function,
+        click.option(
+            "--scrub/--no-scrub",
+            default=None,
+            help="Take out where an output names its maker (default: yes).",
+        ),
+        click.option(
+            "--draw-labels/--no-draw-labels",
+            default=None,
+            help="Call the two places by drawn labels as well (default: yes).",
+        ),
+        click.option("--label-seed", type=int, help="Seed of the labels (default 0)."),
+        rule_option(
+            "Who wins where the orders differ: nobody (consistent, the default), or who is "
+            "preferred by more than half of both, with --logprobs by probabilities (average)."
+        ),
+    )
+
+
+def rule_option(words: str) -> Callable[[_PairCommand], _PairCommand]:
+    """By which rule two orders are reconciled."""
+    return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
+
+
+def check_no_rule(rule: str | None) -> None:
+    """Refuse a rule for two orders where no comparison is meant."""
+    if rule is not None:
+        raise SettingsError(
+            "--rule is for comparisons", hint="name one (cmp-…): judgekit show --comparisons"
+        )
+
+
+class _Model(click.types.StringParamType):
+    """A model; in an environment variable several are parted by commas, for names have blanks."""
+
+    envvar_list_splitter = ","
+
+
+def label_options(function: _Command) -> _Command:
+    """Whose labels count, and how several come to one."""
+    return stack_options(
+        function,
+        click.option(
+            "--annotator", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+        ),
+        click.option(
+            "--consensus",
+            type=click.Choice(["median", "mean", "majority"]),
+            default=CalibrationOptions().consensus,
+            show_default=True,
+            help="How several annotators come to one label.",
+        ),
+    )
+
+
+_NOT_AGAIN = frozenset({
+    "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
+    "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
+    "sample", "seed", "variant",
+})  # fmt: skip
+"""What belongs to one sitting, or what the run itself remembers."""
+
+_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
+"""In a database's address."""
+
+
+def resume_command(
+    context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
+) -> str:
+    """What to type to go on with a run or a comparison."""
+    words = ["judgekit", command, *_given(context), "--resume", run_id]
+    return shlex.join([*words, *(["--retry-errors"] if retry else [])])
+
+
+def _given(context: click.Context) -> Iterator[str]:
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name in _NOT_AGAIN or source is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        if isinstance(parameter, click.Argument):
+            yield from map(str, value if isinstance(value, tuple) else (value,))
+        elif isinstance(value, bool):
+            yield (parameter.opts if value else parameter.secondary_opts)[-1]
+        else:
+            for one in value if isinstance(value, tuple) else (value,):
+                yield from (parameter.opts[-1], _text(one))
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else _PASSWORD.sub(r"\1:***", str(value))
+
+
+TARGET_OPTIONS = {
+    "given_outputs": "--outputs",
+    "given_command": "--target-command",
+    "given_python": "--target-python",
+    "given_http": "--target-http",
+}
+"""The options that add a variant, by their parameters."""

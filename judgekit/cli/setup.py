@@ -1,35 +1,45 @@
-"""Options and suite file to a judge, a rubric and the answers to be graded."""
+"""Resolves options and the suite file to a judge, a rubric and the outputs to be graded.
+
+`suite_setup` does so for runs.
+"""
 
 from __future__ import annotations
 
 import itertools
 import random
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
 
-from judgekit.cli.options import DEFAULT_CACHE
-from judgekit.cli.sources import Source, sources_of
-from judgekit.datasets.loading import load_dataset, load_rubric, load_suite, shipped_rubrics
-from judgekit.datasets.outputs import iter_answers
-from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation.preparing.asking import refreshed
-from judgekit.judge.judge import Judge
-from judgekit.records.case import Dataset
+from judgekit.cli import console
+from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
+from judgekit.cli.options import DEFAULT_CACHE_FOLDER
+from judgekit.datasets import (
+    iter_case_outputs,
+    load_dataset,
+    load_rubric,
+    load_suite,
+    shipped_rubrics,
+)
+from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
+from judgekit.evaluation import refresh_mode
+from judgekit.judge import Judge
+from judgekit.models import RecordedModel
+from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
+from judgekit.records import Dataset
+from judgekit.report import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from judgekit.datasets.suite import Suite
-    from judgekit.judge.settings import Mode
-    from judgekit.models.budget import Budget
-    from judgekit.models.caching import Refresh
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output
-    from judgekit.records.record import JsonObject
-    from judgekit.records.rubric import Rubric
+    from judgekit.datasets import Suite
+    from judgekit.judge import JudgeMode
+    from judgekit.models import Budget, Refresh
+    from judgekit.records import CalibrationInUse, Case, JsonObject, Output, Rubric
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 SUITE_FILE = "judgekit.yaml"
 
@@ -46,7 +56,7 @@ JUDGE_SETTINGS = (
 class _JudgeArguments(TypedDict, total=False):
     """The settings of a judge that options and suite files may give."""
 
-    mode: Mode
+    mode: JudgeMode
     repeats: int
     temperature: float | None
     seed: int | None
@@ -63,6 +73,26 @@ class _JudgeArguments(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
+class OutputSource:
+    """A file of outputs and the variant they belong to."""
+
+    path: Path
+    """The file."""
+
+    variant: str | None
+    """The variant wanted; outputs that name none belong to it."""
+
+    stem: str | None = None
+    """The variant of outputs that name none where none is wanted: one of several files."""
+
+    def named(self, output: Output) -> Output:
+        """An output, with the name of its file's variant where it says none itself."""
+        if self.stem is None or output.variant is not None:
+            return output
+        return output.model_copy(update={"variant": self.stem})
+
+
+@dataclass(frozen=True, slots=True)
 class GradeSetup:
     """Everything a grading needs, resolved and checked."""
 
@@ -72,7 +102,7 @@ class GradeSetup:
     rubric: Rubric
     """How outputs are judged."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[OutputSource, ...]
     """Where the outputs come from."""
 
     cases: Dataset | None
@@ -100,29 +130,14 @@ class GradeSetup:
     """Whether nothing is asked without maps that hold."""
 
     def answers(self) -> Iterator[tuple[Case, Output]]:
-        """Cases with their outputs, filtered, drawn and limited.
-
-        Yields:
-            In file order.
-
-        Raises:
-            DatasetError: When a file is unsound.
-        """
+        """Cases with their outputs, filtered, drawn and limited."""
         chosen = self._filtered()
         if self.sample is not None:
-            chosen = drawn(chosen, self.sample, random.Random(self.seed))
+            chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
     def counts(self) -> tuple[int, int]:
-        """How many there are; reads every file once, so that all of them are known to be sound.
-
-        Returns:
-            The number of outputs that `answers` yields, at least 1; and those without an input.
-
-        Raises:
-            DatasetError: When a file is unsound.
-            SettingsError: When the tags leave nothing to grade.
-        """
+        """How many there are; reads every file once, so that all of them are known to be sound."""
         n = n_unasked = 0
         for case, _ in self.answers():
             n += 1
@@ -142,7 +157,7 @@ class GradeSetup:
     def _all(self) -> Iterator[tuple[Case, Output]]:
         seen: dict[tuple[str, str | None], Path] = {}
         for source in self.sources:
-            for case, output in iter_answers(
+            for case, output in iter_case_outputs(
                 source.path, self.cases, variant=source.variant, needs_input=False
             ):
                 named = source.named(output)
@@ -158,22 +173,10 @@ class GradeSetup:
 
 
 def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
-    """Resolve the options of a grading: command line first, then the suite file, then defaults.
-
-    Args:
-        options: As click hands them over.
-        judge: Who judges, where it is open already.
-
-    Returns:
-        The setup; nothing has been asked yet.
-
-    Raises:
-        SettingsError: When something needed is missing or contradictory; says how to give it.
-        InputError: When a file is unsound.
-    """
+    """Resolve the options of a grading: command line first, then the suite file, then defaults."""
     suite = _suite(options)
     rubric = _rubric(options, suite)
-    sources = sources_of(options, suite)
+    sources = output_sources(options, suite)
     cases = _cases(options, suite)
     return GradeSetup(
         judge=judge or make_judge(options, suite),
@@ -196,19 +199,7 @@ def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
 def make_judge(
     options: Options, suite: Suite | None, more: Mapping[str, object] | None = None
 ) -> Judge:
-    """The judge that the options and the suite describe.
-
-    Args:
-        options: As click hands them over.
-        suite: The suite file, where there is one.
-        more: Further arguments of the judge, by name (`scrub`, `draw_labels`, …).
-
-    Returns:
-        The judge.
-
-    Raises:
-        SettingsError: When no judge is named, or its settings are contradictory.
-    """
+    """The judge that the options and the suite describe."""
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
     named = cast("str | None", options.get("judge_model"))
@@ -243,35 +234,18 @@ def make_judge(
 
 
 def cache_folder(options: Options) -> Path | None:
-    """The folder of the reply cache.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        The folder; None for no cache.
-
-    Raises:
-        SettingsError: When no cache is wanted, and a frozen one.
-    """
+    """The folder of the reply cache."""
     if options.get("no_cache"):
         if options.get("frozen"):
             raise SettingsError("--no-cache and --frozen contradict each other")
         return None
-    return cast("Path | None", options.get("cache_dir")) or Path(DEFAULT_CACHE)
+    return cast("Path | None", options.get("cache_dir")) or Path(DEFAULT_CACHE_FOLDER)
 
 
 def refresh_of(options: Options) -> Refresh:
-    """What is asked anew although the cache holds it.
-
-    Args:
-        options: As click hands them over.
-
-    Returns:
-        All with `--refresh`; with `--retry-errors` what nobody can read.
-    """
+    """What is asked anew although the cache holds it."""
     given = {name: bool(options.get(name)) for name in ("refresh", "retry_errors", "frozen")}
-    return refreshed(**given)
+    return refresh_mode(**given)
 
 
 def _calibration(options: Options, suite: Suite | None) -> Path | None:
@@ -345,21 +319,110 @@ def _beside(suite: Suite, model: str) -> str:
     return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
 
 
-def drawn(items: Iterable[T], size: int, rng: random.Random) -> Iterator[T]:
-    """A sample without replacement, in file order (Vitter 1985, algorithm R).
-
-    Args:
-        items: What is drawn from; looked at once.
-        size: How many; all where there are fewer.
-        rng: Source of random numbers.
-
-    Returns:
-        The items that were drawn.
-    """
-    kept: list[tuple[int, T]] = []
+def draw_sample(items: Iterable[_T], size: int, rng: random.Random) -> Iterator[_T]:
+    """A sample without replacement, in file order (Vitter 1985, algorithm R)."""
+    kept: list[tuple[int, _T]] = []
     for place, item in enumerate(items):
         if place < size:
             kept.append((place, item))
         elif (slot := rng.randrange(place + 1)) < size:
             kept[slot] = (place, item)
     return iter([item for _, item in sorted(kept, key=lambda pair: pair[0])])
+
+
+def output_sources(options: Mapping[str, object], suite: Suite | None) -> tuple[OutputSource, ...]:
+    """The files of outputs that are meant: those named, else those of the suite's variants."""
+    paths = cast("tuple[Path, ...]", options.get("outputs") or ())
+    variant = cast("str | None", options.get("variant"))
+    if paths:
+        stems = _stems(paths) if variant is None and len(paths) > 1 else [None] * len(paths)
+        return tuple(
+            OutputSource(path, variant, stem) for path, stem in zip(paths, stems, strict=True)
+        )
+    found = () if suite is None else _recorded_variants(suite, variant)
+    if not found and suite is not None and variant is not None:
+        raise UnknownNameError(
+            "variant", variant, [v.id for v in suite.variants if v.outputs is not None]
+        )
+    if not found:
+        raise SettingsError(
+            "no outputs are named",
+            hint="give the files with the outputs, for example outputs.jsonl, or a suite that "
+            "has variants with `outputs`",
+        )
+    return found
+
+
+def _stems(paths: tuple[Path, ...]) -> list[str | None]:
+    """A name for each file: its own without the suffix, with its folders where two are alike."""
+    short = [path.stem for path in paths]
+    return [*short] if len(set(short)) == len(short) else [str(p.with_suffix("")) for p in paths]
+
+
+def _recorded_variants(suite: Suite, wanted: str | None) -> tuple[OutputSource, ...]:
+    """The suite's variants whose outputs are in files; grade makes no outputs of its own."""
+    return tuple(
+        OutputSource(suite.resolve(variant.outputs), variant.id)
+        for variant in suite.variants
+        if variant.outputs is not None and wanted in {None, variant.id}
+    )
+
+
+MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"
+"""What gives a judge the tasks as well."""
+
+
+def note_missing_inputs(setup: GradeSetup) -> None:
+    """Say which files of outputs do not begin with an input, where no cases are named."""
+    if setup.cases is not None:
+        return
+    for source in setup.sources:
+        case, _ = next(iter_case_outputs(source.path, variant=source.variant, needs_input=False))
+        if case.input is None:
+            alone = "the judge sees the outputs alone"
+            console.note(
+                f"{source.path} does not say what was asked: {alone}; {MISSING_INPUT_REMEDY}"
+            )
+
+
+def note_unused_replies(judges: Iterable[Judge]) -> None:
+    """Say which recorded replies were not asked for, once everything has been asked."""
+    for judge in judges:
+        model = judge.connection.model
+        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+            console.note(message.message_lines(told))
+
+
+@contextmanager
+def open_cache(folder: Path, *, writing: bool = False) -> Iterator[DiskCache]:
+    """Open a cache; what it warns of goes to stderr, once."""
+    if not writing and CacheFolder(folder).identity() is None:
+        raise StoreError(
+            f"there is no cache in {folder}",
+            hint="grade something first, or name the folder with --cache-dir",
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CacheWarning)
+        try:
+            with DiskCache(folder, read_only=not writing) as cache:
+                yield cache
+        finally:
+            said = dict.fromkeys(str(each.message) for each in caught)
+            for message in said:
+                console.note(f"warning: {message}")
+
+
+CALIBRATION_MAPS_FOLDER = Path("calibration", "maps")
+"""Where maps are written when nothing says otherwise."""
+
+
+def refuse_uncalibrated(use: CalibrationInUse) -> int:
+    """Say that nothing is asked, for a calibration that holds is required and there is none."""
+    console.note(f"nothing was asked: a calibration is required. {message.printable(use.words)}")
+    what = "label outputs of this judge again, and" if use.path else "label some outputs, and"
+    again = "judgekit calibrate LABELS --run RUN --write-map"
+    place = use.path or "calibration/maps/…json"
+    console.note(f"{what} write the maps: {again} {place}")
+    if not use.path:
+        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
+    return EXIT_INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""Reads what people said of outputs: files of labels, or rows of them, all faults at once."""
+"""Reads human labels from files and checks their scores against the criteria's scales."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.faults import Fault, explain
-from judgekit.datasets.fields import as_texts, read_cells, rename
-from judgekit.datasets.rows import Row, scan_rows
 from judgekit.errors import DatasetError, InputError
-from judgekit.records.label import Label
+from judgekit.formats import (
+    FieldFault,
+    FileRow,
+    as_texts,
+    read_cells,
+    rename_fields,
+    scan_rows,
+    validation_faults,
+)
+from judgekit.records import Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.records.rubric import Criterion, Scale
+    from judgekit.records import Criterion, Scale
 
 LABEL_ALIASES = {
     "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rating": "raw",
@@ -30,15 +36,20 @@ LABEL_ALIASES = {
 
 YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
 """Words for the two scores of a scale, in lower case: 1 for the higher."""
+
 _TWO = 2
+
 _MOST_POINTS = 12
+
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
+
 _BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
+
 _MOST_SAID = 20
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedLabel:
+class LocatedLabel:
     """A label and where it stands."""
 
     label: Label
@@ -56,36 +67,16 @@ class PlacedLabel:
         return f"label {self.line}" if self.path is None else f"{self.path}:{self.line}"
 
     def fault(self, problem: str, hint: str | None = None) -> DatasetError:
-        """An error that says which label is wrong.
-
-        Args:
-            problem: What is wrong.
-            hint: How to mend it.
-
-        Returns:
-            The error, to be raised or gathered.
-        """
+        """An error that says which label is wrong."""
         return DatasetError(
             problem, path=self.path, line=self.line, case_id=self.label.case_id, hint=hint
         )
 
 
-def read_labels(path: Path | str) -> list[PlacedLabel]:
-    """The labels of a file.
-
-    Args:
-        path: JSONL (also `.gz`), CSV, TSV, Parquet, JSON or YAML, a row for each label. An empty
-            cell or a null is a label that was not given.
-
-    Returns:
-        The labels in file order.
-
-    Raises:
-        DatasetError: When the file cannot be read or holds no row.
-        InputError: When rows are unsound; names all of them.
-    """
+def read_labels(path: Path | str) -> list[LocatedLabel]:
+    """The labels of a file."""
     path = Path(path)
-    placed: list[PlacedLabel] = []
+    placed: list[LocatedLabel] = []
     problems: list[DatasetError] = []
     for row in scan_rows(path):
         found = row if isinstance(row, DatasetError) else read_label(row, path)
@@ -93,52 +84,34 @@ def read_labels(path: Path | str) -> list[PlacedLabel]:
             problems.append(found)
         else:
             placed.append(found)
-    raise_all(problems)
+    raise_problems(problems)
     if not placed:
         raise DatasetError("the file holds no labels", path=path)
     return placed
 
 
-def place_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[PlacedLabel]:
-    """Labels that come from Python, each with its place in the list.
-
-    Args:
-        labels: Labels, or mappings with the fields of one.
-
-    Returns:
-        The labels in order.
-
-    Raises:
-        InputError: When mappings are unsound; names all of them.
-    """
-    placed: list[PlacedLabel] = []
+def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[LocatedLabel]:
+    """Labels that come from Python, each with its place in the list."""
+    placed: list[LocatedLabel] = []
     problems: list[DatasetError] = []
     for number, given in enumerate(labels, start=1):
         if isinstance(given, Label):
-            placed.append(PlacedLabel(given, number))
+            placed.append(LocatedLabel(given, number))
             continue
-        found = read_label(Row(number, dict(given)), None)
+        found = read_label(FileRow(number, dict(given)), None)
         if isinstance(found, DatasetError):
             problems.append(found)
         else:
             placed.append(found)
-    raise_all(problems)
+    raise_problems(problems)
     return placed
 
 
-def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
-    """The label of a row.
-
-    Args:
-        row: A row of a file, or of a list.
-        path: The file; None for a list.
-
-    Returns:
-        The label with its place, or what is wrong with the row.
-    """
-    found = label_of(row)
+def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
+    """The label of a row."""
+    found = label_from_row(row)
     if isinstance(found, Label):
-        return PlacedLabel(found, row.line, path)
+        return LocatedLabel(found, row.line, path)
     what = "; ".join(str(fault) for fault in found)
     given = row.fields.get("case_id")
     return DatasetError(
@@ -146,20 +119,8 @@ def read_label(row: Row, path: Path | None) -> PlacedLabel | DatasetError:
     )
 
 
-def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
-    """The score a label gives, on the criterion's scale.
-
-    Args:
-        placed: A label with a `raw`: a score, the name of one of the scale's levels, or, where the
-            scale has two scores only, yes or no, pass or fail, true or false.
-        criterion: The criterion.
-
-    Returns:
-        The raw score.
-
-    Raises:
-        DatasetError: When it is no score of that scale.
-    """
+def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
+    """The score a label gives, on the criterion's scale."""
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
     if score is None or not scale.holds(score):
@@ -169,17 +130,8 @@ def score_on(placed: PlacedLabel, criterion: Criterion) -> float:
     return float(score)
 
 
-def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
-    """Raise what is wrong with labels or other rows, all of it at once.
-
-    Args:
-        problems: What is wrong; nothing is raised where that is empty.
-        what: What several of them are called.
-
-    Raises:
-        DatasetError: When one of them is wrong.
-        InputError: When several are; the first twenty are named.
-    """
+def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> None:
+    """Raise what is wrong with labels or other rows, all of it at once."""
     if len(problems) == 1:
         raise problems[0]
     if problems:
@@ -191,16 +143,9 @@ def raise_all(problems: Sequence[DatasetError], what: str = "labels") -> None:
         raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))
 
 
-def label_of(row: Row) -> Label | list[Fault]:
-    """The label of a row, wherever it stands.
-
-    Args:
-        row: A row of a file, or of a list.
-
-    Returns:
-        The label, or what is wrong with it.
-    """
-    fields, faults = rename(row.fields, LABEL_ALIASES)
+def label_from_row(row: FileRow) -> Label | list[FieldFault]:
+    """The label of a row, wherever it stands."""
+    fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
         fields, more = read_cells(fields, json_names=("metadata",), list_names=())
         faults += more
@@ -213,11 +158,11 @@ def label_of(row: Row) -> Label | list[Fault]:
     if isinstance(raw, bool):  # a word of the scale, not the number 1
         fields["raw"] = "true" if raw else "false"
     elif isinstance(raw, str):
-        fields["raw"] = number_in(raw)
+        fields["raw"] = parse_number(raw)
     try:
         return Label.model_validate(as_texts(fields, _TEXTS))
     except ValidationError as error:
-        return explain(error, Label, fields, synonyms=LABEL_ALIASES)
+        return validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
 
 
 def _of_word(word: str, scale: Scale) -> float | None:
@@ -248,15 +193,8 @@ def _is_blank(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def number_in(text: str) -> float | str:
-    """A score as a number, where the text is one.
-
-    Args:
-        text: What stands in a cell.
-
-    Returns:
-        The number, or the text without spaces around it.
-    """
+def parse_number(text: str) -> float | str:
+    """A score as a number, where the text is one."""
     try:
         return float(text)
     except ValueError:

@@ -1,28 +1,47 @@
-"""Loads datasets, rubrics and suites, and stops at the first fault with its file and line."""
+"""Loads datasets, rubrics, suites and calibrations.
+
+Stops at the first fault with its file and line. `validation` lists all faults.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from judgekit.datasets.cases import read_case
-from judgekit.datasets.checking import check_rubric, check_suite, dataset_header
-from judgekit.datasets.columns import map_columns
-from judgekit.datasets.documents import Document, read_document
-from judgekit.datasets.opening import whole_document
-from judgekit.datasets.recognition import foreign_shape
-from judgekit.datasets.rows import Row, document_rows, iter_rows, suffix_of
+from pydantic import JsonValue, ValidationError
+
 from judgekit.datasets.suite import Suite, names_a_file
-from judgekit.datasets.texts import as_path, is_file
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
-from judgekit.records.case import Case, Dataset
-from judgekit.shipped import shipped_file
+from judgekit.formats import (
+    CASE_ALIASES,
+    Document,
+    FieldFault,
+    Fields,
+    FileRow,
+    as_path,
+    as_texts,
+    document_rows,
+    file_exists,
+    folder_exists,
+    foreign_shape,
+    iter_rows,
+    json_kind,
+    read_case,
+    read_document,
+    read_whole_document,
+    suffix_of,
+    suggest_name,
+    threshold_fault,
+    validation_faults,
+)
+from judgekit.records import Calibration, Case, Dataset, Rubric, Scale
+from judgekit.resources import shipped_file, shipped_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from judgekit.datasets.faults import Fault
-    from judgekit.records.rubric import Rubric
+    from judgekit.formats import KeyPath
 
 
 def load_dataset(
@@ -54,55 +73,30 @@ def load_dataset(
             file that cannot be read, which is named; with `unique` at an id given twice.
     """
     path = as_path(path)
-    document = whole_document(path)
+    document = read_whole_document(path)
     if document is not None:
         dataset = _from_document(document, columns, unique=unique)
     else:
         cases = _cases(iter_rows(path), path, columns, unique=unique)
-        dataset = Dataset(name=table_name(path), cases=tuple(cases))
+        dataset = Dataset(name=dataset_name(path), cases=tuple(cases))
     if not dataset.cases and not allow_empty:
-        raise no_cases(path)
+        raise no_cases_error(path)
     return dataset
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
-    """The cases of a file of rows, one in memory at a time; of them all only the ids are kept.
-
-    Args:
-        path: JSONL, CSV, TSV or Parquet.
-        columns: As for `load_dataset`.
-
-    Yields:
-        Each case, in file order.
-
-    Raises:
-        DatasetError: At the first unsound case, and at an id given twice.
-    """
+    """The cases of a file of rows, one in memory at a time; of them all only the ids are kept."""
     path = as_path(path)
     return _cases(iter_rows(path), path, columns, unique=True)
 
 
-def table_name(path: Path) -> str:
-    """What a file of rows is called as a dataset: its name without the ending.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The name.
-    """
+def dataset_name(path: Path) -> str:
+    """What a file of rows is called as a dataset: its name without the ending."""
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
-def no_cases(path: Path) -> DatasetError:
-    """The error of a dataset without cases.
-
-    Args:
-        path: Its file.
-
-    Returns:
-        The error.
-    """
+def no_cases_error(path: Path) -> DatasetError:
+    """The error of a dataset without cases."""
     hint = "a result over no cases says nothing; add a case"
     return DatasetError("holds no cases", path=path, hint=hint)
 
@@ -133,50 +127,25 @@ def load_rubric(source: Path | str) -> Rubric:
 
 
 def rubric_path(source: Path | str) -> Path:
-    """The file of a rubric.
-
-    Args:
-        source: A file, or the name of a shipped rubric; hyphens and spaces count as underscores.
-
-    Returns:
-        Its path; for a file, whether it exists is not checked.
-
-    Raises:
-        UnknownNameError: When no shipped rubric is called so.
-    """
+    """The file of a rubric."""
     if isinstance(source, Path) or names_a_file(source):
         return as_path(source)
     names = shipped_rubrics()
     name = source.strip().lower().replace("-", "_").replace(" ", "_")
     if name in names:
         return shipped_file("prompts", "rubrics", f"{name}.yaml")
-    if is_file(as_path(source)):
+    if file_exists(as_path(source)):
         return as_path(source)
     raise UnknownNameError("rubric", source, names)
 
 
 def shipped_rubrics() -> tuple[str, ...]:
-    """The names of the rubrics that come with judgekit.
-
-    Returns:
-        Names, sorted.
-    """
+    """The names of the rubrics that come with judgekit."""
     return tuple(sorted(path.stem for path in shipped_file("prompts", "rubrics").glob("*.yaml")))
 
 
 def load_suite(path: Path | str) -> Suite:
-    """The suite in a YAML or JSON file.
-
-    Args:
-        path: The file; the suite's own paths are relative to its folder.
-
-    Returns:
-        The suite.
-
-    Raises:
-        SettingsError: When it cannot be read or is unsound; every fault is named with file, line,
-            field and remedy.
-    """
+    """The suite in a YAML or JSON file."""
     path = as_path(path)
     try:
         document = read_document(path)
@@ -194,14 +163,14 @@ def _from_document(
     shape = None if columns else foreign_shape(document.value)
     if shape is not None:
         return shape.read_or_refuse(document, unique=unique)
-    header = dataset_header(document)
+    header = read_dataset_header(document)
     if isinstance(header, list):
         _raise_first(header, document.path, document=document)
     cases = _cases(_sound(document_rows(document)), document.path, columns, unique=unique)
     return header.model_copy(update={"cases": tuple(cases)})
 
 
-def _sound(rows: Iterable[Row | DatasetError]) -> Iterable[Row]:
+def _sound(rows: Iterable[FileRow | DatasetError]) -> Iterable[FileRow]:
     for row in rows:
         if isinstance(row, DatasetError):
             raise row
@@ -209,7 +178,7 @@ def _sound(rows: Iterable[Row | DatasetError]) -> Iterable[Row]:
 
 
 def _cases(
-    rows: Iterable[Row], path: Path, columns: Mapping[str, str] | None, *, unique: bool
+    rows: Iterable[FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
     for row in map_columns(rows, columns, path) if columns else rows:
@@ -217,23 +186,13 @@ def _cases(
         if isinstance(case, list):
             _raise_first(case, path, line=row.line)
         if unique and case.id in lines:
-            raise second_case(case.id, row.line, lines[case.id], path)
+            raise duplicate_case_error(case.id, row.line, lines[case.id], path)
         lines[case.id] = row.line
         yield case
 
 
-def second_case(case_id: str, line: int, first_line: int, path: Path) -> DatasetError:
-    """The error of an id given twice.
-
-    Args:
-        case_id: The id.
-        line: The line of the second case.
-        first_line: The line of the first.
-        path: The file.
-
-    Returns:
-        The error, which names both lines.
-    """
+def duplicate_case_error(case_id: str, line: int, first_line: int, path: Path) -> DatasetError:
+    """The error of an id given twice."""
     return DatasetError(
         f"a duplicate id; first in line {first_line}",
         path=path,
@@ -244,7 +203,11 @@ def second_case(case_id: str, line: int, first_line: int, path: Path) -> Dataset
 
 
 def _raise_first(
-    faults: list[Fault], path: Path, *, line: int | None = None, document: Document | None = None
+    faults: list[FieldFault],
+    path: Path,
+    *,
+    line: int | None = None,
+    document: Document | None = None,
 ) -> NoReturn:
     first, others = faults[0], len(faults) - 1
     if document is not None:
@@ -253,7 +216,294 @@ def _raise_first(
     raise DatasetError(f"{first.message}{more}", path=path, line=line, hint=first.remedy)
 
 
-def _all(faults: list[Fault], document: Document) -> str:
+def _all(faults: list[FieldFault], document: Document) -> str:
     path = document.path
     placed = sorted((document.line_of(*fault.where), str(fault)) for fault in faults)
     return "\n".join(f"{path}:{line}: {fault}" for line, fault in placed)
+
+
+_RUBRIC_SYNONYMS = {
+    "threshold": "pass_threshold",
+    "passingThreshold": "pass_threshold",
+    "passing_threshold": "pass_threshold",
+    "scoringGuide": "scoring_guide",
+    "guide": "scoring_guide",
+    "prompt": "question",
+    "dimensions": "criteria",
+    "label": "name",
+    "score": "value",
+}
+
+_SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertions"}
+
+_KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
+
+
+def check_rubric(document: Document) -> Rubric | list[FieldFault]:
+    """A document as a rubric."""
+    value = document.value
+    if not isinstance(value, dict):
+        return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
+    # Scales by a wrong name and thresholds off [0, 1] are named first, in the rubric's own terms.
+    faults = [*_unknown_scales(value), *_thresholds(value)]
+    told = {fault.where for fault in faults}
+    try:
+        rubric = Rubric.model_validate(_mended(value, told))
+    except ValidationError as error:
+        return faults + validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
+    return faults or rubric
+
+
+def check_suite(document: Document) -> Suite | list[FieldFault]:
+    """A document as a suite."""
+    value = document.value
+    if not isinstance(value, dict):
+        return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
+    fields, faults = _with_cases(value)
+    try:
+        suite = Suite.model_validate(fields)
+    except ValidationError as error:
+        found = validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS)
+        return faults + [_about_keys(fault) for fault in found]
+    return faults or suite.in_folder(document.path.parent)
+
+
+def read_dataset_header(document: Document) -> Dataset | list[FieldFault]:
+    """What a document says of a dataset beside its cases."""
+    stem = document.path.stem
+    value = document.value
+    if isinstance(value, list):
+        return Dataset(name=stem, cases=())
+    if not isinstance(value, dict):
+        return [_not_a_mapping(value, "a dataset", "name, version, cases")]
+    if not isinstance(value.get("cases"), list):
+        remedy = "write `cases:` with a list of cases, or a file with one case a line (.jsonl)"
+        return [FieldFault((), "a dataset needs a list of `cases`", remedy)]
+    header: Fields = {name: item for name, item in value.items() if item is not None}
+    version = header.get("version")
+    if isinstance(version, float):
+        header["version"] = str(version)
+    try:
+        return Dataset.model_validate(
+            {"name": stem, **as_texts(header, ("name", "version")), "cases": ()}
+        )
+    except ValidationError as error:
+        return validation_faults(error, Dataset, value)
+
+
+def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
+    given = "an empty file" if value is None else json_kind(value)
+    return FieldFault((), f"{what} is a mapping of fields, not {given}", f"write {names}")
+
+
+def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
+    criteria = rubric.get("criteria")
+    for index, criterion in enumerate(criteria if isinstance(criteria, list) else ()):
+        if isinstance(criterion, dict):
+            yield index, criterion
+
+
+def _unknown_scales(rubric: Fields) -> Iterator[FieldFault]:
+    for index, criterion in _criteria(rubric):
+        scale = criterion.get("scale")
+        if isinstance(scale, str):
+            try:
+                shipped_scale(scale)
+            except UnknownNameError as error:
+                where = ("criteria", index, "scale")
+                yield FieldFault(where, error.message, error.hint)
+
+
+def _thresholds(rubric: Fields) -> Iterator[FieldFault]:
+    scales = [_scale_of(criterion) for _, criterion in _criteria(rubric)]
+    known = [scale for scale in scales if scale is not None]
+    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), known):
+        yield fault
+    for (index, criterion), scale in zip(_criteria(rubric), scales, strict=True):
+        own = [] if scale is None else [scale]
+        where = ("criteria", index, "pass_value")
+        if fault := threshold_fault(where, criterion.get("pass_value"), own):
+            yield fault
+
+
+def _scale_of(criterion: Fields) -> Scale | None:
+    scale = criterion.get("scale")
+    try:
+        if isinstance(scale, str):
+            return Scale.model_validate(shipped_scale(scale))
+        return Scale.model_validate({"levels": scale} if isinstance(scale, list) else scale)
+    except (ValidationError, UnknownNameError):
+        return None
+
+
+def _mended(rubric: Fields, told: set[KeyPath]) -> Fields:
+    """The rubric with something sound where a fault was named, so that the others are found."""
+    criteria = rubric.get("criteria")
+    if not told or not isinstance(criteria, list):
+        return {name: item for name, item in rubric.items() if (name,) not in told}
+    mended = [
+        _mended_criterion(item, index, told) if isinstance(item, dict) else item
+        for index, item in enumerate(criteria)
+    ]
+    kept = {name: item for name, item in rubric.items() if (name,) not in told}
+    return {**kept, "criteria": mended}
+
+
+def _mended_criterion(criterion: Fields, index: int, told: set[KeyPath]) -> Fields:
+    kept = {n: item for n, item in criterion.items() if ("criteria", index, n) not in told}
+    return {"scale": "unit", **kept} if "scale" in criterion else kept
+
+
+def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
+    """The suite with its inline cases read, and their faults; an unsound case is left as it is."""
+    given = suite.get("cases")
+    if not isinstance(given, list):
+        return dict(suite), []
+    cases: list[Case] = []
+    faults: list[FieldFault] = []
+    first: dict[str, int] = {}
+    for index, item in enumerate(given):
+        case = read_case(item) if isinstance(item, dict) else [_not_a_mapping(item, "a case", "id")]
+        if isinstance(case, list):
+            faults += [FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case]
+        elif case.id in first:
+            message = f"the id {case.id!r} is a duplicate; first in case {first[case.id] + 1}"
+            faults.append(FieldFault(("cases", index, "id"), message, "rename one"))
+        else:
+            first[case.id] = index
+            cases.append(case)
+    # A stand-in keeps "cases is empty" from being said where the cases are there but unsound.
+    sound = cases or [Case(id="unsound", input=None)] if given else []
+    return {**suite, "cases": tuple(sound)}, faults
+
+
+def _about_keys(fault: FieldFault) -> FieldFault:
+    if fault.where and fault.where[-1] in _KEY_NAMES:
+        return FieldFault(
+            fault.where, fault.message, "keys come from the environment, never from a file"
+        )
+    return fault
+
+
+_METADATA = "metadata."
+
+
+def map_columns(
+    rows: Iterable[FileRow], columns: Mapping[str, str], path: Path
+) -> Iterator[FileRow]:
+    """The rows under the names of a case's fields."""
+    # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
+    # id is called `row-N`, N its place in the file from 1.
+    _check(columns)
+    unseen = dict(columns)
+    known: dict[str, None] = {}
+    for place, row in enumerate(rows, start=1):
+        if place == 1:
+            _check_first(row, columns, path)
+        for name in row.fields:
+            unseen.pop(name, None)
+            known.setdefault(name)
+        yield replace(row, fields=_renamed(row, columns, place))
+    for name in unseen if known else ():
+        raise _no_column(name, known, path, line=None)
+
+
+def _check(columns: Mapping[str, str]) -> None:
+    taken: dict[str, str] = {}
+    for name, field in columns.items():
+        if field not in Case.model_fields and not field.startswith(_METADATA):
+            hint = suggest_name(field, Case.model_fields, CASE_ALIASES)
+            raise SettingsError(
+                f"the column {name!r} is mapped to {field!r}, which is no field of a case",
+                hint=f"{hint} (or `metadata.{field}`)",
+            )
+        if field in taken:
+            both = f"{taken[field]!r} and {name!r}"
+            raise SettingsError(f"the columns {both} are both mapped to {field!r}")
+        taken[field] = name
+
+
+def _check_first(row: FileRow, columns: Mapping[str, str], path: Path) -> None:
+    """A wrong name is told as such, rather than as the field that is then missing."""
+    for name, field in columns.items():
+        if name not in row.fields and field in {"id", "input"}:
+            raise _no_column(name, row.fields, path, line=row.line)
+
+
+def _no_column(name: str, known: Iterable[str], path: Path, *, line: int | None) -> DatasetError:
+    message = f"there is no column {name!r}"
+    return DatasetError(message, path=path, line=line, hint=suggest_name(name, known))
+
+
+def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    own: dict[str, JsonValue] = {}
+    for name, value in row.fields.items():
+        field = columns.get(name, name)
+        if field.startswith(_METADATA):
+            own[field.removeprefix(_METADATA)] = value
+        elif name in columns or _is_free(field, columns):
+            found[field] = value
+        else:
+            own[name] = value
+    if not {"id", "case_id"} & found.keys():
+        found["id"] = f"row-{place}"
+    if row.is_table:  # whose cells are read later, when these names join the column `metadata`
+        return {**found, **{f"{_METADATA}{name}": value for name, value in own.items()}}
+    given = found.get("metadata", {})
+    if own and isinstance(given, dict):
+        found["metadata"] = {**own, **given}
+    return found
+
+
+def _is_free(name: str, columns: Mapping[str, str]) -> bool:
+    """Whether an unmapped column is a field of a case, under its own name or a usual one."""
+    meant = name if name in Case.model_fields else CASE_ALIASES.get(name)
+    return meant is not None and meant not in columns.values()
+
+
+_AGAIN = "write it again: judgekit calibrate LABELS … --write-map"
+
+
+def load_calibration(path: Path | str) -> Calibration:
+    """The calibration in a file that `judgekit calibrate --write-map` wrote.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its maps.
+
+    Raises:
+        SettingsError: When it cannot be read, or is no such file.
+    """
+    place = as_path(path)
+    try:
+        document = read_document(place)
+    except DatasetError as error:
+        raise SettingsError(error.message, hint=error.hint) from error
+    try:
+        return Calibration.model_validate(document.value)
+    except ValidationError as error:
+        fault = validation_faults(error, Calibration, document.value)[0]
+        line = document.line_of(*fault.where)
+        raise SettingsError(
+            f"{place}:{line}: this is no file of calibration maps: {fault.message}", hint=_AGAIN
+        ) from error
+
+
+def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
+    """The calibrations of a file, or of all files in a folder."""
+    place = as_path(path)
+    if not (folder_exists(place) or file_exists(place)):
+        raise SettingsError(
+            f"there is no calibration {place}",
+            hint="make it: judgekit calibrate LABELS --write-map",
+        )
+    files = sorted(place.glob("*.json")) if folder_exists(place) else [place]
+    if not files:
+        raise SettingsError(
+            f"the folder {place} holds no calibration maps",
+            hint="make them: judgekit calibrate LABELS --write-map",
+        )
+    return [(file, load_calibration(file)) for file in files]

@@ -1,22 +1,40 @@
-"""Streams recorded outputs from a file and joins each with the case it answers."""
+"""Streams recorded outputs from a file, judgekit's own or another tool's results.
+
+Joins each with its case.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.datasets.faults import Fault, explain, suggestion
-from judgekit.datasets.fields import Fields, as_texts, read_cells, rename
-from judgekit.datasets.json_text import REPAIRED
-from judgekit.datasets.output_rows import iter_output_rows
-from judgekit.datasets.texts import as_path
 from judgekit.datasets.traces import fill_from_trace
 from judgekit.errors import DatasetError
-from judgekit.records.case import Case, Dataset
-from judgekit.records.output import Output, Usage
+from judgekit.formats import (
+    DOCUMENT_SUFFIXES,
+    LINE_SUFFIXES,
+    TEXT_REPAIRED,
+    FieldFault,
+    Fields,
+    FileRow,
+    as_path,
+    as_texts,
+    document_rows,
+    is_promptfoo_results,
+    is_quality_record,
+    read_cells,
+    read_whole_document,
+    rename_fields,
+    scan_rows,
+    suffix_of,
+    suggest_name,
+    validation_faults,
+)
+from judgekit.records import Case, Dataset, Output, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +42,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.datasets.rows import Row
+    from judgekit.formats import Document
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
     {
@@ -55,13 +73,16 @@ CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
 
 _ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
+
 _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
+
 _TEXTS = ("case_id", "variant", "run_id")
+
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedOutput:
     """One row of an outputs file."""
 
     line: int
@@ -75,55 +96,26 @@ class Answer:
 
 
 def iter_outputs(path: Path | str, *, variant: str | None = None) -> Iterator[Output]:
-    """The outputs of a file, in file order, one in memory at a time.
-
-    Args:
-        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
-        variant: The variant wanted: rows that name none belong to it, rows that name another
-            are left out. None takes all as they are.
-
-    Yields:
-        Outputs with `case_id` set; columns that are no field of an output are in `metadata`.
-
-    Raises:
-        DatasetError: At the first unsound row or second output of one case and variant, and
-            when there are none.
-    """
+    """The outputs of a file, in file order, one in memory at a time."""
     for answer in _iter_wanted(as_path(path), variant):
         yield answer.output
 
 
-def iter_answers(
+def iter_case_outputs(
     path: Path | str,
     cases: Dataset | None = None,
     *,
     variant: str | None = None,
     needs_input: bool = True,
 ) -> Iterator[tuple[Case, Output]]:
-    """The outputs of a file, each with the case it answers.
-
-    Args:
-        path: An outputs file: JSONL, JSON, YAML, CSV, TSV or Parquet.
-        cases: The cases, joined by id; None takes each case from the row's own `input`,
-            `reference` and `context`.
-        variant: As for `iter_outputs`.
-        needs_input: Whether a row without `input` is an error where no cases are given; else
-            its case has None in its place, and who asks has to say so.
-
-    Yields:
-        Case and output, in the file's order.
-
-    Raises:
-        DatasetError: As for `iter_outputs`; for an output whose case is not known; and where no
-            cases are given and an input is needed, for a row without one.
-    """
+    """The outputs of a file, each with the case it answers."""
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
         if by_id is None:
             yield _own_case(answer, path, needs_input=needs_input), answer.output
         else:
-            yield known_case(answer, by_id, path), answer.output
+            yield case_of_output(answer, by_id, path), answer.output
 
 
 def read_output(
@@ -132,20 +124,9 @@ def read_output(
     is_table: bool = False,
     is_repaired: bool = False,
     folder: Path | None = None,
-) -> tuple[Output, Fields] | list[Fault]:
-    """The output a row describes, and the columns of its case.
-
-    Args:
-        fields: Values by name, as they stand in the file.
-        is_table: Whether they are cells, where `data`, `usage`, `trace` and `metadata` are JSON
-            text, and an empty `text` beside no other content is an empty answer.
-        is_repaired: Whether lone surrogates were replaced; noted in `metadata`.
-        folder: The file's folder, which the path of a trace may not leave; None allows no paths.
-
-    Returns:
-        The output with its case's columns, or its faults, never none.
-    """
-    found, faults = rename(_from_artifact(fields), OUTPUT_ALIASES)
+) -> tuple[Output, Fields] | list[FieldFault]:
+    """The output a row describes, and the columns of its case."""
+    found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
     if is_table:
         had_text = "text" in found
         found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
@@ -160,51 +141,33 @@ def read_output(
     if odd is not None:
         faults.append(odd)
     if is_repaired and isinstance(found.get("metadata"), dict):
-        found["metadata"] = {**_mapping(found["metadata"]), REPAIRED: True}
+        found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
     if faults:
         return faults
     return _validated(found, case_fields)
 
 
-def known_case(answer: Answer, by_id: Mapping[str, Case], path: Path) -> Case:
-    """The case an output answers.
-
-    Args:
-        answer: The output.
-        by_id: The cases there are.
-        path: The outputs file, for the message.
-
-    Returns:
-        The case.
-
-    Raises:
-        DatasetError: When there is none of that id; lists near ids.
-    """
+def case_of_output(answer: RecordedOutput, by_id: Mapping[str, Case], path: Path) -> Case:
+    """The case an output answers."""
     case_id = answer.output.case_id or ""
     if case_id not in by_id:
         message = f"no case has the id {case_id!r}"
-        hint = suggestion(case_id, by_id)
+        hint = suggest_name(case_id, by_id)
         raise DatasetError(message, path=path, line=answer.line, hint=hint)
     return by_id[case_id]
 
 
-def read_answer(row: Row, *, folder: Path | None = None) -> Answer | list[Fault]:
-    """A row as an answer.
-
-    Args:
-        row: A row of an outputs file.
-        folder: The file's folder, where rows may name files with traces; None allows none.
-
-    Returns:
-        The answer, or its faults.
-    """
+def read_output_row(
+    row: FileRow, *, folder: Path | None = None
+) -> RecordedOutput | list[FieldFault]:
+    """A row as an answer."""
     read = read_output(
         row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
     )
-    return read if isinstance(read, list) else Answer(row.line, *read)
+    return read if isinstance(read, list) else RecordedOutput(row.line, *read)
 
 
-def _iter_wanted(path: Path, variant: str | None) -> Iterator[Answer]:
+def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     lines: dict[tuple[str | None, str | None], int] = {}
     others: set[str] = set()
     for answer in _iter_answers(path):
@@ -214,11 +177,11 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[Answer]:
             continue
         key = (answer.output.case_id, named or variant)
         if key in lines:
-            raise second_output(answer, lines[key], path)
+            raise duplicate_output_error(answer, lines[key], path)
         lines[key] = answer.line
         if named is None and variant is not None:
             output = answer.output.model_copy(update={"variant": variant})
-            yield Answer(answer.line, output, answer.case_fields)
+            yield RecordedOutput(answer.line, output, answer.case_fields)
         else:
             yield answer
     if not lines:
@@ -227,17 +190,8 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[Answer]:
         raise DatasetError(what, path=path, hint=hint)
 
 
-def second_output(answer: Answer, first_line: int, path: Path) -> DatasetError:
-    """The error of a second output for one case and variant.
-
-    Args:
-        answer: The second one.
-        first_line: The line of the first.
-        path: The file.
-
-    Returns:
-        The error, which names both lines.
-    """
+def duplicate_output_error(answer: RecordedOutput, first_line: int, path: Path) -> DatasetError:
+    """The error of a second output for one case and variant."""
     variant = answer.output.variant
     of_variant = "" if variant is None else f" from variant {variant!r}"
     return DatasetError(
@@ -249,16 +203,16 @@ def second_output(answer: Answer, first_line: int, path: Path) -> DatasetError:
     )
 
 
-def _iter_answers(path: Path) -> Iterator[Answer]:
+def _iter_answers(path: Path) -> Iterator[RecordedOutput]:
     for row in iter_output_rows(path):
-        answer = read_answer(row, folder=path.parent)
+        answer = read_output_row(row, folder=path.parent)
         if isinstance(answer, list):
             fault = answer[0]
             raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
         yield answer
 
 
-def _own_case(answer: Answer, path: Path, *, needs_input: bool) -> Case:
+def _own_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
     if needs_input and answer.case_fields.get("input") is None:
         raise DatasetError(
             "this row does not say what was asked",
@@ -270,7 +224,7 @@ def _own_case(answer: Answer, path: Path, *, needs_input: bool) -> Case:
     return Case.model_validate({"id": answer.output.case_id, "input": None, **answer.case_fields})
 
 
-def _sorted_out(fields: Fields) -> tuple[Fields, Fields, Fault | None]:
+def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
     """Fields of the output, of its case, and unknown ones put into the metadata."""
     known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
     case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
@@ -290,7 +244,7 @@ def _sorted_out(fields: Fields) -> tuple[Fields, Fields, Fault | None]:
         return known, case_fields, None
     if twice := sorted(given.keys() & unknown.keys()):
         message = f"`{twice[0]}` is a column and an entry of `metadata` too"
-        return known, case_fields, Fault((twice[0],), message, "rename one of them")
+        return known, case_fields, FieldFault((twice[0],), message, "rename one of them")
     known["metadata"] = {**given, **unknown}
     return known, case_fields, None
 
@@ -328,7 +282,7 @@ def _as_data(fields: Fields) -> Fields:
 
 def _usage(given: Fields) -> tuple[Fields, Fields]:
     """Usage in judgekit's names, and what of it has no field; a total is the sum of its parts."""
-    renamed, faults = rename(given, USAGE_ALIASES)
+    renamed, faults = rename_fields(given, USAGE_ALIASES)
     if faults:
         return given, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
@@ -336,17 +290,62 @@ def _usage(given: Fields) -> tuple[Fields, Fields]:
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 
-def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[Fault]:
+def _validated(found: Fields, case_fields: Fields) -> tuple[Output, Fields] | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
-        faults.append(Fault(("case_id",), "the field `case_id` is missing", remedy))
+        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
         output = Output.model_validate(found)
     except ValidationError as error:
-        return faults + explain(error, Output, found, synonyms=OUTPUT_ALIASES)
+        return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
     return faults or (output, case_fields)
 
 
 def _mapping(value: JsonValue) -> Fields:
     return value if isinstance(value, dict) else {}
+
+
+def iter_output_rows(path: Path) -> Iterator[FileRow]:
+    """The rows of a file of outputs; of results of another tool each answer is one."""
+    for row in scan_output_rows(path):
+        if isinstance(row, DatasetError):
+            raise row
+        yield row
+
+
+def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
+    """As `iter_output_rows`, but a row that cannot be read is given as the error it is."""
+    if has_own_lines(path):
+        yield from scan_rows(path)
+        return
+    document = read_whole_document(path)
+    if document is None:  # pragma: no cover - then it has lines of its own
+        raise AssertionError
+    yield from _document_rows(document)
+
+
+def has_own_lines(path: Path) -> bool:
+    """Whether each row of a file of outputs can be read without the others."""
+    suffix = suffix_of(path)
+    if suffix in DOCUMENT_SUFFIXES:
+        return False
+    if suffix not in LINE_SUFFIXES:
+        return True
+    first = next(islice(scan_rows(path), 1), None)
+    return not (isinstance(first, FileRow) and is_quality_record(first.fields))
+
+
+def _document_rows(document: Document) -> Iterator[FileRow | DatasetError]:
+    value = document.value
+    sample = value[0] if isinstance(value, list) and value else value
+    fields = sample if isinstance(sample, dict) else {}
+    if is_promptfoo_results(fields):
+        from judgekit.formats import promptfoo_result_rows as rows  # noqa: PLC0415
+    elif is_quality_record(fields):
+        from judgekit.formats import quality_run_rows as rows  # noqa: PLC0415
+    else:
+        yield from document_rows(document)
+        return
+    for line, found in rows(document):  # their records take long to build, so they come late
+        yield FileRow(line, found)

@@ -1,19 +1,23 @@
-"""The suite file: which cases, which rubric, which judges, which variants, which gate."""
+"""The suite: what a `judgekit.yaml` says, and the variants it expands to.
+
+Its settings are in `settings`.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import textwrap
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.suite_settings import (
+from judgekit.datasets.settings import (
     CompareSettings,
     Gate,
     HttpTarget,
@@ -25,14 +29,17 @@ from judgekit.datasets.suite_settings import (
     SuiteGroup,
     VariantSettings,
 )
-from judgekit.datasets.texts import as_path
-from judgekit.records.case import Case
-from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+from judgekit.errors import SettingsError
+from judgekit.formats import as_path
+from judgekit.records import Case, Count, Finite, JsonObject, Name, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from pydantic import JsonValue
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
 _SMALLEST_PANEL = 2
 
 
@@ -144,25 +151,11 @@ class Suite(Record):
         return self.resolve(self.rubric)
 
     def resolve(self, path: str) -> Path:
-        """A path of the suite as one that can be opened.
-
-        Args:
-            path: As it stands in the file, relative to the file's folder, or absolute.
-
-        Returns:
-            The path.
-        """
+        """A path of the suite as one that can be opened."""
         return self._folder / as_path(path)
 
     def in_folder(self, folder: Path) -> Suite:
-        """The same suite with its paths relative to a folder.
-
-        Args:
-            folder: The folder.
-
-        Returns:
-            A new suite.
-        """
+        """The same suite with its paths relative to a folder."""
         suite = self.model_copy()
         suite._folder = folder  # noqa: SLF001 - its own, on the copy made above
         return suite
@@ -226,35 +219,17 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def scorer_name(scorer: JsonObject) -> str:
-    """What a scorer's scores are called.
-
-    Args:
-        scorer: A scorer as it stands in a suite.
-
-    Returns:
-        The name it is given, else its type.
-    """
+    """What a scorer's scores are called."""
     return str(scorer.get("name") or scorer.get("type"))
 
 
 def names_a_file(name: str) -> bool:
-    """Whether a rubric is given as a file rather than by a shipped rubric's name.
-
-    Args:
-        name: What was given.
-
-    Returns:
-        True for names with a folder in them or with the ending of a YAML or JSON file.
-    """
+    """Whether a rubric is given as a file rather than by a shipped rubric's name."""
     return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
 
 
 def suite_schema() -> JsonObject:
-    """The JSON Schema of a suite file, for editors.
-
-    Returns:
-        A draft 2020-12 schema with a description for every field.
-    """
+    """The JSON Schema of a suite file, for editors."""
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
         JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
@@ -289,3 +264,85 @@ def _describe(schema: dict[str, Any], record: type[Record]) -> None:
             name, words = ast.unparse(field.target), ast.literal_eval(text.value)
             if name in record.model_fields:
                 schema["properties"][name]["description"] = inspect.cleandoc(words)
+
+
+_ONE_VALUE = frozenset({
+    "temperature", "top_p", "top_k", "min_p", "seed", "n", "max_tokens", "max_completion_tokens",
+    "frequency_penalty", "presence_penalty", "repetition_penalty", "reasoning_effort",
+    "verbosity", "service_tier",
+})  # fmt: skip
+"""Parameters that are never lists, so that a list in their place means several variants."""
+
+
+def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
+    """The variants of a suite, each with one prompt, one model and one value of each parameter."""
+    # The order is the file's: the last of prompt, model and parameters changes quickest. What a
+    # variant differs in from its siblings is in its id: `v2[model=openai/a,temperature=0.7]`. What
+    # is no list, or a list of one, is not.
+    expanded = tuple(one for variant in suite.variants for one in _expanded(variant))
+    ids = [variant.id for variant in expanded]
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise SettingsError(
+            f"two variants come to the id {twice[0]!r}",
+            hint="a list may name each thing once; an id may not be that of a combination",
+        )
+    return expanded
+
+
+def _expanded(variant: VariantSettings) -> list[VariantSettings]:
+    prompts, models = _names(variant.prompt), _names(variant.model)
+    sets = _parameter_sets(variant.parameters)
+    if len(prompts) == len(models) == len(sets) == 1 and _is_plain(variant, sets[0]):
+        return [variant]
+    if not sets:
+        raise SettingsError(f"variant {variant.id!r} has an empty list among its parameters")
+    axes = list(dict.fromkeys(name for one in sets for name in one))
+    shown = [name for name in axes if any(one.get(name) != sets[0].get(name) for one in sets)]
+    found = []
+    for prompt, model, parameters in product(prompts, models, sets):
+        differs: dict[str, JsonValue] = {}
+        if len(prompts) > 1:
+            differs["prompt"] = prompt
+        if len(models) > 1:
+            differs["model"] = model
+        differs |= {name: parameters.get(name) for name in shown}
+        update = {"prompt": prompt, "model": model, "parameters": parameters}
+        found.append(variant.model_copy(update={**update, "id": _id(variant.id, differs)}))
+    return found
+
+
+def _is_plain(variant: VariantSettings, parameters: JsonObject) -> bool:
+    return (
+        not isinstance(variant.prompt, tuple)
+        and not isinstance(variant.model, tuple)
+        and (variant.parameters == parameters)
+    )
+
+
+def _names(given: str | tuple[str, ...] | None) -> Sequence[str | None]:
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _parameter_sets(given: JsonObject | tuple[JsonObject, ...]) -> list[JsonObject]:
+    """Every set of parameters, with one value where a list stands for several."""
+    found: list[JsonObject] = []
+    for parameters in given if isinstance(given, tuple) else (given,):
+        values = [
+            value if name in _ONE_VALUE and isinstance(value, list) else [value]
+            for name, value in parameters.items()
+        ]
+        found += [dict(zip(parameters, chosen, strict=True)) for chosen in product(*values)]
+    return found
+
+
+def _id(name: str, differs: JsonObject) -> str:
+    if not differs:
+        return name
+    parts = (f"{key}={_shown(value)}" for key, value in differs.items())
+    return f"{name}[{','.join(parts)}]"
+
+
+def _shown(value: JsonValue) -> str:
+    if value is None:
+        return "default"
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

@@ -1,39 +1,64 @@
-"""Finds everything that is wrong with a file or dataset at once, each with its line and remedy."""
+"""Lists everything that is wrong with a file or a dataset, each problem with its line.
+
+Remedy. `loading` stops at the first.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Self
 
-from judgekit.datasets.checking import check_rubric, check_suite, dataset_header
-from judgekit.datasets.columns import map_columns
-from judgekit.datasets.documents import Document, read_document
-from judgekit.datasets.loading import rubric_path
-from judgekit.datasets.opening import is_rows, is_whole, rows_document, whole_document
-from judgekit.datasets.output_rows import scan_output_rows
-from judgekit.datasets.problems import Problem, problem_from_error, problem_from_fault
-from judgekit.datasets.recognition import (
+from pydantic import ValidationError
+
+from judgekit.datasets.labels import label_from_row
+from judgekit.datasets.loading import (
+    check_rubric,
+    check_suite,
+    map_columns,
+    read_dataset_header,
+    rubric_path,
+)
+from judgekit.datasets.outputs import read_output_row, scan_output_rows
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.formats import (
+    Document,
+    FieldFault,
+    FileKind,
+    FileRow,
     ForeignShape,
+    Problem,
+    as_path,
+    as_texts,
     document_kind,
+    document_rows,
     foreign_row_shape,
     foreign_shape,
+    is_read_whole,
+    is_row_file,
+    problem_from_error,
+    problem_from_fault,
+    read_case,
+    read_cells,
+    read_document,
+    read_whole_document,
+    row_kind,
+    rows_document,
+    scan_rows,
+    suggest_name,
+    vague_word,
+    validation_faults,
 )
-from judgekit.datasets.row_checks import RowCheck
-from judgekit.datasets.rows import Row, document_rows, scan_rows
-from judgekit.datasets.texts import as_path
-from judgekit.datasets.vagueness import vague_word
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.records.case import Case, Dataset
+from judgekit.records import Case, Count, Dataset, Name, Record, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from judgekit.datasets.faults import Fault
-    from judgekit.datasets.foreign.reading import Reading
     from judgekit.datasets.suite import Suite
-    from judgekit.records.rubric import Rubric
+    from judgekit.formats import ForeignFile
+    from judgekit.records import Rubric
 
 
 def validate_dataset(dataset: Dataset) -> list[Problem]:
@@ -68,21 +93,12 @@ def _lacks_reference(case: Case) -> bool:
 
 
 def validate_path(path: Path | str) -> list[Problem]:
-    """Everything that is wrong with a file; what it is, is seen from what it holds.
-
-    Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
-    replies, labels and files of other tools are known.
-
-    Args:
-        path: The file, or a skill's folder or zip.
-
-    Returns:
-        Problems in file order, those of files that a suite names after its own; empty when all
-        is well.
-    """
+    """Everything that is wrong with a file; what it is, is seen from what it holds."""
+    # Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
+    # replies, labels and files of other tools are known.
     path = as_path(path)
     try:
-        document = whole_document(path) if _is_whole(path) else None
+        document = read_whole_document(path) if _is_whole(path) else None
         if document is not None:
             return _document_problems(document)
     except DatasetError as error:
@@ -93,10 +109,10 @@ def validate_path(path: Path | str) -> list[Problem]:
 def _damaged_rows(path: Path) -> list[Problem]:
     """All that is wrong with another tool's rows of which some cannot be read."""
     try:
-        scanned = list(scan_rows(path)) if is_rows(path) else []
+        scanned = list(scan_rows(path)) if is_row_file(path) else []
     except DatasetError:
         return []
-    rows = [row for row in scanned if isinstance(row, Row)]
+    rows = [row for row in scanned if isinstance(row, FileRow)]
     if not rows or foreign_row_shape(rows[0].fields) is None:
         return []
     damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
@@ -107,9 +123,9 @@ def _damaged_rows(path: Path) -> list[Problem]:
 def _is_whole(path: Path) -> bool:
     """A file of rows whose first row cannot be read is gone through for all that is wrong."""
     try:
-        return is_whole(path)
+        return is_read_whole(path)
     except DatasetError:
-        return not is_rows(path)
+        return not is_row_file(path)
 
 
 def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
@@ -173,7 +189,7 @@ def _document_problems(document: Document) -> list[Problem]:
         return _rubric_problems(document)
     if kind is None and isinstance(document.value, dict):
         return [_unknown_document(document)]
-    header = dataset_header(document) if kind == "cases" else []
+    header = read_dataset_header(document) if kind == "cases" else []
     problems = _placed(header, document) if isinstance(header, list) else []
     check = RowCheck(document.path, kind).take(document_rows(document))
     return [*problems, *check.problems, *_weak_cases(check)]
@@ -195,7 +211,7 @@ def _foreign_problems(shape: ForeignShape, document: Document) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line or 0)
 
 
-def _at_case(problem: Problem, reading: Reading) -> Problem:
+def _at_case(problem: Problem, reading: ForeignFile) -> Problem:
     where = reading.places.get(problem.case_id or "", ())
     place = {"path": str(reading.document.path), "line": reading.document.line_of(*where)}
     return problem.model_copy(update=place)
@@ -206,7 +222,7 @@ def _is_said(problem: Problem) -> bool:
     return problem.case_id is None
 
 
-def _placed(faults: list[Fault], document: Document) -> list[Problem]:
+def _placed(faults: list[FieldFault], document: Document) -> list[Problem]:
     return [
         problem_from_fault(fault, document.path, document.line_of(*fault.where)) for fault in faults
     ]
@@ -258,7 +274,7 @@ def _suite_problems(suite: Suite, document: Document) -> Iterator[Problem]:
         yield from mapped
     elif suite.dataset_path is not None:
         path = suite.dataset_path
-        own = is_rows(path) and not _is_whole(path)
+        own = is_row_file(path) and not _is_whole(path)
         yield from _row_problems(RowCheck(path, "cases")) if own else validate_path(path)
         case_ids = _case_ids(path)
     yield from _suite_rubric_problems(suite, document)
@@ -279,7 +295,7 @@ def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[s
     """What is wrong with cases whose columns the suite maps, and their ids."""
     check = RowCheck(path, "cases")
     try:
-        document = whole_document(path)
+        document = read_whole_document(path)
         rows = scan_rows(path) if document is None else document_rows(document)
         check.take(map_columns(_sound_rows(rows, check), suite.columns, path))
     except (DatasetError, SettingsError) as error:
@@ -287,7 +303,7 @@ def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[s
     return [*check.problems, *_weak_cases(check)], {case.id for case in check.cases} or None
 
 
-def _sound_rows(rows: Iterable[Row | DatasetError], check: RowCheck) -> Iterator[Row]:
+def _sound_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> Iterator[FileRow]:
     """The rows that can be read; what is wrong with the others is noted."""
     for row in rows:
         if isinstance(row, DatasetError):
@@ -312,7 +328,7 @@ def _suite_rubric_problems(suite: Suite, document: Document) -> list[Problem]:
 def _case_ids(path: Path) -> Collection[str] | None:
     """The ids a dataset holds; None where it cannot be read, which was said already."""
     try:
-        document = whole_document(path) if _is_whole(path) else None
+        document = read_whole_document(path) if _is_whole(path) else None
         shape = None if document is None else foreign_shape(document.value)
         if document is not None and shape is not None and shape.reader is not None:
             return {case.id for case in shape.read(document).cases} or None
@@ -320,3 +336,158 @@ def _case_ids(path: Path) -> Collection[str] | None:
     except DatasetError:
         return None
     return {case.id for case in cases} or None
+
+
+_RowKey = tuple[object, ...]
+"""What tells a row from the others of its file; the first entry is the id of the case."""
+
+
+class ReplyLine(Record):
+    """One line of a file of recorded replies."""
+
+    case_id: Name
+    """The case that was judged."""
+
+    variant: str | None = None
+    """The variant that was judged."""
+
+    criterion: str | None = None
+    """The criterion asked about; None when all were asked at once."""
+
+    order: Literal["ab", "ba"] | None = None
+    """The order of a comparison."""
+
+    repeat: Count = 0
+    """Which time the judge was asked, from 0."""
+
+    text: str | None = None
+    """What the judge said."""
+
+    finish_reason: str | None = None
+    """Why it ended."""
+
+    model: str | None = None
+    """The model that answered."""
+
+    usage: Usage | None = None
+    """Its tokens."""
+
+
+@dataclass(slots=True)
+class RowCheck:
+    """What the rows of a file come to."""
+
+    path: Path
+    """The file."""
+
+    kind: FileKind | None = None
+    """What its rows are; None takes it from the first row that can be read."""
+
+    case_ids: Collection[str] | None = None
+    """The cases there are, for rows that refer to them; None where they are not known."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """What is wrong, in file order."""
+
+    cases: list[Case] = field(default_factory=list)
+    """The sound cases, when the rows are cases."""
+
+    lines: dict[_RowKey, int] = field(default_factory=dict)
+    """The line of every sound row, and of every unsound case that has an id."""
+
+    def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
+        """Check rows."""
+        n_rows = 0
+        for row in rows:
+            n_rows += 1
+            if isinstance(row, DatasetError):
+                self.problems.append(problem_from_error(row))
+            elif (self.kind or row_kind(row.fields)) is None:
+                self._add(row, _unknown_row(row))
+                return self
+            else:
+                self.kind = self.kind or row_kind(row.fields)
+                self._check(row)
+        if n_rows == 0:
+            hint = "a result over nothing says nothing"
+            error = DatasetError("the file holds no rows", path=self.path, hint=hint)
+            self.problems.append(problem_from_error(error))
+        return self
+
+    def _check(self, row: FileRow) -> None:
+        found = self._read(row)
+        if isinstance(found, list):
+            for fault in found:
+                self._add(row, fault)
+            name = row.fields.get("id")
+            if self.kind == "cases" and isinstance(name, str) and name.strip():
+                self._claim(row, (name,))  # an unsound case has its id too
+            return
+        self._claim(row, found)
+        if self.case_ids is not None and found[0] not in self.case_ids:
+            near = suggest_name(str(found[0]), self.case_ids)
+            self._add(row, FieldFault((), f"no case has the id {found[0]!r}", near))
+        if row.is_repaired:
+            warning = "a lone surrogate, which no file can hold, was replaced by U+FFFD"
+            self._add(row, FieldFault((), warning), severity="warning")
+
+    def _claim(self, row: FileRow, key: _RowKey) -> None:
+        if key in self.lines:
+            named = ", ".join(str(part) for part in key if part is not None)
+            message = f"a duplicate, it stands twice ({named}); first in line {self.lines[key]}"
+            self._add(row, FieldFault((), message, "rename or remove one"))
+        else:
+            self.lines[key] = row.line
+
+    def _read(self, row: FileRow) -> _RowKey | list[FieldFault]:
+        if self.kind == "cases":
+            case = read_case(row.fields, is_table=row.is_table)
+            if isinstance(case, list):
+                return case
+            if (case.id,) not in self.lines:
+                self.cases.append(case)
+            return (case.id,)
+        if self.kind == "outputs":
+            answer = read_output_row(row)
+            if isinstance(answer, list):
+                return answer
+            repeat = row.fields.get("repeat")  # of answers that `export` wrote
+            return (answer.output.case_id, answer.output.variant, repeat)
+        return _read_label(row) if self.kind == "labels" else _read_reply(row)
+
+    def _add(
+        self, row: FileRow, fault: FieldFault, *, severity: Literal["error", "warning"] = "error"
+    ) -> None:
+        given = row.fields.get("id", row.fields.get("case_id"))
+        case_id = str(given)[:80] if isinstance(given, str | int) else None
+        problem = problem_from_fault(fault, self.path, row.line, case_id=case_id)
+        self.problems.append(problem.model_copy(update={"severity": severity}))
+
+
+def _read_label(row: FileRow) -> _RowKey | list[FieldFault]:
+    label = label_from_row(row)
+    if isinstance(label, list):
+        return label
+    return (label.case_id, label.variant, label.criterion, label.repeat, label.annotator)
+
+
+def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
+    fields = dict(row.fields)
+    if row.is_table:
+        fields, faults = read_cells(fields, json_names=("usage",), list_names=())
+        if faults:
+            return faults
+    try:
+        line = ReplyLine.model_validate(as_texts(fields, ("case_id", "variant")))
+    except ValidationError as error:
+        return validation_faults(error, ReplyLine, fields)
+    return (line.case_id, line.variant, line.criterion, line.order, line.repeat)
+
+
+def _unknown_row(row: FileRow) -> FieldFault:
+    names = ", ".join(list(row.fields)[:8]) or "no fields"
+    remedy = (
+        "cases have `id` and `input`, outputs `case_id` and `text`, replies also `criterion`, "
+        "labels `annotator`"
+    )
+    return FieldFault((), f"cannot tell what these rows are from their fields: {names}", remedy)

@@ -1,24 +1,197 @@
-"""A run as users hold it: what it set out to do, what was observed, what that comes to."""
+"""Evaluates a suite from Python and hands back a `Run`: its results, outcomes, summary.
+
+Gate. The engine is in `runner`; figures are computed in `summary`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, overload
 
-from judgekit.evaluation.figures.concluding import conclude_result
-from judgekit.evaluation.figures.run_summary import RunTally
-from judgekit.evaluation.gating import hold_to_gate
-from judgekit.evaluation.preparing.calibrated import uncalibrated
+from judgekit.datasets import suite_from_path
+from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation.gate import check_gate
+from judgekit.evaluation.grading import summarize_verdicts
+from judgekit.evaluation.judges import (
+    ExecutionOptions,
+    calibration_of_run,
+    meets_calibration_gate,
+    refresh_mode,
+    without_calibration,
+)
+from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
+from judgekit.evaluation.session import Session, open_suite
+from judgekit.evaluation.summary import RunTally
+from judgekit.judge import SyncRunner
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from judgekit.evaluation.figures.concluding import Concluded
-    from judgekit.evaluation.figures.run_figures import RunSummary
-    from judgekit.evaluation.gating import GateHeld
-    from judgekit.records.run import CaseResult, RunInfo, RunStatus
-    from judgekit.store.runs import RunStore
+    from judgekit.datasets import Suite
+    from judgekit.evaluation.gate import GateResult
+    from judgekit.evaluation.grading import GradeSummary
+    from judgekit.evaluation.outcome import Outcome
+    from judgekit.evaluation.session import Choice, OpenSuite
+    from judgekit.evaluation.summary import RunSummary
+    from judgekit.models.cache import ReplyCache
+    from judgekit.records import CaseResult, Rubric, RunInfo, RunStatus, Verdict
+
+_DEFAULT_STORE = ".judgekit/judgekit.db"
+"""Where runs are kept when nothing says otherwise."""
+
+_DEFAULT_CACHE = ".judgekit/cache"
+"""Where replies are kept when nothing says otherwise."""
+
+
+async def evaluate(
+    suite: Suite | Path | str,
+    *,
+    store: RunStore | Path | str = _DEFAULT_STORE,
+    cache: ReplyCache | Path | str | None = _DEFAULT_CACHE,
+    choice: Choice | None = None,
+    resume: str | None = None,
+    session: Session | None = None,
+    max_cost_usd: float | None = None,
+    frozen: bool = False,
+    refresh: bool = False,
+    allow_scripts: bool = False,
+    template_folders: Sequence[Path] = (),
+    notes: str | None = None,
+) -> Run:
+    """Run a suite from cases to a stored run.
+
+    Args:
+        suite: The suite, or its file.
+        store: The store, the path of its SQLite file, or a database URL.
+        cache: Folder of the reply cache of judges and prompts, a cache, or None for none.
+        choice: Which part of the suite is run; None for all of it, or with `resume` for what the
+            run chose when it was begun.
+        resume: The run to go on with: its id, the beginning of it, or `latest` for the last of
+            this suite. What is kept of it is not asked again.
+        session: How this sitting goes: time limit, fail fast, progress, stopping, retrying what
+            failed; each call needs its own.
+        max_cost_usd: The money the run may cost, in US dollars, earlier sittings of it included;
+            None for no limit.
+        frozen: Whether a reply that is not owned is an error.
+        refresh: Whether owned replies are asked anew.
+        allow_scripts: Whether the suite's setup and teardown programs may be run.
+        template_folders: Folders of templates that come before the suite's own.
+        notes: Whatever should be remembered with a new run.
+
+    Returns:
+        The run; read it, sum it up with `summarize`, close it after use.
+
+    Raises:
+        InputError: When a file, a name or a setting is unsound, the run to go on with is of a
+            suite that has changed since, or the gate requires a calibration and none holds.
+        StoreError: When the store cannot be used, or the run is running in another process.
+
+    Example:
+        >>> import judgekit as jk
+        >>> async def passed() -> float:
+        ...     with await jk.evaluate("judgekit.yaml", max_cost_usd=2.0) as run:
+        ...         return jk.summarize(run).variants[0].pass_rate.value
+    """
+    sitting = session or Session()
+    asking = ExecutionOptions(
+        cache=Path(cache) if isinstance(cache, str) else cache,
+        template_folders=tuple(template_folders),
+        frozen=frozen,
+        refresh=refresh_mode(refresh=refresh, retry_errors=sitting.retry_errors, frozen=frozen),
+        max_cost_usd=max_cost_usd,
+        allow_scripts=allow_scripts,
+    )
+    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    kept = store if isinstance(store, RunStore) else RunStore(store)
+    owns = kept is not store
+    try:
+        begun = find_resumed_run(kept, resume, loaded)
+        opened = open_suite(loaded, choice or choice_of_run(begun), asking)
+        try:
+            ended = await _evaluate(opened, kept, begun, sitting, notes)
+        finally:
+            await opened.aclose()
+    except BaseException:
+        if owns:
+            kept.close()
+        raise
+    return Run(ended, kept, owns_store=owns)
+
+
+def evaluate_sync(
+    suite: Suite | Path | str,
+    *,
+    store: RunStore | Path | str = _DEFAULT_STORE,
+    cache: ReplyCache | Path | str | None = _DEFAULT_CACHE,
+    choice: Choice | None = None,
+    resume: str | None = None,
+    session: Session | None = None,
+    max_cost_usd: float | None = None,
+    frozen: bool = False,
+    refresh: bool = False,
+    allow_scripts: bool = False,
+    template_folders: Sequence[Path] = (),
+    notes: str | None = None,
+) -> Run:
+    """`evaluate`, for callers that are not asynchronous; works inside a running loop too.
+
+    Args:
+        suite: The suite, or its file.
+        store: The store, the path of its SQLite file, or a database URL.
+        cache: Folder of the reply cache, a cache, or None for none.
+        choice: Which part of the suite is run.
+        resume: The run to go on with.
+        session: How this sitting goes.
+        max_cost_usd: The money the run may cost, in US dollars.
+        frozen: Whether a reply that is not owned is an error.
+        refresh: Whether owned replies are asked anew.
+        allow_scripts: Whether the suite's setup and teardown programs may be run.
+        template_folders: Folders of templates that come before the suite's own.
+        notes: Whatever should be remembered with a new run.
+
+    Returns:
+        The run.
+
+    Raises:
+        InputError: When a file, a name or a setting is unsound.
+        StoreError: When the store cannot be used.
+    """
+    portal = SyncRunner()
+    try:
+        return portal.run(
+            evaluate(
+                suite,
+                store=store,
+                cache=cache,
+                choice=choice,
+                resume=resume,
+                session=session,
+                max_cost_usd=max_cost_usd,
+                frozen=frozen,
+                refresh=refresh,
+                allow_scripts=allow_scripts,
+                template_folders=template_folders,
+                notes=notes,
+            )
+        )
+    finally:
+        portal.close()
+
+
+async def _evaluate(
+    opened: OpenSuite, store: RunStore, begun: RunInfo | None, session: Session, notes: str | None
+) -> RunInfo:
+    run = prepare_run(opened, store, begun, now=session.now(), notes=notes)
+    if not meets_calibration_gate(opened.suite.gate, run):
+        raise SettingsError(
+            f"the suite requires a calibration: {calibration_of_run(run).words}",
+            hint="make one with `judgekit calibrate LABELS --write-map`, and name it in the suite",
+        )
+    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 class Run:
@@ -62,7 +235,7 @@ class Run:
 
     def concluded(
         self, *, variant: str | None = None, case_id: str | None = None, tag: str | None = None
-    ) -> Iterator[Concluded]:
+    ) -> Iterator[Outcome]:
         """Answers with what they come to: verdict, value, whether they pass.
 
         Args:
@@ -77,7 +250,7 @@ class Run:
             yield conclude_result(result, self.info)
 
     def summary(
-        self, *, level: float = 0.95, watch: Callable[[Concluded], None] | None = None
+        self, *, level: float = 0.95, watch: Callable[[Outcome], None] | None = None
     ) -> RunSummary:
         """What the run comes to, worked out now.
 
@@ -89,7 +262,7 @@ class Run:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
         """
         tally = RunTally(self.info)
-        own = uncalibrated(self.info)
+        own = without_calibration(self.info)
         raw = None if own is self.info else RunTally(own)
         for concluded in self.concluded():
             tally.take(concluded)
@@ -104,7 +277,7 @@ class Run:
             return found
         return replace(found, uncalibrated=raw.summary(level=level).variants)
 
-    def gate(self, summary: RunSummary | None = None) -> GateHeld | None:
+    def gate(self, summary: RunSummary | None = None) -> GateResult | None:
         """What the suite's gate says of the run: of each variant's value, and of its pass rate.
 
         Args:
@@ -117,7 +290,7 @@ class Run:
         Raises:
             StoreError: When this run, or one before it, cannot be read.
         """
-        return hold_to_gate(summary or self.summary(), self.store)
+        return check_gate(summary or self.summary(), self.store)
 
     def close(self) -> None:
         """Close the store, where the run opened it."""
@@ -134,3 +307,38 @@ class Run:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+@overload
+def summarize(observed: Run, *, level: float = 0.95) -> RunSummary: ...
+
+
+@overload
+def summarize(observed: Iterable[Verdict], rubric: Rubric) -> GradeSummary: ...
+
+
+def summarize(
+    observed: Run | Iterable[Verdict], rubric: Rubric | None = None, *, level: float = 0.95
+) -> RunSummary | GradeSummary:
+    """Sum up a run, or verdicts.
+
+    Args:
+        observed: A run, or verdicts of one rubric.
+        rubric: The rubric of the verdicts; a run knows its own.
+        level: Confidence level of a run's intervals, in (0, 1).
+
+    Returns:
+        Of a run: figures per variant, criterion, tag and stratum, each with its interval, and
+        how the variants differ. Of verdicts: figures per variant.
+
+    Raises:
+        InputError: When verdicts come without their rubric, or a run with one.
+        StoreError: When the run cannot be read.
+    """
+    if isinstance(observed, Run):
+        if rubric is not None:
+            raise InputError("a run knows its own rubric", hint="call summarize(run)")
+        return observed.summary(level=level)
+    if rubric is None:
+        raise InputError("verdicts are summed up with their rubric: summarize(verdicts, rubric)")
+    return summarize_verdicts(observed, rubric)

@@ -1,32 +1,30 @@
-"""How sure a judge is: what it said, what its token probabilities say, what repeats say."""
+"""How sure a judge is, from its own statement, token probabilities and repeats.
+
+How far the judges of a panel agree.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from math import fsum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from judgekit.records import VALUE_TOLERANCE
 
-    from judgekit.records.judgment import Judgment
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from judgekit.records import Judgment
 
 _ENOUGH_REPEATS = 2
 
 
 def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...]:
-    """The judgments, each with how well the repeats of its criterion agree.
-
-    The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
-    standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
-    best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
-
-    Args:
-        judgments: The judgments of one output, all repeats.
-
-    Returns:
-        The same judgments in the same order; `confidence` is the reported one: from repeats
-        where there are any, else from log-probabilities, else what the judge stated.
-    """
+    """The judgments, each with how well the repeats of its criterion agree."""
+    # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
+    # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
+    # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
     if len(judgments) < _ENOUGH_REPEATS:
         return tuple(judgments)
     by_criterion: dict[str, list[float]] = {}
@@ -38,14 +36,7 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
 
 
 def reported_confidence(*known: float | None) -> float | None:
-    """The first confidence there is.
-
-    Args:
-        known: Confidences on [0, 1] in the order of trust: repeats, log-probabilities, stated.
-
-    Returns:
-        The first that is not None.
-    """
+    """The first confidence there is."""
     for confidence in known:
         if confidence is not None:
             return confidence
@@ -66,3 +57,39 @@ def _with(judgment: Judgment, values: list[float]) -> Judgment:
             ),
         }
     )
+
+
+_FEWEST_JUDGES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """How far the judges of a panel agree on one criterion of one output."""
+
+    criterion: str
+    """Name of the criterion."""
+
+    n_judges: int
+    """Judges with a usable judgment, 2 or more."""
+
+    equal: float
+    """Share of the pairs of judges with the same value, each judge's a mean over its repeats."""
+
+    spread: float
+    """Distance between the highest and the lowest value, on [0, 1]."""
+
+
+def panel_agreement(judgments: Iterable[Judgment]) -> tuple[PanelAgreement, ...]:
+    """How far several judges agree on one output, criterion by criterion."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for judgment in judgments:
+        of_judges = values.setdefault(judgment.criterion, {})
+        of_judges.setdefault(judgment.judge, []).append(judgment.value)
+    found = []
+    for name, of_judges in values.items():
+        means = [fsum(given) / len(given) for given in of_judges.values()]
+        if len(means) >= _FEWEST_JUDGES:
+            pairs = [abs(a - b) <= VALUE_TOLERANCE for a, b in combinations(means, 2)]
+            equal = sum(pairs) / len(pairs)
+            found.append(PanelAgreement(name, len(means), equal, max(means) - min(means)))
+    return tuple(found)

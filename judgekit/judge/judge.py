@@ -1,42 +1,49 @@
-"""The judge a user holds: a model, a template and the settings of asking."""
+"""`Judge`, the object users hold: a model, a template and settings.
+
+How one is built from a suite.
+"""
 
 from __future__ import annotations
 
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, cast, get_args
 
+from judgekit.errors import SettingsError
+from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.pairwise import Comparer
 from judgekit.judge.pointwise import Grader
-from judgekit.judge.portal import Portal
-from judgekit.judge.settings import check_rule, check_settings, sent_parameters
-from judgekit.models.connecting import Connection, connect
-from judgekit.prompts.pair_rendering import PairTemplate
-from judgekit.prompts.rendering import PromptTemplate
-from judgekit.prompts.templates import is_pair_template
+from judgekit.models import Connection, connect
+from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
+from judgekit.records import ReconciliationRule
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from judgekit.judge.grading import Grading
-    from judgekit.judge.settings import Mode
-    from judgekit.models.budget import Budget
-    from judgekit.models.cache.interface import ReplyCache
-    from judgekit.models.caching import Refresh
-    from judgekit.models.pricing import PriceTable
+    from judgekit.datasets import JudgeSettings, Suite
+    from judgekit.judge.pointwise import PendingGrading
+    from judgekit.models import Budget, PriceTable, Refresh
+    from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model, ModelRequest
-    from judgekit.records.case import Case
-    from judgekit.records.comparison import Comparison, Rule
-    from judgekit.records.judgment import JudgeFailure, Judgment
-    from judgekit.records.output import Output
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.records import (
+        Case,
+        Comparison,
+        JsonObject,
+        JudgeFailure,
+        Judgment,
+        Output,
+        Rubric,
+        Verdict,
+    )
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
+
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
+
 _UNSEEN = "no_reference"
+
 _TOP_LOGPROBS = 10
 
 
@@ -94,7 +101,7 @@ class Judge:
         *,
         api_base: str | None = None,
         cache: str | Path | ReplyCache | None = ".judgekit/cache",
-        mode: Mode = "per_criterion",
+        mode: JudgeMode = "per_criterion",
         repeats: int = 1,
         temperature: float | None = 0.0,
         seed: int | None = None,
@@ -117,10 +124,12 @@ class Judge:
         scrub: bool = True,
         draw_labels: bool = True,
         label_seed: int | None = None,
-        rule: Rule = "consistent",
+        rule: ReconciliationRule = "consistent",
     ) -> None:
-        check_settings(mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature)
-        check_rule(rule)
+        check_judge_settings(
+            mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature
+        )
+        check_pair_rule(rule)
         self._connection: Connection = connect(
             model,
             api_base=api_base,
@@ -165,7 +174,7 @@ class Judge:
         self._pair_template = blind, folders
         if compares:
             _ = self.comparer  # a template that is unsound is found out now
-        self._portal = Portal()
+        self._portal = SyncRunner()
         self._finalizer = weakref.finalize(self, _close, self._portal, self._connection)
 
     @property
@@ -227,7 +236,9 @@ class Judge:
         verdict = grading.verdict
         return await grading.finished() if verdict is None else verdict
 
-    def begin(self, answers: Iterable[tuple[Case, Output]], rubric: Rubric) -> Iterator[Grading]:
+    def begin(
+        self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
+    ) -> Iterator[PendingGrading]:
         """Grade outputs as far as that goes without asking, with one look into the cache for all.
 
         Args:
@@ -395,6 +406,79 @@ class Judge:
         self.close()
 
 
-def _close(portal: Portal, connection: Connection) -> None:
+def _close(portal: SyncRunner, connection: Connection) -> None:
     portal.close(last=connection.aclose)
     connection.close()
+
+
+JudgeMode = Literal["per_criterion", "joint"]
+"""Whether a call asks about one criterion or about all of them."""
+
+
+def check_judge_settings(
+    *, mode: str, repeats: int, max_reasks: int, temperature: float | None
+) -> None:
+    """Refuse settings that no judge can have."""
+    if mode not in get_args(JudgeMode):
+        raise SettingsError(f"mode is {mode!r}", hint="use per_criterion or joint")
+    if repeats < 1:
+        raise SettingsError(f"repeats is {repeats}; it must be 1 or more")
+    if max_reasks < 0:
+        raise SettingsError(f"max_reasks is {max_reasks}; it must be 0 or more")
+    if temperature is not None and not temperature >= 0:
+        raise SettingsError(f"temperature is {temperature}; it must be 0 or more, or None")
+
+
+def check_pair_rule(rule: str) -> None:
+    """Refuse a rule for two orders that there is none of."""
+    if rule not in get_args(ReconciliationRule):
+        raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
+
+
+def sent_parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:
+    """The parameters that are set."""
+    merged = {**known, **(more or {})}
+    return cast("JsonObject", {name: value for name, value in merged.items() if value is not None})
+
+
+def open_judge(
+    settings: JudgeSettings,
+    suite: Suite | None,
+    *,
+    cache: Path | ReplyCache | None,
+    template_folders: Sequence[Path] = (),
+    given: Mapping[str, object] | None = None,
+    frozen: bool = False,
+    refresh: Refresh = False,
+    prices: PriceTable | None = None,
+    budget: Budget | None = None,
+) -> Judge:
+    """A judge as a suite describes it."""
+    arguments = settings.arguments()
+    template = arguments.get("template")
+    if suite is not None and isinstance(template, str):
+        beside = suite.resolve(template)
+        arguments["template"] = str(beside) if beside.is_file() else template
+    folders = [*template_folders, *(suite_template_folders(suite) if suite is not None else ())]
+    return Judge(
+        settings.model if suite is None else resolve_suite_model(suite, settings.model),
+        cache=cache,
+        template_folders=folders,
+        frozen=frozen,
+        refresh=refresh,
+        prices=prices,
+        budget=budget,
+        **cast("dict[str, object]", {**arguments, **(given or {})}),  # type: ignore[arg-type]  # checked by JudgeSettings
+    )
+
+
+def suite_template_folders(suite: Suite) -> list[Path]:
+    """The suite's own templates: a `prompts/` folder beside its file."""
+    folder = suite.resolve("prompts")
+    return [folder] if folder.is_dir() else []
+
+
+def resolve_suite_model(suite: Suite, model: str) -> str:
+    """A model's name; recorded replies named in a suite lie beside it."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model

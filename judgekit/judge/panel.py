@@ -1,29 +1,30 @@
-"""Several judges for one output: side by side, or the next one only where the last is unsure."""
+"""Several judges for one output or for two: side by side.
+
+Or the next one only where the last is unsure.
+"""
 
 from __future__ import annotations
 
-from contextlib import aclosing
-from typing import TYPE_CHECKING
+from contextlib import AsyncExitStack, aclosing
+from typing import TYPE_CHECKING, Self
 
 from judgekit.errors import SettingsError
-from judgekit.judge.asked import asked_together
+from judgekit.judge.concurrency import SyncRunner, gather_in_order, merge_streams
 from judgekit.judge.confidence import with_repeat_confidence
-from judgekit.judge.gathering import merged
-from judgekit.records.judgment import JudgeFailure, Judgment
-from judgekit.records.run import Panel
-from judgekit.verdicts import conclude
-from judgekit.verdicts.combining import is_sure
+from judgekit.judge.exchange import panel_configuration
+from judgekit.records import JudgeFailure, Judgment, RunPanel
+from judgekit.scoring import conclude, is_confident
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Sequence
+    from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
+    from types import TracebackType
 
     from judgekit.judge.judge import Judge
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.judge.pairwise import Comparer, PreferenceOutcome
+    from judgekit.records import Case, Comparison, Output, Rubric, Verdict
 
-    Said = Judgment | JudgeFailure
+if TYPE_CHECKING:
+    _JudgmentOutcome = Judgment | JudgeFailure
 
 
 class JudgePanel:
@@ -33,19 +34,12 @@ class JudgePanel:
     less sure than the panel's `escalate_below`, did not say how sure it is, or failed in any
     repeat. A judge that asks one criterion at a time is then sent the same requests as ever, so
     that the cache serves both; one that asks all at once is asked those criteria alone.
-
-    Args:
-        judges: Who grades, in order; no two may have the same identity.
-        panel: How they are combined; where it names no judges, these are filled in.
-
-    Raises:
-        SettingsError: When the panel cannot work as described.
     """
 
-    def __init__(self, judges: Sequence[Judge], panel: Panel | None = None) -> None:
+    def __init__(self, judges: Sequence[Judge], panel: RunPanel | None = None) -> None:
         ids = [judge.id for judge in judges]
-        given = panel or Panel()
-        _check(ids, given)
+        given = panel or RunPanel()
+        _check_panel(ids, given)
         self.panel = given if given.judges else given.model_copy(update={"judges": tuple(ids)})
         self.judges = tuple(sorted(judges, key=lambda judge: self.panel.judges.index(judge.id)))
 
@@ -55,21 +49,8 @@ class JudgePanel:
         return f"{self.panel.combine} of {', '.join(judge.id for judge in self.judges)}"
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
-        """Grade one output.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced; an output with an error is not judged.
-            rubric: How it is judged.
-
-        Returns:
-            The verdict, with a judgment or failure for all that was asked, judge by judge.
-
-        Raises:
-            TemplateError: When a template does not fit the output or the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
-        said: list[Said] = []
+        """Grade one output."""
+        said: list[_JudgmentOutcome] = []
         async with aclosing(self.observe(case, output, rubric)) as answers:
             async for found in answers:
                 said += found
@@ -84,36 +65,23 @@ class JudgePanel:
             error=output.error,
         )
         each = [one for judge in self.judges for one in judge.grader.asked.judges]
-        asked = asked_together(each, self.panel)
+        asked = panel_configuration(each, self.panel)
         return verdict.model_copy(update={"asked": asked})
 
     async def observe(
-        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said] = ()
-    ) -> AsyncGenerator[tuple[Said, ...], None]:
-        """Grade one output and tell each answer as it comes, so that it can be kept at once.
-
-        Args:
-            case: What was to be answered.
-            output: What was produced; of one with an error nothing is asked.
-            rubric: How it is judged.
-            said: What the judges said, or failed to say, in an earlier run; it is not asked
-                again. Leave failures out to have them asked again.
-
-        Yields:
-            What one question came to, a judgment or failure for each of its criteria, in the
-            order of the answers; without `repeat_confidence`.
-
-        Raises:
-            TemplateError: When a template does not fit the output or the rubric.
-            StoreError: When a cache cannot keep what was paid for.
-        """
+        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[_JudgmentOutcome] = ()
+    ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
+        """Grade one output and tell each answer as it comes, so that it can be kept at once."""
         if output.error is not None:
             return
         if self.panel.combine == "cascade":
             answers = self._one_by_one(case, output, rubric, said)
         else:
-            answers = merged(
-                [j.observe(case, output, rubric, known=_known(said, j.id)) for j in self.judges]
+            answers = merge_streams(
+                [
+                    j.observe(case, output, rubric, known=_answers_of(said, j.id))
+                    for j in self.judges
+                ]
             )
         async with aclosing(answers):
             async for found in answers:
@@ -130,11 +98,11 @@ class JudgePanel:
             judge.close()
 
     async def _one_by_one(
-        self, case: Case, output: Output, rubric: Rubric, said: Sequence[Said]
-    ) -> AsyncGenerator[tuple[Said, ...], None]:
+        self, case: Case, output: Output, rubric: Rubric, said: Sequence[_JudgmentOutcome]
+    ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
         heard, left = [*said], rubric
         for judge in self.judges:
-            answers = judge.observe(case, output, left, known=_known(said, judge.id))
+            answers = judge.observe(case, output, left, known=_answers_of(said, judge.id))
             async with aclosing(answers):
                 async for found in answers:
                     heard += found
@@ -143,10 +111,10 @@ class JudgePanel:
             unsure = {c.name for c in left.criteria if not is_sure_of(c.name, own, self.panel)}
             if not unsure:
                 return
-            left = narrowed(rubric, unsure)
+            left = select_criteria(rubric, unsure)
 
     def _in_order(
-        self, said: Sequence[Said], rubric: Rubric
+        self, said: Sequence[_JudgmentOutcome], rubric: Rubric
     ) -> tuple[list[Judgment], list[JudgeFailure]]:
         """Judge by judge, each repeat by repeat and in the rubric's order."""
         places = {criterion.name: place for place, criterion in enumerate(rubric.criteria)}
@@ -160,33 +128,16 @@ class JudgePanel:
         return judgments, failures
 
 
-def is_sure_of(criterion: str, said: Sequence[Said], panel: Panel) -> bool:
-    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered.
-
-    Args:
-        criterion: The criterion.
-        said: What that judge said of an output, or failed to say.
-        panel: The cascade.
-
-    Returns:
-        False also where it was not asked.
-    """
+def is_sure_of(criterion: str, said: Sequence[_JudgmentOutcome], panel: RunPanel) -> bool:
+    """Whether a judge of a cascade is sure enough of a criterion, its repeats considered."""
     own = [found for found in said if found.criterion == criterion]
     judgments = with_repeat_confidence([found for found in own if isinstance(found, Judgment)])
     failures = [found for found in own if isinstance(found, JudgeFailure)]
-    return is_sure(judgments, failures, panel.escalate_below)
+    return is_confident(judgments, failures, panel.escalate_below)
 
 
-def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
-    """The rubric with some of its criteria, each as it was.
-
-    Args:
-        rubric: A rubric.
-        names: Names of the criteria to keep, at least one.
-
-    Returns:
-        The rubric itself where all of them are kept.
-    """
+def select_criteria(rubric: Rubric, names: Collection[str]) -> Rubric:
+    """The rubric with some of its criteria, each as it was."""
     criteria = tuple(criterion for criterion in rubric.criteria if criterion.name in names)
     if len(criteria) == len(rubric.criteria):
         return rubric
@@ -196,14 +147,7 @@ def narrowed(rubric: Rubric, names: Collection[str]) -> Rubric:
 
 
 def check_judges(ids: Sequence[str]) -> None:
-    """Refuse a panel of nobody, and one in which two judges cannot be told apart.
-
-    Args:
-        ids: The identities of its judges.
-
-    Raises:
-        SettingsError: When it is such a panel.
-    """
+    """Refuse a panel of nobody, and one in which two judges cannot be told apart."""
     if not ids:
         raise SettingsError("a panel needs a judge")
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -213,7 +157,7 @@ def check_judges(ids: Sequence[str]) -> None:
         )
 
 
-def _check(ids: Sequence[str], panel: Panel) -> None:
+def _check_panel(ids: Sequence[str], panel: RunPanel) -> None:
     check_judges(ids)
     if strange := [name for name in ids if panel.judges and name not in panel.judges]:
         raise SettingsError(f"the panel does not name the judge {strange[0]}")
@@ -223,5 +167,176 @@ def _check(ids: Sequence[str], panel: Panel) -> None:
         )
 
 
-def _known(said: Sequence[Said], judge: str) -> set[tuple[str, int]]:
+def _answers_of(said: Sequence[_JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
     return {(found.criterion, found.repeat) for found in said if found.judge == judge}
+
+
+class Panel:
+    """Compares two outputs with several judges.
+
+    Every judge is asked in both orders, and what it says is reconciled by itself; that is its one
+    vote. The side with more than half of the votes wins, a judge's tie being half a vote for each.
+
+    Args:
+        judges: Who compares, in order; no two may have the same model and template.
+
+    Raises:
+        SettingsError: When two cannot be told apart, or they would not see the same texts or be
+            reconciled by the same rule.
+    """
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self.judges = tuple(judges)
+        """Who compares."""
+        self.comparers: tuple[Comparer, ...] = tuple(judge.comparer for judge in judges)
+        """How each of them asks."""
+        check_judges([comparer.id for comparer in self.comparers])
+        shown = {(c.scrubs, c.draws_labels, c.seed, c.rule) for c in self.comparers}
+        if len(shown) > 1:
+            raise SettingsError(
+                "the judges of a panel are to see the same texts, and be reconciled by one rule",
+                hint="give all of them the same scrub, draw_labels, label_seed and rule",
+            )
+        self._portal = SyncRunner()
+
+    @classmethod
+    def of(cls, judge: Judge | Panel) -> Panel:
+        """A judge as a panel of one; a panel as it is."""
+        return judge if isinstance(judge, Panel) else cls([judge])
+
+    @property
+    def id(self) -> str:
+        """The judges, and how they come to one winner."""
+        ids = [comparer.id for comparer in self.comparers]
+        return ids[0] if len(ids) == 1 else f"majority of {', '.join(ids)}"
+
+    @property
+    def max_concurrency(self) -> int:
+        """Calls in flight at most, of the judge that may have most."""
+        return max(judge.connection.max_concurrency for judge in self.judges)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether every judge keeps its replies, so that none is paid twice."""
+        return all(judge.connection.cache is not None for judge in self.judges)
+
+    async def compare(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """Compare two outputs blind, in both orders; the same text twice is a tie without a call.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other; where either is an error nothing is judged.
+            rubric: How they are compared.
+            names: Names that would give one of them away (models, files), beside the variants'.
+
+        Returns:
+            The panel's winner on the whole and for each criterion, each judge's own, and all that
+            was said.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot keep what was paid for.
+        """
+        pair = self.comparers[0].seen(output_a, output_b, names)
+        said: list[PreferenceOutcome] = []
+        if output_a.error is None and output_b.error is None:
+            for answers in await gather_in_order(
+                [comparer.answers(case, pair, rubric) for comparer in self.comparers]
+            ):
+                said += answers
+        return self.comparers[0].conclude(case, output_a, output_b, pair, rubric, said)
+
+    def compare_sync(
+        self,
+        case: Case,
+        output_a: Output,
+        output_b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+    ) -> Comparison:
+        """`compare`, for callers that are not asynchronous; works inside a running loop too.
+
+        Args:
+            case: What was to be answered.
+            output_a: One output.
+            output_b: The other.
+            rubric: How they are compared.
+            names: Names that would give one of them away, beside the variants'.
+
+        Returns:
+            The comparison.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+            StoreError: When a cache cannot keep what was paid for.
+        """
+        return self._portal.run(self.compare(case, output_a, output_b, rubric, names=names))
+
+    async def observe(
+        self,
+        case: Case,
+        a: Output,
+        b: Output,
+        rubric: Rubric,
+        *,
+        names: Iterable[str] = (),
+        said: Sequence[PreferenceOutcome] = (),
+    ) -> AsyncGenerator[tuple[PreferenceOutcome, ...], None]:
+        """Ask every judge what it has not said yet, and tell each answer as it comes.
+
+        Args:
+            case: What was to be answered.
+            a: One output; with one that is an error nothing is asked.
+            b: The other.
+            rubric: How they are compared.
+            names: Names that would give one of them away, beside the variants'.
+            said: What was said before; leave failures out to have them asked again.
+
+        Yields:
+            What one question came to, a preference or failure for each thing it asks about.
+
+        Raises:
+            TemplateError: When a template does not fit the rubric.
+        """
+        streams = []
+        for comparer in self.comparers:
+            own = [one for one in said if one.judge == comparer.id]
+            known = {(one.order, one.criterion, one.repeat) for one in own}
+            streams.append(comparer.observe(case, a, b, rubric, names=names, known=known))
+        async with aclosing(merge_streams(streams) if len(streams) > 1 else streams[0]) as answers:
+            async for found in answers:
+                yield found
+
+    async def aclose(self) -> None:
+        """Close the judges' connections of the running event loop; the next call opens new ones."""
+        for judge in self.judges:
+            await judge.aclose()
+
+    def close(self) -> None:
+        """Close the connections of `compare_sync`, and the caches that the judges opened."""
+        self._portal.close(last=self.aclose)
+        for judge in self.judges:
+            judge.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        async with AsyncExitStack() as stack:
+            for judge in self.judges:
+                stack.push_async_exit(judge)

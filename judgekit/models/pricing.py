@@ -1,4 +1,7 @@
-"""Works out what tokens cost, from litellm's bundled price table, without importing litellm."""
+"""Works out what tokens cost, without importing litellm.
+
+The user's own prices come first, then litellm's bundled table.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,22 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.datasets.suite_settings import PriceSettings
-    from judgekit.records.output import Usage
+    from judgekit.datasets import PriceSettings
+    from judgekit.models.request import Model, ModelReply, ModelRequest
+    from judgekit.records import Usage
 
 _FILE = "model_prices_and_context_window_backup.json"
+
 _FREE = ("local", "local/", "recorded:")
+
 _FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
 """Providers that run on the user's own machine, so that a listed price of 0 is one."""
+
 _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
 """Providers whose names are also used for other people's endpoints."""
+
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
 
@@ -226,22 +234,15 @@ class PriceTable:
         return int(most) if isinstance(most, int | float) and most >= 1 else None
 
     def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:
-        table = _table(self._path)
+        table = _bundled_table(self._path)
         name, found = _resolve(model, table)
         if found is None or (api_base is not None and not _is_own_endpoint(name, found, api_base)):
             return None
         return found
 
 
-def own_prices(settings: Mapping[str, PriceSettings]) -> dict[str, ModelPrice]:
-    """The prices of a suite file, as `PriceTable` takes them.
-
-    Args:
-        settings: Prices per million tokens, by the model's name.
-
-    Returns:
-        Prices per token, by the same name.
-    """
+def suite_prices(settings: Mapping[str, PriceSettings]) -> dict[str, ModelPrice]:
+    """The prices of a suite file, as `PriceTable` takes them."""
     return {
         name: ModelPrice.per_million(
             input_usd=price.input_usd,
@@ -270,7 +271,7 @@ def context_window(model: str, *, api_base: str | None = None) -> int | None:
 
 
 @lru_cache(maxsize=4)
-def _table(path: Path | None) -> dict[str, dict[str, object]]:
+def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
     if path is None:
         spec = find_spec("litellm")
@@ -284,11 +285,9 @@ def _table(path: Path | None) -> dict[str, dict[str, object]]:
 def _resolve(
     model: str, table: Mapping[str, dict[str, object]]
 ) -> tuple[str, dict[str, object] | None]:
-    """The entry of a model, looked up as litellm does: whole name, then without its provider.
-
-    Without its provider a name counts only where the entry is that provider's: an Azure
-    deployment or a reseller has prices of its own.
-    """
+    """The entry of a model, looked up as litellm does: whole name, then without its provider."""
+    # Without its provider a name counts only where the entry is that provider's: an Azure
+    # deployment or a reseller has prices of its own.
     name = _without_tuning_ids(model)
     if name in table and name != "sample_spec":
         return name, table[name]
@@ -313,11 +312,9 @@ def _is_by(entry_provider: str, provider: str) -> bool:
 
 
 def _is_own_endpoint(name: str, entry: Mapping[str, object], api_base: str) -> bool:
-    """Whether a price still holds at a given endpoint.
-
-    Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
-    also what every compatible server is called by.
-    """
+    """Whether a price still holds at a given endpoint."""
+    # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are also
+    # what every compatible server is called by.
     provider = name.partition("/")[0] if "/" in name else ""
     if provider not in _GENERIC_PROVIDERS:
         return True
@@ -377,3 +374,33 @@ def _runs_here(model: str) -> bool:
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
+class PricedModel:
+    """A model whose replies say what they cost; stands inside the cache, so that it is kept."""
+
+    model: Model
+    """Who answers."""
+
+    prices: PriceTable
+    """What tokens cost."""
+
+    @property
+    def name(self) -> str:
+        """The inner model's name."""
+        return self.model.name
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer a request and say what it cost."""
+        reply = await self.model.complete(request)
+        if reply.cost_usd is not None:
+            return reply
+        cost = self.prices.price_of(request.model, reply.usage, api_base=request.api_base)
+        return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
+
+    async def aclose(self) -> None:
+        """Close the inner model's connections of the running event loop."""
+        aclose = getattr(self.model, "aclose", None)
+        if aclose is not None:
+            await aclose()

@@ -1,4 +1,4 @@
-"""The seam to every language model: one request, one reply, and the protocol between them."""
+"""The interface to every language model: one request, one reply, and the protocol between them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self, cast, runtime_checkable
 from pydantic import Field, JsonValue, SkipValidation
 
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
-from judgekit.records.output import Usage
-from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

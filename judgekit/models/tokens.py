@@ -1,4 +1,7 @@
-"""Counts tokens without ever touching the network, and names how each count was made."""
+"""Counts tokens offline and says how each count was made.
+
+No other module imports tiktoken.
+"""
 
 from __future__ import annotations
 
@@ -18,28 +21,38 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
+
 _BYTES_PER_TOKEN = 4
+
 _PIECE = 16_384
 """Encoding time grows faster than the length of a text without spaces; longer texts are cut."""
+
 _PER_MESSAGE = 3
+
 _PER_REPLY = 3
+
 _FALLBACKS = ("o200k_base", "cl100k_base")
+
 _CL100K = (
     "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 )
+
 _O200K = (
     "fb374d419588a4632f3f557e76b4b70aebbca790",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 )
+
 _P50K = (
     "ec7223a39ce59f226a68acc30dc1af2788490e15",
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
 )
+
 _R50K = (
     "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
 )
+
 _FILES = {
     "cl100k_base": _CL100K,
     "o200k_base": _O200K,
@@ -99,20 +112,10 @@ def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None
 def count_messages(
     messages: Sequence[Mapping[str, str]], model: str, *, folders: Sequence[Path] | None = None
 ) -> TokenCount:
-    """Count the tokens of a chat request.
-
-    To the tokens of every role and content come three for each message and three that open the
-    reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs
-    by a few tokens a message, and schemas and tools are not counted.
-
-    Args:
-        messages: Chat messages, each `{"role", "content"}`.
-        model: As for `count_tokens`.
-        folders: As for `count_tokens`.
-
-    Returns:
-        The count and its source.
-    """
+    """Count the tokens of a chat request."""
+    # To the tokens of every role and content come three for each message and three that open the
+    # reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs by
+    # a few tokens a message, and schemas and tools are not counted.
     encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
     total = _PER_REPLY
     for message in messages:
@@ -121,13 +124,8 @@ def count_messages(
 
 
 def encoding_folders() -> tuple[Path, ...]:
-    """The folders where encodings may lie: the user's own, then the one inside litellm.
-
-    litellm is looked up but not imported.
-
-    Returns:
-        `TIKTOKEN_CACHE_DIR` where it is set, and litellm's folder where it is installed.
-    """
+    """The folders where encodings may lie: the user's own, then the one inside litellm."""
+    # litellm is looked up but not imported.
     own = os.environ.get(_CACHE_VARIABLE)
     shipped = _litellm_folder()
     return tuple(path for path in (Path(own) if own else None, shipped) if path is not None)

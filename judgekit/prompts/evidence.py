@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from judgekit.records.judgment import Evidence
+from judgekit.records import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,31 +18,23 @@ _ALONE = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f]|\Z)")
 """Characters with which nothing composes."""
 
 _ELLIPSES = ("[...]", "[…]", "...", "…")
+
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
-_OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
+_OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 _LONGEST = 32
 """Unicode's stream-safe form allows 30 marks on a character; longer ones cost quadratic time."""
 
 
 def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
-    """Each quotation with the place it has in the text, or marked as not found.
-
-    Looked for to the letter first; then after Unicode NFKC, straight quotes, and every run of
-    white space as one space. Quotation marks around a quote and an ellipsis at its end are the
-    judge's own and are not looked for. Nothing else is forgiven: a quote with a changed word is
-    not found.
-
-    Args:
-        quotes: What the judge quoted; blank ones are left out.
-        text: The judged text.
-
-    Returns:
-        One `Evidence` a quote, in order; `start` and `end` count characters of `text`.
-    """
+    """Each quotation with the place it has in the text, or marked as not found."""
+    # Looked for to the letter first; then after Unicode NFKC, straight quotes, and every run of
+    # white space as one space. Quotation marks around a quote and an ellipsis at its end are the
+    # judge's own and are not looked for. Nothing else is forgiven: a quote with a changed word is
+    # not found.
     folded: tuple[str, list[_Place]] | None = None
     found: list[Evidence] = []
     for quote in quotes:

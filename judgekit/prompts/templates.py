@@ -1,4 +1,7 @@
-"""Finds a prompt template and reads what its header says of it."""
+"""Finds prompt templates, own and shipped, and reads their headers.
+
+They are compiled in `environment`.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.replies.formats import PairReplyFormat, ReplyFormat
-from judgekit.shipped import shipped_file
+from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from judgekit.records.comparison import Slot
+    from judgekit.records import PreferenceSlot
 
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
+
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
+
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
+
 _REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets", "stated")
+
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
+
 _WITH_CHOICES = ("choice", "brackets", "stated")
+
 _SLOTS = ("first", "second", "tie")
+
 _NOT_JUDGES = ("partials/", "analysis/")
 """Folders of what is included elsewhere, and of what is asked after a verdict."""
 
@@ -56,18 +67,7 @@ class TemplateHeader:
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
-    """Where a template lies: its file name, and the folders to look it and its partials up in.
-
-    Args:
-        name: A shipped or own template's name (`pointwise/criterion`), or the path of a `.j2` file.
-        folders: The caller's own template folders; they come before the shipped ones.
-
-    Returns:
-        The file's name below the first folder that has it, and all folders.
-
-    Raises:
-        UnknownNameError: When there is no such template; lists the near names.
-    """
+    """Where a template lies: its file name, and the folders to look it and its partials up in."""
     path = Path(name)
     shipped = shipped_file("prompts")
     if path.suffix == ".j2" and path.is_file():
@@ -80,42 +80,17 @@ def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[P
 
 
 def template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that grade one output, own and shipped, sorted.
-
-    Args:
-        folders: The caller's own template folders.
-
-    Returns:
-        Names such as `pointwise/criterion`; partials are not templates.
-    """
+    """The names of all templates that grade one output, own and shipped, sorted."""
     return [name for name in _all_names(folders) if not is_pair_template(name, folders)]
 
 
 def pair_template_names(folders: Sequence[Path] = ()) -> list[str]:
-    """The names of all templates that compare two outputs, own and shipped, sorted.
-
-    Args:
-        folders: The caller's own template folders.
-
-    Returns:
-        Names such as `pairwise/criterion`.
-    """
+    """The names of all templates that compare two outputs, own and shipped, sorted."""
     return [name for name in _all_names(folders) if is_pair_template(name, folders)]
 
 
 def is_pair_template(name: str, folders: Sequence[Path] = ()) -> bool:
-    """Whether a template compares two outputs: its header says `judges: pair`.
-
-    Args:
-        name: A template's name, or the path of a `.j2` file.
-        folders: The caller's own template folders.
-
-    Returns:
-        False also for a file that cannot be read; whoever uses it will say so.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-    """
+    """Whether a template compares two outputs: its header says `judges: pair`."""
     file_name, places = find_template(name, folders)
     path = next(folder / file_name for folder in places if (folder / file_name).is_file())
     try:
@@ -135,18 +110,7 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
 
 
 def read_header(source: str, name: str) -> TemplateHeader:
-    """Read the comment a template opens with.
-
-    Args:
-        source: The template's text.
-        name: Its name, for messages.
-
-    Returns:
-        What it says; a template without a header asks for one criterion and a JSON reply.
-
-    Raises:
-        TemplateError: When a field is unknown or has a value it cannot have.
-    """
+    """Read the comment a template opens with."""
     match = _HEADER.match(source)
     fields = {} if match is None else _fields(match.group(1), name)
     if _one_of("judges", fields.get("judges", "output"), ("output", "pair"), name) == "pair":
@@ -207,20 +171,20 @@ def _pair_header(fields: dict[str, str], name: str) -> TemplateHeader:
     )
 
 
-def _slots(text: str, name: str) -> dict[str, Slot]:
+def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
     """`A=first B=second C=tie` as a mapping; first and second have to be there."""
-    choices: dict[str, Slot] = {}
+    choices: dict[str, PreferenceSlot] = {}
     for part in text.split():
         word, _, slot = part.partition("=")
         if not word or slot not in _SLOTS:
             raise TemplateError(f"template {name}: choices: {part!r} is not of the form word=first")
-        choices[word] = cast("Slot", slot)
+        choices[word] = cast("PreferenceSlot", slot)
     if choices and not _both(choices.values()):
         raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
     return choices
 
 
-def _both(slots: Iterable[Slot]) -> bool:
+def _both(slots: Iterable[PreferenceSlot]) -> bool:
     return {"first", "second"} <= set(slots)
 
 

@@ -16,44 +16,34 @@ from judgekit.pytest_plugin.options import add_options, cost_limit, report_file
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from judgekit.pytest_plugin.bench import Bench
-    from judgekit.pytest_plugin.bound_judge import BoundJudge
-    from judgekit.pytest_plugin.notes import Notes
-    from judgekit.records.rubric import Rubric
+    from judgekit.pytest_plugin.bound_judge import BoundJudge, JudgePool
+    from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
+    from judgekit.records import Rubric
 
 _MARKER = (
     "judge(model=, rubric=, cases=, threshold=, repeats=, min_pass=, mode=, template=, api_base=, "
     "no_answer=): how the fixture `judge` of judgekit judges in this test."
 )
-_BENCH: pytest.StashKey[Bench] = pytest.StashKey()
-_NOTES: pytest.StashKey[Notes] = pytest.StashKey()
+
+_JUDGE_POOL: pytest.StashKey[JudgePool] = pytest.StashKey()
+
+_RECORDER: pytest.StashKey[VerdictRecorder] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options and ini entries.
-
-    Args:
-        parser: pytest's parser.
-    """
+    """Add the options and ini entries."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and sum up in the process that reports.
-
-    Args:
-        config: pytest's configuration.
-
-    Raises:
-        pytest.UsageError: When the report file cannot be written.
-    """
+    """Make the marker known, and sum up in the process that reports."""
     config.addinivalue_line("markers", _MARKER)
     if hasattr(config, "workerinput"):  # a worker's verdicts travel with its tests' reports
         return
-    from judgekit.pytest_plugin.tally import Tally  # noqa: PLC0415 - imports nothing at its top
+    from judgekit.pytest_plugin.session_summary import SummaryPlugin  # noqa: PLC0415 - imports nothing at its top
 
     try:
-        config.pluginmanager.register(Tally(report_file(config)), "judgekit_tally")
+        config.pluginmanager.register(SummaryPlugin(report_file(config)), "judgekit_tally")
     except OSError as error:
         raise pytest.UsageError(f"--judgekit-report: {error}") from error
 
@@ -62,30 +52,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Hand the verdicts of a test to its report.
-
-    Args:
-        item: The test.
-
-    Returns:
-        The report.
-    """
+    """Hand the verdicts of a test to its report."""
     report = yield
-    notes = item.stash.get(_NOTES, None)
+    notes = item.stash.get(_RECORDER, None)
     if notes is not None:
         notes.write_on(report)
     return report
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """A test whose judge gave no answer is an error, not a failure of what it tests.
-
-    Args:
-        report: Any report.
-
-    Returns:
-        Category, letter and word; None for every other test.
-    """
+    """A test whose judge gave no answer is an error, not a failure of what it tests."""
     if getattr(report, "judgekit_unanswered", False):
         return "error", "E", "NO ANSWER"
     return None
@@ -93,53 +69,49 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 @pytest.fixture
 def judge_options() -> Mapping[str, object]:
-    """Arguments of `judgekit.Judge` for the tests of a folder or file; override it.
-
-    `model` may be any object with `name` and `async complete(request)`, a
-    `judgekit.ScriptedModel` for example. Options and markers go before it.
-    """
+    """Arguments of `judgekit.Judge` for the tests of a folder or file; override it."""
+    # `model` may be any object with `name` and `async complete(request)`, a
+    # `judgekit.ScriptedModel` for example. Options and markers go before it.
     return {}
 
 
 @pytest.fixture
 def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> Rubric:
-    """The rubric that the marker, an option, the environment or the ini file names.
-
-    Override it to use a rubric made in Python.
-    """
+    """The rubric that the marker, an option, the environment or the ini file names."""
+    # Override it to use a rubric made in Python.
     from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
 
-    with _plainly():
+    with _without_traceback():
         settings = settings_of(request.node, judge_options)
-        return _bench(request.config).rubric(settings.rubric, settings.threshold)
+        return _judge_pool(request.config).rubric(settings.rubric, settings.threshold)
 
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) -> BoundJudge:
     """A judge with everything this test's settings say: model, rubric, threshold, cache."""
     from judgekit.pytest_plugin.bound_judge import BoundJudge  # noqa: PLC0415
-    from judgekit.pytest_plugin.notes import Notes  # noqa: PLC0415
     from judgekit.pytest_plugin.settings import settings_of  # noqa: PLC0415
+    from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder  # noqa: PLC0415
 
-    notes = request.node.stash[_NOTES] = Notes(request.node)
-    with _plainly():
-        bench = _bench(request.config)
+    notes = request.node.stash[_RECORDER] = VerdictRecorder(request.node)
+    with _without_traceback():
+        bench = _judge_pool(request.config)
         settings = settings_of(request.node, judge_options)
         bench.judge(settings)  # what is wrong with it is said before the test runs
     return BoundJudge(bench, settings, notes, lambda: request.getfixturevalue("rubric"))
 
 
-def _bench(config: pytest.Config) -> Bench:
-    if _BENCH not in config.stash:
-        from judgekit.pytest_plugin.bench import Bench  # noqa: PLC0415
+def _judge_pool(config: pytest.Config) -> JudgePool:
+    if _JUDGE_POOL not in config.stash:
+        from judgekit.pytest_plugin.bound_judge import JudgePool  # noqa: PLC0415
 
-        config.stash[_BENCH] = Bench(cost_limit(config))
-        config.add_cleanup(config.stash[_BENCH].close)
-    return config.stash[_BENCH]
+        config.stash[_JUDGE_POOL] = JudgePool(cost_limit(config))
+        config.add_cleanup(config.stash[_JUDGE_POOL].close)
+    return config.stash[_JUDGE_POOL]
 
 
 @contextmanager
-def _plainly() -> Iterator[None]:
+def _without_traceback() -> Iterator[None]:
     """What is wrong with a setting is said without a traceback through judgekit."""
     from judgekit.errors import JudgekitError  # noqa: PLC0415
 

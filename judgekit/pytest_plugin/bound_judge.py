@@ -1,56 +1,56 @@
-"""The `judge` fixture: grades outputs as the test's settings say, and notes every verdict."""
+"""The fixture `judge`: grades outputs with the settings of its test.
+
+Judges, rubrics and cases are shared by the tests of a process.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NoReturn
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from judgekit.errors import InputError
-from judgekit.pytest_plugin.wording import in_short, told, unanswered
-from judgekit.records.case import Case
-from judgekit.records.output import Output
-from judgekit.records.verdict import Verdict
-from judgekit.verdicts.voting import passes_by_votes
+from judgekit.datasets import load_dataset, load_rubric
+from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.judge import Judge
+from judgekit.models import Budget
+from judgekit.pytest_plugin.verdict_recorder import (
+    unanswered_message,
+    verdict_details,
+    verdict_summary,
+)
+from judgekit.records import Case, Output, Rubric, Verdict
+from judgekit.scoring import passes_by_votes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
 
-    from judgekit.judge.judge import Judge
-    from judgekit.pytest_plugin.bench import Bench
-    from judgekit.pytest_plugin.notes import Notes
     from judgekit.pytest_plugin.settings import Settings
-    from judgekit.records.rubric import Rubric
+    from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
 
-    Question = tuple[Case, Output, Rubric]
+if TYPE_CHECKING:
+    _Question = tuple[Case, Output, Rubric]
 
 
 class GradedVerdict(Verdict):
     """A verdict that says in a failing `assert verdict.passed` what it comes to."""
 
     def __repr__(self) -> str:
-        return f"<{in_short(self)}>"
+        return f"<{verdict_summary(self)}>"
 
 
 class BoundJudge:
-    """A judge with everything a test's settings say: model, rubric, threshold, cache.
-
-    Args:
-        bench: What makes judges and rubrics.
-        settings: What the test's judge is made of.
-        notes: Where the test's verdicts are noted.
-        find_rubric: Gives the test's rubric when it is first needed.
-    """
+    """A judge with everything a test's settings say: model, rubric, threshold, cache."""
 
     def __init__(
         self,
-        bench: Bench,
+        bench: JudgePool,
         settings: Settings,
-        notes: Notes,
+        notes: VerdictRecorder,
         find_rubric: Callable[[], str | Path | Rubric],
     ) -> None:
         self._bench = bench
@@ -81,26 +81,7 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """Grade one output; to be asserted with `assert verdict.passed`.
-
-        Args:
-            case: The input the output answers; a whole `Case`; or, where the settings name a file
-                of cases, the id of one.
-            output: What was produced: a text, data, or an `Output` (with trace, usage, …).
-            reference: A good answer, where one is known.
-            context: Material the answer may lean on, shown to the judge.
-            rubric: Another rubric than the test's: a rubric, its file or its name.
-            case_id: Name of the case in reports; the test's own id by default.
-
-        Returns:
-            The verdict. `passed` is True or False, and None only for an `Output` that is an error.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: When the judge gave no usable answer and the verdict hangs on it; the test is
-                an error then, or skipped or an expected failure if `no_answer` says so.
-        """
+        """Grade one output; to be asserted with `assert verdict.passed`."""
         __tracebackhide__ = True
         about = self._case(case, reference=reference, context=context, case_id=case_id)
         question = (about, _output(output), self._rubric(rubric))
@@ -112,21 +93,7 @@ class BoundJudge:
         output: Output | JsonValue,
         rubric: str | Path | Rubric | None = None,
     ) -> Verdict:
-        """`grade` by the name it has on a `Judge`, so that what takes one takes this too.
-
-        Args:
-            case: As for `grade`.
-            output: As for `grade`.
-            rubric: As for `grade`.
-
-        Returns:
-            The verdict, as from `grade`.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: As for `grade`.
-        """
+        """`grade` by the name it has on a `Judge`, so that what takes one takes this too."""
         __tracebackhide__ = True
         return self.grade(case, output, rubric=rubric)
 
@@ -140,27 +107,9 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """`grade`, for asynchronous tests whose loop is to go on meanwhile.
-
-        Several may be awaited at once. Connections stay in a loop of the judge's own, so that a
-        test's loop can end when it likes.
-
-        Args:
-            case: As for `grade`.
-            output: As for `grade`.
-            reference: As for `grade`.
-            context: As for `grade`.
-            rubric: As for `grade`.
-            case_id: As for `grade`.
-
-        Returns:
-            The verdict.
-
-        Raises:
-            InputError: When the output, a file or a setting is unsound.
-            StoreError: When the cache cannot keep what was paid for.
-            Failed: As for `grade`.
-        """
+        """`grade`, for asynchronous tests whose loop is to go on meanwhile."""
+        # Several may be awaited at once. Connections stay in a loop of the judge's own, so that a
+        # test's loop can end when it likes.
         __tracebackhide__ = True
         about = self._case(case, reference=reference, context=context, case_id=case_id)
         question = (about, _output(output), self._rubric(rubric))
@@ -178,24 +127,7 @@ class BoundJudge:
         rubric: str | Path | Rubric | None = None,
         case_id: str | None = None,
     ) -> Verdict:
-        """Grade one output and fail the test unless it passes, with every reason in the message.
-
-        Args:
-            input: As `case` for `grade`.
-            output: As for `grade`.
-            reference: As for `grade`.
-            context: As for `grade`.
-            rubric: As for `grade`.
-            case_id: As for `grade`.
-
-        Returns:
-            The verdict, which passes.
-
-        Raises:
-            AssertionError: When it does not pass; says each score, reason and quotation.
-            InputError: When the output, a file or a setting is unsound.
-            Failed: As for `grade`.
-        """
+        """Grade one output and fail the test unless it passes, with every reason in the message."""
         __tracebackhide__ = True
         verdict = self.grade(
             input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
@@ -223,7 +155,7 @@ class BoundJudge:
     def _rubric(self, given: str | Path | Rubric | None) -> Rubric:
         return self.rubric if given is None else self._bench.rubric(given, self._settings.threshold)
 
-    def _settle(self, question: Question, verdict: Verdict) -> Verdict:
+    def _settle(self, question: _Question, verdict: Verdict) -> Verdict:
         """Note a verdict and give it out, unless the judge owes the answer that decides it."""
         __tracebackhide__ = True
         rubric = question[2]
@@ -232,10 +164,12 @@ class BoundJudge:
         if votes is not None and verdict.error is None:
             verdict = passes_by_votes(verdict, rubric, votes)
         open_for_lack = verdict.passed is None and bool(verdict.failures)
-        self._notes.add(verdict, rubric, "" if verdict.passed else told(verdict, rubric, votes))
+        self._notes.add(
+            verdict, rubric, "" if verdict.passed else verdict_details(verdict, rubric, votes)
+        )
         if open_for_lack:
             self._notes.pop_told(verdict)
-            self._give_up(unanswered(verdict))
+            self._give_up(unanswered_message(verdict))
         return verdict
 
     def _give_up(self, message: str) -> NoReturn:
@@ -256,3 +190,85 @@ def _output(given: Output | JsonValue) -> Output:
             "the output to grade is None", hint="does the function under test return its answer?"
         )
     return Output(text=given) if isinstance(given, str) else Output(data=given)
+
+
+_MOST_JUDGES = 16
+
+_MOST_WAITING = 32
+
+
+class JudgePool:
+    """Makes each judge, rubric and file of cases once, and closes the judges at the end."""
+
+    def __init__(self, limit_usd: float | None = None) -> None:
+        self._budget = None if limit_usd is None else Budget(limit_usd)
+        self._judges: list[tuple[Mapping[str, object], Judge]] = []
+        self._rubrics: dict[str, Rubric] = {}
+        self._cases: dict[str, dict[str, Case]] = {}
+        self._threads: ThreadPoolExecutor | None = None
+
+    def judge(self, settings: Settings) -> Judge:
+        """The judge of some settings; tests with the same settings share it."""
+        if settings.model is None:
+            raise SettingsError(
+                "no judge is named",
+                hint="give --judgekit-judge openai/gpt-4.1-mini (or recorded:FILE, local, …), "
+                "judgekit_judge in the ini file, JUDGEKIT_JUDGE, or @pytest.mark.judge(model=…)",
+            )
+        wanted = {"model": settings.model, **settings.arguments}
+        for place, (made_of, judge) in enumerate(self._judges):
+            if made_of == wanted:
+                self._judges.append(self._judges.pop(place))
+                return judge
+        arguments: dict[str, Any] = {"budget": self._budget, **settings.arguments}
+        judge = Judge(settings.model, **arguments)
+        self._judges.append((wanted, judge))
+        if len(self._judges) > _MOST_JUDGES:  # each holds a thread and the cache's file open
+            self._judges.pop(0)[1].close()
+        return judge
+
+    def rubric(self, source: str | Path | Rubric | None, threshold: float | None = None) -> Rubric:
+        """A rubric, read once."""
+        if source is None:
+            raise SettingsError(
+                "no rubric is named",
+                hint="give --judgekit-rubric FILE or a shipped one's name (helpfulness, …), "
+                "judgekit_rubric in the ini file, JUDGEKIT_RUBRIC, @pytest.mark.judge(rubric=…), "
+                "or rubric=… in the call",
+            )
+        rubric = source if isinstance(source, Rubric) else self._read_rubric(source)
+        if threshold is None or threshold == rubric.pass_threshold:
+            return rubric
+        fields = {name: getattr(rubric, name) for name in Rubric.model_fields}
+        return Rubric(**{**fields, "pass_threshold": threshold})
+
+    def case(self, file: str | Path, case_id: str) -> Case:
+        """A case of a file of cases."""
+        key = str(file)
+        if key not in self._cases:
+            self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}
+        known = self._cases[key]
+        if case_id not in known:
+            raise UnknownNameError(f"case in {file}", case_id, known)
+        return known[case_id]
+
+    def _read_rubric(self, source: str | Path) -> Rubric:
+        key = str(source)
+        if key not in self._rubrics:
+            self._rubrics[key] = load_rubric(source)
+        return self._rubrics[key]
+
+    @property
+    def threads(self) -> ThreadPoolExecutor:
+        """Where asynchronous tests wait for a judge, so that their loop goes on."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(_MOST_WAITING, thread_name_prefix="judgekit-test")
+        return self._threads
+
+    def close(self) -> None:
+        """Close the judges, with their connections and caches."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        for _, judge in self._judges:
+            judge.close()
+        self._judges.clear()

@@ -1,4 +1,7 @@
-"""The settings of a whole run: command line, environment variables and ini entries."""
+"""The options of the plugin, on the command line, in the environment and in ini files.
+
+How their values are parsed.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,69 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.pytest_plugin.values import amount, count, flag, fraction, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import pytest
 
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def parse_fraction(text: str) -> float:
+    """A number from 0 to 1."""
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise ValueError(f"{text} is not a number from 0 to 1")
+    return value
+
+
+def parse_amount(text: str) -> float:
+    """An amount of money above 0."""
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{text} is not an amount above 0")
+    return value
+
+
+def parse_count(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{text} is not a whole number from 1")
+    return int(text)
+
+
+def choice_parser(*words: str) -> Callable[[str], str]:
+    """A reader that knows a few words."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return text
+
+    return read
+
+
+def parse_flag(text: str) -> bool:
+    """Yes or no."""
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text.lower() in _TRUE
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+
+
 RECORDED = "recorded:"
 """What the name of a judge that answers from a file begins with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class PluginOption:
     """One setting that can be given on the command line, in the environment and in an ini file."""
 
     name: str
@@ -55,57 +108,43 @@ class Option:
         return self.ini.upper()
 
     def parse(self, text: str) -> object:
-        """Read a value of the command line.
-
-        Args:
-            text: What was given.
-
-        Returns:
-            The value.
-
-        Raises:
-            ArgumentTypeError: When it is unsound, in words for the user.
-        """
+        """Read a value of the command line."""
         try:
             return self.read(text)
         except ValueError as error:
             raise ArgumentTypeError(str(error)) from error
 
 
-OPTIONS = (
-    Option("judge", "model", "MODEL", "Who judges: PROVIDER/MODEL, recorded:FILE, or local."),
-    Option("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),
-    Option("rubric", "rubric", "FILE|NAME", "Rubric file, or a shipped one's name."),
-    Option("cases", "cases", "FILE", "Cases; `judge.grade` then takes their ids."),
-    Option("mode", "mode", "MODE", "per_criterion or joint.", one_of("per_criterion", "joint")),
-    Option("repeats", "repeats", "N", "Ask each question N times.", count),
-    Option("threshold", "threshold", "VALUE", "Value from which an output passes.", fraction),
-    Option("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
-    Option("no_cache", "no_cache", "", "Neither read nor write the cache.", flag),
-    Option("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", flag),
-    Option("refresh", "refresh", "", "Ask anew what the cache holds.", flag),
-    Option("max_cost", "max_cost", "USD", "Spend no more than this on judging.", amount),
-    Option(
+PLUGIN_OPTIONS = (
+    PluginOption("judge", "model", "MODEL", "Who judges: PROVIDER/MODEL, recorded:FILE, or local."),
+    PluginOption("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),  # noqa: E501
+    PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or a shipped one's name."),
+    PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then takes their ids."),
+    PluginOption("mode", "mode", "MODE", "per_criterion or joint.", choice_parser("per_criterion", "joint")),  # noqa: E501
+    PluginOption("repeats", "repeats", "N", "Ask each question N times.", parse_count),
+    PluginOption("threshold", "threshold", "VALUE", "Value from which an output passes.", parse_fraction),  # noqa: E501
+    PluginOption("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
+    PluginOption("no_cache", "no_cache", "", "Neither read nor write the cache.", parse_flag),
+    PluginOption("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", parse_flag),  # noqa: E501
+    PluginOption("refresh", "refresh", "", "Ask anew what the cache holds.", parse_flag),
+    PluginOption("max_cost", "max_cost", "USD", "Spend no more than this on judging.", parse_amount),  # noqa: E501
+    PluginOption(
         "no_answer", "no_answer", "OUTCOME",
         "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",
-        one_of("error", "skip", "xfail"),
+        choice_parser("error", "skip", "xfail"),
     ),
-    Option("report", "report", "FILE", "Write every verdict to FILE, a line of JSON each."),
+    PluginOption("report", "report", "FILE", "Write every verdict to FILE, a line of JSON each."),
 )  # fmt: skip
 """Every setting of a run."""
 
-BY_KEY = {option.key: option for option in OPTIONS}
+OPTIONS_BY_KEY = {option.key: option for option in PLUGIN_OPTIONS}
 """The settings by what markers call them."""
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the options, all in one group, and the ini entries.
-
-    Args:
-        parser: pytest's parser.
-    """
+    """Add the options, all in one group, and the ini entries."""
     group = parser.getgroup("judgekit", "LLM judges (judgekit)")
-    for option in OPTIONS:
+    for option in PLUGIN_OPTIONS:
         text = f"{option.help} [{option.variable}]"
         if option.metavar:
             group.addoption(
@@ -119,100 +158,40 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def run_settings(config: pytest.Config) -> dict[str, object]:
-    """What the command line says, and where it says nothing, the environment.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        Values by key, of the settings that are given; files as they lie from where pytest runs.
-
-    Raises:
-        SettingsError: When a variable is unsound.
-    """
-    found = {option.key: _of_run(config, option) for option in OPTIONS}
+    """What the command line says, and where it says nothing, the environment."""
+    found = {option.key: _of_run(config, option) for option in PLUGIN_OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def ini_settings(config: pytest.Config) -> dict[str, object]:
-    """What the ini file says.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        Values by key, of the settings that are given; files as they lie from the ini file.
-
-    Raises:
-        SettingsError: When an entry is unsound.
-    """
-    found = {option.key: _of_ini(config, option) for option in OPTIONS}
+    """What the ini file says."""
+    found = {option.key: _of_ini(config, option) for option in PLUGIN_OPTIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def report_file(config: pytest.Config) -> Path | None:
-    """Where every verdict is to be written.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        The file; None for nowhere.
-    """
+    """Where every verdict is to be written."""
     found = _anywhere(config, "report")
     return found if isinstance(found, Path) else None
 
 
 def cost_limit(config: pytest.Config) -> float | None:
-    """What this process may spend on judging.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        US dollars; an equal share for each of several workers, so that together they keep to the
-        limit. None for no limit.
-
-    Raises:
-        SettingsError: When the limit is unsound.
-    """
+    """What this process may spend on judging."""
     limit = _anywhere(config, "max_cost")
     n_workers = getattr(config, "workerinput", {}).get("workercount", 1)
     return limit / n_workers if isinstance(limit, float) else None
 
 
-def read(option: Option, text: str, where: str) -> object:
-    """Read a value that stands somewhere.
-
-    Args:
-        option: The setting.
-        text: What was given.
-        where: Where, for the message.
-
-    Returns:
-        The value.
-
-    Raises:
-        SettingsError: When it is unsound.
-    """
+def read_value(option: PluginOption, text: str, where: str) -> object:
+    """Read a value that stands somewhere."""
     try:
         return option.read(text)
     except ValueError as error:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def located(key: str, value: object, folders: Sequence[Path]) -> object:
-    """A setting that names a file, with the file's place.
-
-    Args:
-        key: The setting.
-        value: Its value.
-        folders: The folders a relative path may start from, the likeliest first.
-
-    Returns:
-        For the names of files that are there, and of those to be written, the whole path; any
-        other value as it is, a shipped rubric's name for example.
-    """
+def resolve_file(key: str, value: object, folders: Sequence[Path]) -> object:
+    """A setting that names a file, with the file's place."""
     if not isinstance(value, str):
         return value
     if key in {"cache_dir", "report"}:
@@ -226,23 +205,25 @@ def located(key: str, value: object, folders: Sequence[Path]) -> object:
 
 
 def _anywhere(config: pytest.Config, key: str) -> object:
-    found = _of_run(config, BY_KEY[key])
-    return _of_ini(config, BY_KEY[key]) if found is None else found
+    found = _of_run(config, OPTIONS_BY_KEY[key])
+    return _of_ini(config, OPTIONS_BY_KEY[key]) if found is None else found
 
 
-def _of_run(config: pytest.Config, option: Option) -> object:
+def _of_run(config: pytest.Config, option: PluginOption) -> object:
     value = config.getoption(option.ini, None)
     if value is None and (text := os.environ.get(option.variable)):
-        value = read(option, text, f"the variable {option.variable}")
-    return located(option.key, value, [config.invocation_params.dir])
+        value = read_value(option, text, f"the variable {option.variable}")
+    return resolve_file(option.key, value, [config.invocation_params.dir])
 
 
-def _of_ini(config: pytest.Config, option: Option) -> object:
+def _of_ini(config: pytest.Config, option: PluginOption) -> object:
     text = str(config.getini(option.ini) or "")
     if not text:
         return None
     folder = config.rootpath if config.inipath is None else config.inipath.parent
-    return located(option.key, read(option, text, f"{config.inipath}: {option.ini}"), [folder])
+    return resolve_file(
+        option.key, read_value(option, text, f"{config.inipath}: {option.ini}"), [folder]
+    )
 
 
 def _first_file(name: str, folders: Iterable[Path]) -> Path | None:

@@ -1,4 +1,7 @@
-"""Decides what a test's judge is made of: marker, command line, environment, conftest, ini file."""
+"""Resolves the settings of one test's judge: marker, command line, environment, conftest.
+
+Ini file.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import SettingsError
 from judgekit.pytest_plugin.options import (
-    BY_KEY,
-    Option,
+    OPTIONS_BY_KEY,
+    PluginOption,
     ini_settings,
-    located,
-    read,
+    parse_count,
+    read_value,
+    resolve_file,
     run_settings,
 )
-from judgekit.pytest_plugin.values import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,24 +26,26 @@ if TYPE_CHECKING:
     import pytest
 
     from judgekit.models.request import Model
-    from judgekit.records.rubric import Rubric
+    from judgekit.records import Rubric
 
 NoAnswer = Literal["error", "skip", "xfail"]
 """What becomes of a test whose judge gave no usable answer."""
 
-DEFAULT_CACHE = ".judgekit/cache"
+_DEFAULT_CACHE = ".judgekit/cache"
 """Where the cache lies, below the root folder, when nothing says otherwise."""
 
 _MARKED = {
-    key: BY_KEY[key]
+    key: OPTIONS_BY_KEY[key]
     for key in (
         "model", "api_base", "rubric", "cases", "mode", "repeats", "threshold", "no_answer",
     )
 } | {
-    "min_pass": Option("min_pass", "min_pass", "N", "Repeats that have to pass.", count),
-    "template": Option("template", "template", "NAME", "Prompt template."),
+    "min_pass": PluginOption("min_pass", "min_pass", "N", "Repeats that have to pass.", parse_count),  # noqa: E501
+    "template": PluginOption("template", "template", "NAME", "Prompt template."),
 }  # fmt: skip
+
 _NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer")
+
 _OF_THE_RUN = ("report", "max_cost")
 
 
@@ -71,28 +76,16 @@ class Settings:
 
 
 def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
-    """What the judge of a test is made of.
-
-    The nearest `judge` marker goes first, then the command line, the environment, what the
-    `judge_options` fixture says, and the ini file.
-
-    Args:
-        item: The test.
-        own: What the `judge_options` fixture says: arguments of `Judge`.
-
-    Returns:
-        The settings.
-
-    Raises:
-        SettingsError: When one of them is unsound; says where it stands.
-    """
+    """What the judge of a test is made of."""
+    # The nearest `judge` marker goes first, then the command line, the environment, what the
+    # `judge_options` fixture says, and the ini file.
     config = item.config
     merged = {**ini_settings(config), **own, **run_settings(config), **_marked(item)}
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
     for key in _OF_THE_RUN:
         merged.pop(key, None)
-    _settle_cache(merged, config.rootpath / DEFAULT_CACHE)
+    _settle_cache(merged, config.rootpath / _DEFAULT_CACHE)
     _check(named, merged)
     return Settings(model=cast("Model", model), arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
@@ -112,8 +105,10 @@ def _marked(item: pytest.Item) -> dict[str, object]:
                 known = ", ".join(sorted(_MARKED))
                 raise SettingsError(f"{where} takes no {key!r}", hint=f"it takes {known}")
             option = _MARKED[key]
-            plain = value if option.read is str else read(option, str(value), f"{where}, {key}")
-            found.setdefault(key, located(key, plain, folders))
+            plain = (
+                value if option.read is str else read_value(option, str(value), f"{where}, {key}")
+            )
+            found.setdefault(key, resolve_file(key, plain, folders))
     return found
 
 

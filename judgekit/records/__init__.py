@@ -1,1 +1,5 @@
 """The nouns: frozen, validated records that every room passes to the next; no I/O."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,18 +1,23 @@
-"""A case is one thing to be answered; a dataset is a versioned list of them."""
+"""The record of a test case, how it is evaluated, and datasets of cases.
+
+`judgekit.datasets` loads them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from judgekit.records.check import Weight
+from judgekit.records.assertion import Weight
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
 
-Stratum = Literal["simple", "medium", "complex", "very_complex"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
-Strategy = Literal[
+EvaluationStrategy = Literal[
     "exact_match", "regex_match", "json_schema", "semantic_sim", "llm_judge", "hybrid", "custom"
 ]
 """How a case is evaluated (S4.2)."""
@@ -21,7 +26,7 @@ Strategy = Literal[
 class CaseEvaluation(Record):
     """How one case is evaluated, where it says so itself (S4.2)."""
 
-    strategy: Strategy
+    strategy: EvaluationStrategy
     """The strategy."""
 
     weights: dict[str, Weight] = Field(default_factory=dict)
@@ -38,6 +43,9 @@ class CaseEvaluation(Record):
 
     script: str | None = None
     """For `custom`: the script's path, relative to the dataset's file; runs only where allowed."""
+
+
+CaseStratum = Literal["simple", "medium", "complex", "very_complex"]
 
 
 class Case(Record):
@@ -64,7 +72,7 @@ class Case(Record):
     tags: tuple[str, ...] = ()
     """Groups that are reported apart."""
 
-    stratum: Stratum | None = None
+    stratum: CaseStratum | None = None
     """How complex the task is; strata are reported apart."""
 
     status: Literal["active", "draft", "deprecated"] = "active"
@@ -100,6 +108,28 @@ class Case(Record):
         whole = super().to_json()
         whole.setdefault("input", None)
         return whole
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSource:
+    """Cases that can be gone through any number of times, in file order."""
+
+    name: str
+    """Name of the dataset."""
+
+    version: str
+    """The version its owner gives it."""
+
+    read: Callable[[], Iterator[Case]] = field(repr=False)
+    """Begins at the first case; of rows in JSONL, CSV and Parquet it holds one at a time."""
+
+    def __iter__(self) -> Iterator[Case]:
+        """Every case, whatever its status."""
+        return self.read()
+
+    def count(self) -> int:
+        """How many there are; reads all of them, so that they are known to be sound."""
+        return sum(1 for _ in self)
 
 
 class Dataset(Record):

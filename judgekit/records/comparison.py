@@ -1,4 +1,7 @@
-"""What judges preferred of two outputs, shown in both orders, and what that comes to."""
+"""The records of one pairwise comparison: preferences in each order.
+
+The comparison they are reconciled to.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,27 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from pydantic_core import core_schema
 
-from judgekit.records.judgment import Evidence, FailureKind, Source
+from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-Slot = Literal["first", "second", "tie"]
+PreferenceSlot = Literal["first", "second", "tie"]
 """What a judge chooses: the output it saw first, the one it saw second, or neither."""
 
-Order = Literal["ab", "ba"]
+PresentationOrder = Literal["ab", "ba"]
 """`ab` where output a was shown first, `ba` where output b was."""
 
 Winner = Literal["a", "b", "tie"]
 """Which of two outputs is better."""
 
-Rule = Literal["consistent", "average"]
+ReconciliationRule = Literal["consistent", "average"]
 """`consistent`: who wins in both orders, else a tie; `average`: who has more than half of both."""
 
 
-class Scrubbed(Record):
+class ScrubbedPassage(Record):
     """A passage by which an output named its maker; it was not shown to the judge."""
 
     side: Literal["a", "b"]
@@ -45,7 +48,7 @@ class Scrubbed(Record):
 class PairAnswer(Record):
     """What was asked about two outputs in one order, and what asking took."""
 
-    order: Order
+    order: PresentationOrder
     """Which output was shown first."""
 
     criterion: Name | None = None
@@ -88,7 +91,7 @@ class PairAnswer(Record):
 class Preference(PairAnswer):
     """One judge's choice between two outputs in one order; none is without a rationale."""
 
-    choice: Slot
+    choice: PreferenceSlot
     """What it chose, by the place it saw it in."""
 
     rationale: Name
@@ -115,7 +118,7 @@ class Preference(PairAnswer):
     raw_second: Finite | None = None
     """The score it gave the output shown second."""
 
-    source: Source = "llm"
+    source: JudgmentSource = "llm"
     """Who judged."""
 
     model: str | None = None
@@ -182,11 +185,7 @@ class CriterionComparison(Record):
     """Failures, both orders."""
 
     def to_json(self) -> JsonObject:
-        """The comparison as plain JSON types; what is not known is there, as null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """The comparison as plain JSON types; what is not known is there, as null."""
         return self.model_dump(mode="json")
 
 
@@ -202,18 +201,7 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
     def __getitem__(
         self, key: str | SupportsIndex | slice
     ) -> CriterionComparison | tuple[CriterionComparison, ...]:
-        """The comparison of that name or at that place.
-
-        Args:
-            key: A criterion's name, a place, or a slice.
-
-        Returns:
-            The comparison; for a slice a tuple of them.
-
-        Raises:
-            KeyError: When there is none of that name.
-            IndexError: When there is none at that place.
-        """
+        """The comparison of that name or at that place."""
         if not isinstance(key, str):
             return super().__getitem__(key)
         for found in self:
@@ -230,7 +218,7 @@ class CriterionComparisons(tuple[CriterionComparison, ...]):
         return core_schema.no_info_after_validator_function(cls, plain)
 
 
-class JudgeComparison(Record):
+class MemberComparison(Record):
     """What one judge of a panel makes of two outputs on the whole, both orders reconciled."""
 
     judge: Name
@@ -246,11 +234,7 @@ class JudgeComparison(Record):
     """How far output a is preferred: the mean of both orders, a tie counting half."""
 
     def to_json(self) -> JsonObject:
-        """What the judge makes of them as plain JSON types; what is open is there, as null.
-
-        Returns:
-            A dict of JSON types.
-        """
+        """What the judge makes of them as plain JSON types; what is open is there, as null."""
         return self.model_dump(mode="json")
 
 
@@ -296,13 +280,13 @@ class Comparison(Record):
     raw_winner: Winner | None = None
     """The side with the higher mean score; None where there are no scores."""
 
-    rule: Rule = "consistent"
+    rule: ReconciliationRule = "consistent"
     """Who wins where the orders differ."""
 
     criteria: CriterionComparisons = CriterionComparisons()
     """Per criterion, in the rubric's order; without those that were not asked about."""
 
-    judges: tuple[JudgeComparison, ...] = ()
+    judges: tuple[MemberComparison, ...] = ()
     """For a panel what each judge makes of them, which is one vote; empty for one judge."""
 
     agreement: Fraction | None = None
@@ -320,7 +304,7 @@ class Comparison(Record):
     labels: tuple[str, str] = ("first", "second")
     """What the outputs shown first and second were called in the prompts."""
 
-    scrubbed: tuple[Scrubbed, ...] | None = ()
+    scrubbed: tuple[ScrubbedPassage, ...] | None = ()
     """Where the outputs named their makers; None where scrubbing was switched off."""
 
     error: str | None = None

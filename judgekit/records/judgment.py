@@ -1,15 +1,19 @@
-"""What one judge said of one criterion of one output, or why it said nothing usable."""
+"""The records of what is said about one output: judgments and failures of judges.
+
+Human labels, and the verdict a rubric concludes. `judgekit.scoring` computes verdicts.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
-from judgekit.records.record import Count, Finite, Fraction, Name, Record
+from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
-Source = Literal["llm", "human", "heuristic"]
+JudgmentSource = Literal["llm", "human", "heuristic"]
 
 FailureKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
@@ -79,7 +83,7 @@ class Judgment(Record):
     repeat_confidence: Fraction | None = None
     """How well repeats agree: 1 minus the spread of their values, where there are repeats."""
 
-    source: Source = "llm"
+    source: JudgmentSource = "llm"
     """Who judged."""
 
     judge: str = ""
@@ -173,3 +177,166 @@ class JudgeFailure(Record):
 
     reply_key: str | None = None
     """The cache key of the last reply."""
+
+
+class CriterionVerdict(Record):
+    """What the judgments of one criterion come to."""
+
+    name: Name
+    """Name of the criterion."""
+
+    value: Fraction | None
+    """Mean value over repeats; None where no judgment is usable."""
+
+    passed: bool | None
+    """Whether it reaches its own threshold; None where it has no value."""
+
+    weight: float
+    """Its weight in the rubric."""
+
+    required: bool
+    """Whether the output fails when it fails."""
+
+    n: Count
+    """Usable judgments."""
+
+    n_failed: Count
+    """Judge failures."""
+
+    def to_json(self) -> JsonObject:
+        """The verdict as plain JSON types; what is not known is there, as null.
+
+        Returns:
+            A dict of JSON types.
+        """
+        return self.model_dump(mode="json")
+
+
+class UncalibratedVerdict(Record):
+    """What the judge's own values come to, where calibration maps decide."""
+
+    value: Fraction | None = None
+    """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
+
+    passed: bool | None = None
+    """Whether the output would pass; None where missing judgments could decide it either way."""
+
+    criteria: dict[Name, Fraction | None]
+    """The judge's own value for each criterion."""
+
+
+class Verdict(Record):
+    """What the rubric concludes for one output."""
+
+    case_id: str | None
+    """The case that was answered."""
+
+    variant: str | None
+    """The variant that answered."""
+
+    rubric: str
+    """Name of the rubric."""
+
+    rubric_fingerprint: str
+    """Fingerprint of the rubric the conclusion was drawn with."""
+
+    passed: bool | None
+    """Whether the output passes; None where missing judgments could decide it either way."""
+
+    value: Fraction | None
+    """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
+
+    value_low: Fraction
+    """The value if every missing judgment, failed repeats included, were the worst."""
+
+    value_high: Fraction
+    """The value if every missing judgment, failed repeats included, were the best."""
+
+    required_value: Fraction | None
+    """Weighted mean over the required criteria; None where there are none, or one is missing."""
+
+    criteria: tuple[CriterionVerdict, ...]
+    """Per criterion, in the rubric's order."""
+
+    judgments: tuple[Judgment, ...]
+    """What the judges said."""
+
+    failures: tuple[JudgeFailure, ...] = ()
+    """What they failed to say."""
+
+    error: str | None = None
+    """Why nothing was judged: the output itself is an error."""
+
+    uncalibrated: UncalibratedVerdict | None = None
+    """What the judge's own values come to, where calibration maps decide `passed` and `value`;
+    None where they do not, so that the judge's own values decide."""
+
+    asked: CalibratedPanel | None = None
+    """How the judges were asked (model, template, parameters), which is what calibration maps are
+    bound to; None where that is not known."""
+
+    @property
+    def decided_by(self) -> Literal["raw", "calibrated"]:
+        """Whether the judge's own values decide, or those that maps make of them."""
+        return "raw" if self.uncalibrated is None else "calibrated"
+
+    def to_json(self) -> JsonObject:
+        """The verdict as plain JSON types; what it leaves open is there, as null.
+
+        Returns:
+            A dict of JSON types.
+        """
+        whole: JsonObject = self.model_dump(mode="json", exclude={"judgments", "failures"})
+        whole["judgments"] = [judgment.to_json() for judgment in self.judgments]
+        whole["failures"] = [failure.to_json() for failure in self.failures]
+        if self.uncalibrated is None:
+            del whole["uncalibrated"]
+        if self.asked is None:
+            del whole["asked"]
+        return whole
+
+
+class Label(Record):
+    """What one person said of one output, or of two."""
+
+    case_id: Name
+    """The case."""
+
+    variant: Name | None = None
+    """The variant; may be left out where there is only one."""
+
+    criterion: Name | None = None
+    """The criterion; may be left out where there is only one, or for the whole."""
+
+    repeat: Count | None = None
+    """Which of the variant's answers, from 0; may be left out where there is one."""
+
+    annotator: Name | None = None
+    """Who said it; None where the file does not say."""
+
+    raw: Finite | Name | None = None
+    """The score on the criterion's own scale, or the name of one of its levels (`good`, `yes`,
+    `pass`); None where the person gave none."""
+
+    winner: Name | None = None
+    """Of two outputs the better one: `a`, `b`, `tie`, or the name of its variant."""
+
+    rationale: Name | None = None
+    """Why."""
+
+    confidence: Fraction | None = None
+    """How sure the person was."""
+
+    metadata: JsonObject | None = None
+    """Whatever else is known of the item; groups can be formed by it."""
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if self.raw is not None and self.winner is not None:
+            raise ValueError("a label has `raw` or `winner`, not both")
+        return self
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the person gave neither a score nor a winner."""
+        return self.raw is None and self.winner is None

@@ -1,4 +1,4 @@
-"""What a variant produced for a case: a text or data, its cost, and what happened on the way."""
+"""The record of what a system produced for a case: text or data, trace, usage and error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ TargetErrorKind = Literal[
     "exception", "not_recorded", "model", "refused", "cancelled",
 ]  # fmt: skip
 """Why a system under test gave no output; a closed list, so that errors can be counted by kind."""
-
 
 _PROVIDER_NAMES = MappingProxyType(
     {

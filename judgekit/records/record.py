@@ -1,4 +1,7 @@
-"""What every record has in common: frozen, closed to unknown fields, plain JSON both ways."""
+"""The base class of all records and the types their fields share.
+
+Records are frozen pydantic models that refuse unknown fields.
+"""
 
 from __future__ import annotations
 
@@ -33,23 +36,11 @@ class Record(BaseModel):
     )
 
     def to_json(self) -> JsonObject:
-        """The record as plain JSON types; `type(self).model_validate` reads it back.
-
-        Returns:
-            A dict of JSON types, without the optional fields that are None.
-        """
+        """The record as plain JSON types; `type(self).model_validate` reads it back."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other fields; what was worked out from the old ones is not taken along.
-
-        Args:
-            update: Fields that differ, which are not checked.
-            deep: Whether values are copied too.
-
-        Returns:
-            The copy.
-        """
+        """A copy with other fields; what was worked out from the old ones is not taken along."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]

@@ -1,4 +1,7 @@
-"""How outputs are judged: a rubric of weighted criteria, each on a scale of its own."""
+"""The records of a rubric: its criteria, scales, levels and examples.
+
+`judgekit.datasets.loading` reads them from files.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from pydantic import (
 
 from judgekit.fingerprint import fingerprint
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
-from judgekit.shipped import shipped_scale
+from judgekit.resources import shipped_scale
 
-SAME = 1e-9
+VALUE_TOLERANCE = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
 
 _UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
@@ -106,7 +109,7 @@ class Scale(Record):
         """Whether a raw score is one of this scale; nothing is rounded or clamped."""
         points = self.points
         if points is not None:
-            return raw in points or any(abs(raw - point) <= SAME for point in points)
+            return raw in points or any(abs(raw - point) <= VALUE_TOLERANCE for point in points)
         whole = not self.integer or float(raw).is_integer()
         return whole and self.min <= raw <= self.max
 

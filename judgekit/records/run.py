@@ -1,17 +1,20 @@
-"""A run of a suite: what it set out to do, and what was observed for each case and variant."""
+"""The records of a run: its settings, its panel, what was observed.
+
+The result of each case.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - pydantic reads it at run time
+from datetime import datetime  # noqa: TC003
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
-from judgekit.records.calibration_map import CalibrationInUse
+from judgekit.records.assertion import AssertionResult, EmbeddingUsage, Score, Weight
+from judgekit.records.calibration import CalibrationInUse
 from judgekit.records.case import Case
-from judgekit.records.check import Asked, AssertionResult, Score, Weight
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
 from judgekit.records.record import Count, JsonObject, Name, Record
@@ -20,19 +23,58 @@ from judgekit.records.rubric import Rubric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+class ItemKey(NamedTuple):
+    """What tells one answer of a run from every other."""
+
+    case_id: str
+    """The case."""
+
+    variant: str
+    """The variant."""
+
+    repeat: int = 0
+    """Which time the variant answered the case, from 0."""
+
+
+class HumanItem(Record):
+    """One criterion of one output that waits for a person's judgment (S0.13)."""
+
+    run_id: Name
+    """The run."""
+
+    key: ItemKey
+    """The answer that is to be judged."""
+
+    criterion: Name
+    """Name of the criterion."""
+
+    judge: Name = "human"
+    """The judge of the panel whose place the person takes."""
+
+    repeat: Count = 0
+    """Which time the judge is asked, from 0."""
+
+    asked_at: AwareDatetime
+    """When it was put in the queue (UTC)."""
+
+    answered_at: AwareDatetime | None = None
+    """When a person judged it (UTC); None while it waits."""
+
+
 RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "waiting"]
 """`running`, also after a kill; `complete`: everything was asked and answered; `incomplete`: some
 target or judge failed; `interrupted` by the user; `stopped` at a limit of money, time or failures;
 `waiting` for a person's judgments."""
 
-Combination = Literal["mean", "median", "majority", "weighted", "cascade"]
+PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
 """How several judges come to one value for a criterion."""
 
 
-class Panel(Record):
+class RunPanel(Record):
     """Several judges and how they come to one value."""
 
-    combine: Combination = "mean"
+    combine: PanelCombination = "mean"
     """The rule; with `cascade` the last judge of `judges` that was asked decides."""
 
     judges: tuple[Name, ...] = ()
@@ -93,7 +135,7 @@ class RunInfo(Record):
     variants: tuple[Variant, ...] = ()
     """The versions under test, in the suite's order."""
 
-    panel: Panel = Panel()
+    panel: RunPanel = RunPanel()
     """The judges."""
 
     triggered_by: str | None = None
@@ -119,21 +161,8 @@ class RunInfo(Record):
         return repeats if isinstance(repeats, int) else 1
 
 
-class ItemKey(NamedTuple):
-    """What tells one answer of a run from every other."""
-
-    case_id: str
-    """The case."""
-
-    variant: str
-    """The variant."""
-
-    repeat: int = 0
-    """Which time the variant answered the case, from 0."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observation:
     """Something that was observed and is to be kept: a part of an answer, or that it is whole."""
 
     key: ItemKey
@@ -204,7 +233,7 @@ class CaseResult(Record):
     """When the output was produced or read (UTC)."""
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[EmbeddingUsage]:
         """What its checks and scorers asked of models of embeddings."""
         checked = [check.asked for check in self.checks]
         scored = [score.asked for score in self.scores]

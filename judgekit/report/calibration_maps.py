@@ -1,4 +1,7 @@
-"""Writes files of calibration maps, and what a fitted map is told as."""
+"""Writes fitted calibration maps to a file, and summarizes what each map does.
+
+`load_calibration` reads the files back.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,16 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.texts import as_path
+from judgekit.atomic_write import write_text_atomically
 from judgekit.errors import SettingsError, StoreError
-from judgekit.report import view
-from judgekit.report.replacing import replace_text
-from judgekit.verdicts.calibrating import measured_words
+from judgekit.formats import as_path
+from judgekit.report import message, numbers
+from judgekit.scoring import format_measurement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.calibration_map import Calibration, CalibrationMap
+    from judgekit.records import Calibration, CalibrationMap
 
 _LONGEST = 60
 
@@ -32,57 +35,38 @@ def save_calibration(path: Path | str, calibration: Calibration) -> None:
         StoreError: When it cannot be written.
     """
     place = as_path(path)
-    check_map_place(place)
+    check_map_path(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {place.parent}: {error.strerror}") from error
     text = json.dumps(calibration.to_json(), ensure_ascii=False, indent=2)
-    replace_text(place, text + "\n")
+    write_text_atomically(place, text + "\n")
 
 
-def check_map_place(path: Path) -> None:
-    """Refuse a file that maps cannot be written to, before anything is read.
-
-    Args:
-        path: Where to.
-
-    Raises:
-        SettingsError: When it does not end in `.json`.
-    """
+def check_map_path(path: Path) -> None:
+    """Refuse a file that maps cannot be written to, before anything is read."""
     if path.suffix.lower() != ".json":
         raise SettingsError(f"cannot write maps to {path.name}", hint="use a name ending in .json")
 
 
-def map_name(calibration: Calibration) -> str:
-    """What a file of maps is called where nobody names it: by the judges and the rubric.
-
-    Args:
-        calibration: The maps.
-
-    Returns:
-        For example `openai-gpt-4.1-mini-support.json`.
-    """
+def map_file_name(calibration: Calibration) -> str:
+    """What a file of maps is called where nobody names it: by the judges and the rubric."""
     judges = "-".join(judge.model for judge in calibration.asked.judges)
-    return f"{_plain(judges)}-{_plain(calibration.rubric.name)}.json"
+    return f"{_file_name_part(judges)}-{_file_name_part(calibration.rubric.name)}.json"
 
 
-def map_lines(calibration: Calibration) -> list[str]:
-    """What the maps do, some lines for each criterion.
-
-    Args:
-        calibration: The maps.
-
-    Returns:
-        For example `helpful: affine map; 240 labels, kappa 0.73 [0.64, 0.81]`.
-    """
+def map_summary_lines(calibration: Calibration) -> list[str]:
+    """What the maps do, some lines for each criterion."""
     lines = [line for one in calibration.maps for line in _lines(one)]
-    return lines + [f"{view.printable(n)}: no map: {why}" for n, why in calibration.without.items()]
+    return lines + [
+        f"{message.printable(n)}: no map: {why}" for n, why in calibration.without.items()
+    ]
 
 
 def _lines(one: CalibrationMap) -> list[str]:
-    name = f"{view.printable(one.criterion.name)}: "
-    rests = f"{view.count(one.n_labels, 'label')}, kappa {measured_words(one.kappa)}"
+    name = f"{message.printable(one.criterion.name)}: "
+    rests = f"{numbers.format_count(one.n_labels, 'label')}, kappa {format_measurement(one.kappa)}"
     if one.method == "identity":
         return [f"{name}the judge's own value stands ({one.reason}); {rests}"]
     before, after = one.error_before.value or 0.0, one.error_after.value or 0.0
@@ -99,6 +83,6 @@ def _lines(one: CalibrationMap) -> list[str]:
     return lines
 
 
-def _plain(text: str) -> str:
+def _file_name_part(text: str) -> str:
     """A text as a part of a file's name."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:_LONGEST] or "judge"

@@ -1,4 +1,7 @@
-"""Writes results to files: JSONL and JSON whole, CSV and Parquet a row for each judgment."""
+"""Writes verdicts, run results and comparisons to data files: JSONL and JSON in full, CSV.
+
+Parquet with a row for each judgment.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,55 @@ import csv
 import io
 import json
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from itertools import islice
+from math import fsum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from judgekit.datasets.formulas import neutralise
+from judgekit.atomic_write import atomic_writer, check_output_path
 from judgekit.errors import SettingsError, StoreError
+from judgekit.formats import escape_formula
+from judgekit.records import record_text, words_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from judgekit.records.judgment import JudgeFailure, Judgment
-    from judgekit.records.record import JsonObject
-    from judgekit.records.verdict import CriterionVerdict, Verdict
+    from judgekit.records import (
+        CaseResult,
+        Comparison,
+        CriterionVerdict,
+        EmbeddingUsage,
+        JsonObject,
+        JudgeFailure,
+        Judgment,
+        Record,
+        Verdict,
+    )
 
-SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
+EXPORT_SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 """The file types results can be written to."""
 
-COLUMNS = (
+VERDICT_COLUMNS = (
     "case_id", "variant", "criterion", "repeat", "raw", "value", "criterion_passed", "rationale",
     "evidence", "evidence_found", "confidence", "expected_raw", "source", "judge", "model",
     "cached", "cost_usd", "failure_kind", "failure_message", "verdict_value", "verdict_passed",
 )  # fmt: skip
 """The columns of CSV and Parquet files, one row for each judgment or failure."""
 
+_VERDICT_LISTS = {"judgments", "failures"}
 
-_LISTS = {"judgments", "failures"}
 _SPARE = ("uncalibrated", "asked")
 """Fields that are left out where they have nothing to say."""
 
 
-def check_suffix(path: Path) -> None:
-    """Refuse a file type that cannot be written, before anything is asked.
-
-    Args:
-        path: Where results are to go.
-
-    Raises:
-        SettingsError: When the suffix is none of `SUFFIXES`, pyarrow is missing for Parquet, or
-            the folder does not exist.
-    """
-    if path.suffix.lower() not in SUFFIXES:
+def check_export_suffix(path: Path) -> None:
+    """Refuse a file type that cannot be written, before anything is asked."""
+    if path.suffix.lower() not in EXPORT_SUFFIXES:
         raise SettingsError(
             f"cannot write {path.name}: its suffix is {path.suffix or 'missing'}",
-            hint=f"use one of {', '.join(SUFFIXES)}",
+            hint=f"use one of {', '.join(EXPORT_SUFFIXES)}",
         )
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
@@ -59,18 +66,11 @@ def check_suffix(path: Path) -> None:
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts to a file, its format chosen by the suffix; replaced as a whole or not at all.
+    """Write verdicts to a file, its format chosen by the suffix.
 
-    Args:
-        path: Where to; `.jsonl` and `.json` hold whole verdicts, `.csv` and `.parquet` a row for
-            each judgment or failure. Texts that a spreadsheet would run are marked in CSV.
-        verdicts: What to write.
-
-    Raises:
-        SettingsError: When the suffix is unknown or the folder does not exist.
-        StoreError: When the file cannot be written.
+    Replaced as a whole or not at all.
     """
-    check_suffix(path)
+    check_export_suffix(path)
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         content = "".join(verdict_line(verdict) for verdict in verdicts).encode()
@@ -78,22 +78,14 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
         whole = [verdict_json(verdict) for verdict in verdicts]
         content = (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
     elif suffix == ".csv":
-        content = _csv(verdict_rows(verdicts)).encode()
+        content = _write_verdict_csv(verdict_rows(verdicts)).encode()
     else:
-        content = _parquet(verdict_rows(verdicts))
+        content = _write_verdict_parquet(verdict_rows(verdicts))
     _replace(path, content)
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
-    """A verdict as JSON types; `Verdict.model_validate` reads it back.
-
-    Args:
-        verdict: A verdict.
-
-    Returns:
-        What it concludes, an open `passed` or `value` as null; its judgments and failures without
-        the fields that are None.
-    """
+    """A verdict as JSON types; `Verdict.model_validate` reads it back."""
     whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
     whole["judgments"] = [judgment.to_json() for judgment in verdict.judgments]
     whole["failures"] = [failure.to_json() for failure in verdict.failures]
@@ -101,14 +93,7 @@ def verdict_json(verdict: Verdict) -> JsonObject:
 
 
 def verdict_line(verdict: Verdict) -> str:
-    """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast.
-
-    Args:
-        verdict: A verdict.
-
-    Returns:
-        A line of JSON with its line end; text beyond ASCII stands as it is.
-    """
+    """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
     whole = verdict.model_dump_json(exclude=_apart(verdict))
     judgments = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.judgments])
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
@@ -117,25 +102,18 @@ def verdict_line(verdict: Verdict) -> str:
 
 def _apart(verdict: Verdict) -> set[str]:
     """The fields that are written by themselves, or have nothing to say."""
-    return _LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
+    return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Verdicts as flat rows with the columns `COLUMNS`.
-
-    Args:
-        verdicts: What to flatten.
-
-    Returns:
-        One row for each judgment and each failure; one for an output that was not judged.
-    """
-    return [row for verdict in verdicts for row in _rows(verdict)]
+    """Verdicts as flat rows with the columns `COLUMNS`."""
+    return [row for verdict in verdicts for row in _verdict_rows(verdict)]
 
 
-def _rows(verdict: Verdict) -> list[dict[str, object]]:
+def _verdict_rows(verdict: Verdict) -> list[dict[str, object]]:
     criteria = {criterion.name: criterion for criterion in verdict.criteria}
-    rows = [_judgment_row(j, criteria[j.criterion]) for j in verdict.judgments]
-    rows += [_failure_row(failure) for failure in verdict.failures]
+    rows = [_verdict_judgment_row(j, criteria[j.criterion]) for j in verdict.judgments]
+    rows += [_verdict_failure_row(failure) for failure in verdict.failures]
     if not rows:
         rows = [{"failure_kind": "target_error", "failure_message": verdict.error}]
     whole = {
@@ -144,10 +122,10 @@ def _rows(verdict: Verdict) -> list[dict[str, object]]:
         "verdict_value": verdict.value,
         "verdict_passed": verdict.passed,
     }
-    return [{**dict.fromkeys(COLUMNS), **row, **whole} for row in rows]
+    return [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in rows]
 
 
-def _judgment_row(judgment: Judgment, criterion: CriterionVerdict) -> dict[str, object]:
+def _verdict_judgment_row(judgment: Judgment, criterion: CriterionVerdict) -> dict[str, object]:
     return {
         "criterion": judgment.criterion,
         "repeat": judgment.repeat,
@@ -167,7 +145,7 @@ def _judgment_row(judgment: Judgment, criterion: CriterionVerdict) -> dict[str, 
     }
 
 
-def _failure_row(failure: JudgeFailure) -> dict[str, object]:
+def _verdict_failure_row(failure: JudgeFailure) -> dict[str, object]:
     return {
         "criterion": failure.criterion,
         "repeat": failure.repeat,
@@ -179,21 +157,21 @@ def _failure_row(failure: JudgeFailure) -> dict[str, object]:
     }
 
 
-def _csv(rows: Sequence[dict[str, object]]) -> str:
+def _write_verdict_csv(rows: Sequence[dict[str, object]]) -> str:
     text = io.StringIO()
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
+    writer = csv.DictWriter(text, VERDICT_COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({k: neutralise(v) if isinstance(v, str) else v for k, v in row.items()})
+        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
     return text.getvalue()
 
 
-def _parquet(rows: Sequence[dict[str, object]]) -> bytes:
+def _write_verdict_parquet(rows: Sequence[dict[str, object]]) -> bytes:
     pa = _pyarrow()
     import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
 
-    types: dict[str, object] = dict.fromkeys(COLUMNS, pa.string())
+    types: dict[str, object] = dict.fromkeys(VERDICT_COLUMNS, pa.string())
     types |= dict.fromkeys(
         ("raw", "value", "confidence", "expected_raw", "cost_usd", "verdict_value"), pa.float64()
     )
@@ -228,3 +206,231 @@ def _replace(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):  # there is none, or it cannot be removed either
             beside.unlink()
+
+
+RUN_COLUMNS: Mapping[str, str] = {
+    "run_id": "string", "place": "int64", "case_id": "string", "variant": "string",
+    "repeat": "int64", "criterion": "string", "judge_repeat": "int64", "raw": "float64",
+    "value": "float64", "rationale": "string", "evidence": "string", "evidence_found": "int64",
+    "confidence": "float64", "expected_raw": "float64", "source": "string", "judge": "string",
+    "model": "string", "cached": "bool_", "cost_usd": "float64", "failure_kind": "string",
+    "failure_message": "string", "output_text": "string", "output_error": "string",
+    "output_error_kind": "string", "input_tokens": "int64", "output_tokens": "int64",
+    "output_cost_usd": "float64", "duration_ms": "float64", "checks_passed": "int64",
+    "checks_failed": "int64", "checks_in_error": "int64", "checks_cost_usd": "float64",
+    "tags": "string", "stratum": "string", "is_done": "bool_", "ran_at": "string",
+}  # fmt: skip
+"""The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
+
+_GROUP = 5000  # rows of Parquet held at a time
+
+_RESULT_LISTS = ("judgments", "failures", "checks", "scores")
+
+
+def write_results(path: Path, results: Iterable[CaseResult]) -> int:
+    """Write results to a file, its format chosen by the suffix.
+
+    Replaced as a whole or not at all.
+    """
+    # Memory does not grow with the number of results, and the same results make the same bytes.
+    check_export_suffix(path)
+    suffix = path.suffix.lower()
+    n = [0]
+    counted = _counted(results, n)
+    with _replacement(path) as file:
+        if suffix == ".jsonl":
+            file.writelines(result_line(result).encode() for result in counted)
+        elif suffix == ".json":
+            file.writelines(line.encode() for line in _list_lines(counted))
+        elif suffix == ".csv":
+            _write_csv(file, counted)
+        else:
+            _write_parquet(file, counted)
+    return n[0]
+
+
+def result_line(result: CaseResult) -> str:
+    """A result as one line of a JSONL file; `CaseResult.model_validate_json` reads it back."""
+    fields = {
+        "run_id": json.dumps(result.run_id),
+        "place": str(result.place),
+        "case": record_text(result.case),
+        "variant": json.dumps(result.variant),
+        "repeat": str(result.repeat),
+        "output": record_text(result.output),
+        **{name: _list_text(getattr(result, name)) for name in _RESULT_LISTS},
+        "is_done": json.dumps(result.is_done),
+        "ran_at": "null" if result.ran_at is None else json.dumps(result.ran_at.isoformat()),
+    }
+    return "{" + ",".join(f'"{name}":{text}' for name, text in fields.items()) + "}\n"
+
+
+def case_result_rows(result: CaseResult) -> list[dict[str, object]]:
+    """A result as flat rows with the columns `RUN_COLUMNS`."""
+    rows = [_judgment_row(judgment) for judgment in result.judgments]
+    rows += [_failure_row(failure) for failure in result.failures]
+    whole = _answer_row(result)
+    return [{**dict.fromkeys(RUN_COLUMNS), **row, **whole} for row in rows or [{}]]
+
+
+def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
+    """The lines of one JSON list, a result in each, so that none but the last is held."""
+    before = "["
+    for result in results:
+        yield f"{before}\n{result_line(result).rstrip()}"
+        before = ","
+    yield "[]\n" if before == "[" else "\n]\n"
+
+
+def _list_text(records: Sequence[Record]) -> str:
+    return f"[{','.join(map(record_text, records))}]"
+
+
+def _judgment_row(judgment: Judgment) -> dict[str, object]:
+    return {
+        "criterion": judgment.criterion,
+        "judge_repeat": judgment.repeat,
+        "raw": judgment.raw,
+        "value": judgment.value,
+        "rationale": judgment.rationale,
+        "evidence": json.dumps([piece.quote for piece in judgment.evidence], ensure_ascii=False),
+        "evidence_found": sum(piece.found for piece in judgment.evidence),
+        "confidence": judgment.confidence,
+        "expected_raw": judgment.expected_raw,
+        "source": judgment.source,
+        "judge": judgment.judge,
+        "model": judgment.model,
+        "cached": judgment.cached,
+        "cost_usd": judgment.cost_usd,
+    }
+
+
+def _failure_row(failure: JudgeFailure) -> dict[str, object]:
+    return {
+        "criterion": failure.criterion,
+        "judge_repeat": failure.repeat,
+        "judge": failure.judge,
+        "cached": failure.cached,
+        "cost_usd": failure.cost_usd,
+        "failure_kind": failure.kind,
+        "failure_message": failure.message,
+    }
+
+
+def _answer_row(result: CaseResult) -> dict[str, object]:
+    output, found = result.output, [check.passed for check in result.checks]
+    usage = output.usage
+    return {
+        "run_id": result.run_id,
+        "place": result.place,
+        "case_id": result.case.id,
+        "variant": result.variant,
+        "repeat": result.repeat,
+        "output_text": output.text,
+        "output_error": output.error,
+        "output_error_kind": output.error_kind,
+        "input_tokens": None if usage is None else usage.input_tokens,
+        "output_tokens": None if usage is None else usage.output_tokens,
+        "output_cost_usd": None if usage is None else usage.cost_usd,
+        "duration_ms": output.duration_ms,
+        "checks_passed": found.count(True),
+        "checks_failed": found.count(False),
+        "checks_in_error": found.count(None),
+        "checks_cost_usd": _checks_usd(result.asked),
+        "tags": json.dumps(result.case.tags, ensure_ascii=False),
+        "stratum": result.case.stratum,
+        "is_done": result.is_done,
+        "ran_at": None if result.ran_at is None else result.ran_at.isoformat(),
+    }
+
+
+def _checks_usd(asked: Sequence[EmbeddingUsage]) -> float | None:
+    """What checks and scorers paid for vectors; None where nothing was asked, or no price known."""
+    costs = [each.cost_usd for each in asked if each.cost_usd is not None]
+    return fsum(costs) if asked and len(costs) == len(asked) else None
+
+
+def _safe_rows(results: Iterable[CaseResult]) -> Iterator[dict[str, object]]:
+    """Rows whose texts any file can hold."""
+    for result in results:
+        for row in case_result_rows(result):
+            yield {k: words_text(v) if isinstance(v, str) else v for k, v in row.items()}
+
+
+def _write_csv(file: IO[bytes], results: Iterable[CaseResult]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
+    writer = csv.DictWriter(text, RUN_COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    for row in _safe_rows(results):
+        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
+    text.detach()
+
+
+def _write_parquet(file: IO[bytes], results: Iterable[CaseResult]) -> None:
+    import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
+
+    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in RUN_COLUMNS.items()])
+    rows = _safe_rows(results)
+    with pq.ParquetWriter(file, schema) as writer:
+        while group := list(islice(rows, _GROUP)):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+
+
+@contextmanager
+def _replacement(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside the path that takes its place when all went well."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            yield file
+        beside.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):  # it is in its place, or cannot be removed either
+            beside.unlink()
+
+
+def _counted(results: Iterable[CaseResult], numbers: list[int]) -> Iterator[CaseResult]:
+    for result in results:
+        numbers[0] += 1
+        yield result
+
+
+_COMPARISON_SUFFIXES = (".jsonl", ".json")
+
+
+def check_comparison_file(output: Path | None, sources: Iterable[str]) -> None:
+    """Refuse a place that comparisons cannot be written to: inputs are never altered."""
+    if output is None:
+        return
+    check_output_path(output, _COMPARISON_SUFFIXES, what="comparisons", may_be_folder=False)
+    for name in sources:
+        source = Path(name if Path(name).exists() else name.rpartition("::")[0])
+        if source.is_file() and source.resolve() == output.resolve():
+            raise SettingsError(
+                f"--output would overwrite {output}, which is compared", hint="choose another file"
+            )
+
+
+@contextmanager
+def comparison_writer(path: Path | None) -> Iterator[Callable[[Comparison], None]]:
+    """Write comparisons to a file; it appears when all of them are there."""
+    if path is None:
+        yield lambda _: None
+        return
+    is_list = path.suffix.lower() == ".json"
+    lead, between, after = ("[\n", ",\n", "\n]\n") if is_list else ("", "\n", "\n")
+    n = 0
+    with atomic_writer(path) as file:
+
+        def write(found: Comparison) -> None:
+            nonlocal n
+            line = json.dumps(found.to_json(), ensure_ascii=False)
+            file.write(f"{between if n else lead}{line}".encode("utf-8", "replace"))
+            n += 1
+
+        yield write
+        file.write(after.encode() if n else b"[]\n" if is_list else b"")

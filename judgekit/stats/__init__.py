@@ -1,1 +1,4 @@
-"""Numbers in, estimates out; knows no record, reads no file."""
+"""Statistics: numbers in, estimates out.
+
+Knows no record and reads no file.
+"""

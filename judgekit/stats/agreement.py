@@ -1,4 +1,7 @@
-"""How far two raters agree: kappa and pi beyond chance; exact and near agreement as rates."""
+"""Agreement of two raters: Cohen's kappa, Scott's pi, and exact or near agreement.
+
+More than two raters are in `raters`; numeric scores in `method_comparison`.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.closeness import BlandAltman, Concordance, bland_altman, lin_ccc
-from judgekit.stats.coefficient import (
-    CoefficientInterval,
-    Ends,
+from judgekit.stats.agreement_coefficients import (
+    Interval,
+    IntervalMethod,
     Weights,
     above_chance,
     category_weights,
-    check_interval,
-    jackknife_ends,
+    check_interval_method,
+    coefficient_interval,
 )
 from judgekit.stats.correlations import (
     Correlation,
@@ -26,7 +28,9 @@ from judgekit.stats.correlations import (
     grouped_correlation,
 )
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import cluster_codes, floats, known_labels, known_pairs
+from judgekit.stats.intervals import Rate, clustered_proportion, proportion
+from judgekit.stats.method_comparison import BlandAltman, Concordance, bland_altman, lin_ccc
+from judgekit.stats.missing import cluster_codes, floats, known_labels, known_pairs
 from judgekit.stats.pair_accuracy import (
     PairAccuracy,
     TieCalibration,
@@ -34,7 +38,6 @@ from judgekit.stats.pair_accuracy import (
     pairwise_accuracy,
 )
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile
-from judgekit.stats.rates import Rate, clustered_proportion, proportion
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -60,6 +63,7 @@ __all__ = [
 ]
 
 _ROUNDING = 1e-14
+
 _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
 
 
@@ -97,7 +101,7 @@ def cohen_kappa(
     *,
     labels: Sequence[Hashable],
     weights: Weights | None = None,
-    ci: CoefficientInterval = "jackknife",
+    ci: IntervalMethod = "jackknife",
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> Kappa:
@@ -131,7 +135,7 @@ def cohen_kappa(
         0.5
     """
     check_level(level)
-    check_interval(ci)
+    check_interval_method(ci)
     tables = _tables(a, b, labels, clusters)
     table, w = tables.whole, category_weights(labels, weights)
     value, po, pe = (float(x) for x in _kappa(table, w))
@@ -186,7 +190,7 @@ def scott_pi(
     seen = list(dict.fromkeys(label for pair in pairs for label in pair))
     tables = _tables(a, b, seen, clusters)
     value, po, pe = (float(x) for x in _pi(tables.whole))
-    ends = jackknife_ends(value, _pi(tables.without)[0], level=level)
+    ends = coefficient_interval(value, _pi(tables.without)[0], level=level)
     return ScottPi(
         value=value,
         low=ends.low,
@@ -309,13 +313,13 @@ def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> f
 
 
 def _ends(
-    value: float, se: float, left_out: np.ndarray, ci: CoefficientInterval, level: float
-) -> Ends:
+    value: float, se: float, left_out: np.ndarray, ci: IntervalMethod, level: float
+) -> Interval:
     if ci == "none":
-        return Ends(nan, nan, "no interval was asked for")
+        return Interval(nan, nan, "no interval was asked for")
     if ci == "jackknife":
-        return jackknife_ends(value, left_out, level=level)
+        return coefficient_interval(value, left_out, level=level)
     half = normal_quantile(level) * se
     if not half > 0:
-        return Ends(nan, nan, "the large-sample standard error is 0")
-    return Ends(max(-1.0, value - half), min(1.0, value + half), None)
+        return Interval(nan, nan, "the large-sample standard error is 0")
+    return Interval(max(-1.0, value - half), min(1.0, value + half), None)

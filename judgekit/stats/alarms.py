@@ -1,4 +1,7 @@
-"""What stands behind an alarm: how sure a drop is, what is normal, and where a series changed."""
+"""Evidence behind an alarm: how certain a drop is, the baseline of a series.
+
+The most likely change point. The rules that act are in `trend`.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import observed
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Result, known_observations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Evidence = Literal["strong", "weak", "none"]
+DropEvidence = Literal["strong", "weak", "none"]
 
 _FEWEST_BASELINE_RUNS = 8
+
 _FEWEST_AROUND_A_CHANGE = 2
 
 
@@ -71,7 +74,7 @@ class Changepoint(Result):
     """Shuffles it rests on."""
 
 
-def drop_evidence(difference: TestedDifference) -> Evidence:
+def drop_evidence(difference: TestedDifference) -> DropEvidence:
     """How sure it is that a rate fell; the rule that calls a drop critical does not ask.
 
     Args:
@@ -107,7 +110,7 @@ def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> B
         NotEnoughDataError: When there are fewer than 8 runs, or they do not vary and `n_cases`
             is not given.
     """
-    known, _ = observed(scores)
+    known, _ = known_observations(scores)
     n = len(known)
     if n < _FEWEST_BASELINE_RUNS:
         raise NotEnoughDataError(f"{n} runs; a baseline needs {_FEWEST_BASELINE_RUNS}")
@@ -141,7 +144,7 @@ def changepoint(
     Raises:
         NotEnoughDataError: When fewer than four scores are known or all are equal.
     """
-    known, places = observed(scores, range(len(scores)))
+    known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)
     if len(y) < 2 * _FEWEST_AROUND_A_CHANGE or np.ptp(y) <= 1e-12 * np.abs(y).max():
         raise NotEnoughDataError("a change needs four scores at least that are not all equal")

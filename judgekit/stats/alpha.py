@@ -1,4 +1,7 @@
-"""Krippendorff's alpha: agreement of any number of raters, missing ratings allowed."""
+"""Krippendorff's alpha at the nominal, ordinal, interval and ratio levels.
+
+Missing ratings allowed.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from judgekit.stats.coefficient import CoefficientInterval, Ends, check_interval, jackknife_ends
+from judgekit.stats.agreement_coefficients import (
+    Interval,
+    IntervalMethod,
+    RatingCounts,
+    RatingList,
+    check_interval_method,
+    coefficient_interval,
+    count_ratings,
+    list_ratings,
+)
+from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.ordinal_alpha import RankedRatings, n_couples, ordinal_sums
 from judgekit.stats.quantiles import check_level
-from judgekit.stats.rating_table import RatingCounts, RatingList, count_ratings, list_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -20,7 +31,9 @@ if TYPE_CHECKING:
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
 _FEW_ITEMS = 20
+
 _FEW_LEVELS = 64
 
 
@@ -39,7 +52,7 @@ def krippendorff_alpha(
     ratings: Sequence[Sequence[Hashable]],
     level: AlphaLevel = "ordinal",
     *,
-    ci: CoefficientInterval = "jackknife",
+    ci: IntervalMethod = "jackknife",
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
 ) -> Alpha:
@@ -68,7 +81,7 @@ def krippendorff_alpha(
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(confidence)
-    check_interval(ci, ("jackknife", "none"))
+    check_interval_method(ci, ("jackknife", "none"))
     if level not in _LEVELS:
         raise ValueError(f"no level is called {level!r}; known: {', '.join(_LEVELS)}")
     table = list_ratings(ratings, clusters=clusters)
@@ -80,9 +93,9 @@ def krippendorff_alpha(
         value, left_out = _ranked_alphas(table)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
-    ends = Ends(nan, nan, "no interval was asked for")
+    ends = Interval(nan, nan, "no interval was asked for")
     if ci == "jackknife":
-        ends = jackknife_ends(value, left_out, level=confidence)
+        ends = coefficient_interval(value, left_out, level=confidence)
     few = f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None
     return Alpha(
         value=value,
@@ -173,7 +186,7 @@ def _is_fine(table: RatingList) -> bool:
     n_levels = len(table.seen)
     if n_levels <= _FEW_LEVELS:
         return False
-    return n_couples(*_ranked(table)[::2]) <= table.n_ratings * n_levels
+    return count_level_pairs(*_ranked(table)[::2]) <= table.n_ratings * n_levels
 
 
 def _ranked(table: RatingList) -> RankedRatings:
@@ -184,7 +197,7 @@ def _ranked(table: RatingList) -> RankedRatings:
 
 def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     """Ordinal alpha, and that without each item or case, from ranks."""
-    whole, left = (_alpha(s.observed, s.expected, s.n) for s in ordinal_sums(_ranked(table)))
+    whole, left = (_alpha(s.observed, s.expected, s.n) for s in ordinal_pair_sums(_ranked(table)))
     return float(whole), left
 
 
@@ -266,3 +279,166 @@ def _laplacian(units: _Units) -> np.ndarray:
     shared = units.rows.T @ (weight[:, None] * units.rows)
     own = np.diag((weight * _sizes(units)) @ units.rows)
     return np.asarray(2 * (own - shared))
+
+
+class RankedRatings(NamedTuple):
+    """Ratings of items with two or more, by level."""
+
+    level: np.ndarray
+    """The level of each rating, dense from 0."""
+
+    item: np.ndarray
+    """Its item, numbered from 0."""
+
+    unit: np.ndarray
+    """What its item is left out with, numbered from 0: the item itself, or a cluster."""
+
+
+class PairSums(NamedTuple):
+    """What alpha is made of: `1 - (n - 1) observed / expected`."""
+
+    observed: np.ndarray
+    """Squared differences of the pairs within items, each item's over its ratings less 1."""
+
+    expected: np.ndarray
+    """Squared differences of all pairs of ratings."""
+
+    n: np.ndarray
+    """Ratings."""
+
+
+def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
+    """The sums over all ratings, and without each unit.
+
+    With x the middle ranks and d the steps that leaving a unit out takes them down by, the sum
+    over the others is `Q(x) - 2 Q(x, d) + Q(d)` less the unit's own, Q being the quadratic form of
+    the pairs within items. Time grows as n log n as long as units are small.
+
+    Args:
+        ratings: The ratings.
+
+    Returns:
+        The sums of all, and one of each a unit.
+    """
+    level, item, unit = ratings
+    counts, sizes = np.bincount(level), np.bincount(item)
+    total, weight = len(level), 1.0 / (sizes - 1)
+    rank = (np.cumsum(counts) - counts / 2)[level] - total / 2
+    pull = weight[item] * (sizes[item] * rank - np.bincount(item, rank)[item])
+    whole = 2 * float((pull * rank).sum())
+    steps = _Steps.of(level, unit)
+    crossed = 2 * _pulled(level, unit, pull)
+    rest = whole - 2 * crossed + steps.reached_across(_pairs_within(level, item, weight))
+    own_rank = rank - steps.middle(unit)
+    own = _within(own_rank, item, weight)
+    first = np.unique(item, return_index=True)[1]
+    left = total - np.bincount(unit)
+    return (
+        PairSums(np.array(whole), _expected((counts**3.0).sum(), total), np.array(total)),
+        PairSums(rest - np.bincount(unit[first], own), _expected(steps.cubes(counts), left), left),
+    )
+
+
+def _expected(cubes: np.ndarray, n: np.ndarray | int) -> np.ndarray:
+    """All squared differences of middle ranks: `n (n^3 - sum n_c^3) / 6`."""
+    return np.asarray(n * (np.asarray(n, dtype=float) ** 3 - cubes) / 6)
+
+
+def _within(rank: np.ndarray, item: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Each item's squared differences of all ordered pairs, over its ratings less 1."""
+    sizes, sums = np.bincount(item), np.bincount(item, rank)
+    return np.asarray(2 * weight * (sizes * np.bincount(item, rank**2) - sums**2))
+
+
+def _pulled(level: np.ndarray, unit: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """Q(x, d) / 2 of each unit: a rating's step takes what lies above its level, half of it."""
+    at = np.bincount(level, pull)
+    above = at[::-1].cumsum()[::-1] - at / 2
+    return np.bincount(unit, above[level])
+
+
+class _Pairs(NamedTuple):
+    """Pairs of ratings of one item that differ."""
+
+    low: np.ndarray
+    high: np.ndarray
+    weight: np.ndarray
+
+
+def _pairs_within(level: np.ndarray, item: np.ndarray, weight: np.ndarray) -> _Pairs:
+    order = np.lexsort((level, item))
+    at, of = level[order], item[order]
+    found: list[_Pairs] = []
+    for apart in range(1, int(np.bincount(item).max())):
+        same = (of[apart:] == of[:-apart]) & (at[apart:] > at[:-apart])
+        found.append(_Pairs(at[:-apart][same], at[apart:][same], weight[of[apart:][same]]))
+    return _Pairs(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+
+class _Steps(NamedTuple):
+    """The levels each unit rated, how often, in order of unit and level."""
+
+    unit: np.ndarray
+    level: np.ndarray
+    times: np.ndarray
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, level: np.ndarray, unit: np.ndarray) -> _Steps:
+        many = int(level.max()) + 1
+        key, place, times = np.unique(unit * many + level, return_inverse=True, return_counts=True)
+        return cls(key // many, key % many, times, place.ravel())
+
+    def middle(self, unit: np.ndarray) -> np.ndarray:
+        """The middle rank of each rating among those of its unit."""
+        sizes = np.bincount(unit)
+        before = np.cumsum(self.times) - (np.cumsum(sizes) - sizes)[self.unit]
+        return np.asarray((before - self.times / 2)[self.place])
+
+    def cubes(self, counts: np.ndarray) -> np.ndarray:
+        """The sum of cubed counts of the levels without each unit."""
+        own = counts[self.level].astype(float)
+        gone = own**3 - (own - self.times) ** 3
+        return np.asarray((counts**3.0).sum() - np.bincount(self.unit, gone))
+
+    def reached_across(self, pairs: _Pairs) -> np.ndarray:
+        """Q(d) of each unit: of every two of its steps, the pairs that reach across both.
+
+        A pair of ratings is parted by a step between them whole, by one at either of them half.
+        """
+        one, other = self._couples()
+        r, s = self.level[one], self.level[other]
+        points = PlanePoints(pairs.low, -pairs.high)
+        # Below r or up to it, by above s or from it on.
+        corners = PlanePoints(
+            np.concatenate([r, r + 1, r, r + 1]), np.concatenate([-s, -s, 1 - s, 1 - s])
+        )
+        sums = sums_below(points, corners, pairs.weight).reshape(4, -1)
+        same = one == other
+        parted = np.where(same, (2 * sums[0] + sums[1] + sums[2]) / 4, sums.sum(axis=0) / 4)
+        often = self.times[one] * self.times[other] * np.where(same, 1, 2)
+        return np.bincount(self.unit[one], 2 * often * parted)
+
+    def _couples(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every two steps of a unit, the lower one first, each with itself too."""
+        sizes = np.bincount(self.unit)
+        ends = np.cumsum(sizes)[self.unit]
+        places = np.arange(len(self.unit))
+        lengths = ends - places
+        one = np.repeat(places, lengths)
+        offset = np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return one, one + offset
+
+
+def count_level_pairs(level: np.ndarray, unit: np.ndarray) -> int:
+    """How many couples of levels of one unit there are: what the time grows with.
+
+    Args:
+        level: The level of each rating, dense from 0.
+        unit: What its item is left out with, numbered from 0.
+
+    Returns:
+        The number.
+    """
+    sizes = np.bincount(_Steps.of(level, unit).unit)
+    return int((sizes * (sizes + 1) // 2).sum())

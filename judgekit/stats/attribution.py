@@ -1,4 +1,7 @@
-"""How much of a score's variance goes along with which predictors; association, not cause."""
+"""How much of a score's variance goes with which predictors: Shapley R-squared.
+
+Type II analysis of variance. Association, not cause.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import whole
-from judgekit.stats.known import cluster_codes, floats
-from judgekit.stats.quantiles import check_level
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Result
+from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.quantiles import check_level, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 _MOST_GROUPS = 10
+
 _ROWS_PER_PARAMETER = 10
+
 _FLAT = 1e-10
+
 _SHUFFLES = 20
+
 _CELLS = 500_000
 """Numbers resampled at once: 4 MiB."""
 
@@ -259,7 +265,7 @@ def _table(
 
 def _columns(group: Sequence[int]) -> list[int]:
     """The columns of a group as Python integers."""
-    return [column for given in group for column in whole(column=given)]
+    return [column for given in group for column in require_whole(column=given)]
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

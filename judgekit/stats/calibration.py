@@ -1,4 +1,7 @@
-"""Maps from a judge's score to what humans would say, and the choice among them."""
+"""Maps from a judge's score to the human label (shift, affine, isotonic, Platt, beta).
+
+The choice among them. The ordinal map is in `logistic`.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.isotonic import IsotonicMap, fit_isotonic
-from judgekit.stats.known import floats, fold_codes, known_pairs
-from judgekit.stats.ordinal_map import OrdinalMap, fit_ordinal
-from judgekit.stats.probability_maps import BetaMap, PlattMap, fit_beta, fit_platt
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Result
+from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
+from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -35,10 +36,267 @@ __all__ = [
     "fit_ordinal",
     "fit_platt",
     "fit_shift",
+    "pool_adjacent",
 ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsotonicMap(Result):
+    """A rising map, linear between its knots and level beyond them."""
+
+    knots_x: tuple[float, ...]
+    """Judge scores it was fitted on, rising."""
+
+    knots_y: tuple[float, ...]
+    """The human score at each, never falling."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+    kind: str = "isotonic"
+    """The name of this kind of map."""
+
+    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The human scores to expect.
+
+        Args:
+            x: Judge scores; nan stays nan.
+
+        Returns:
+            One value a score.
+        """
+        return np.asarray(np.interp(np.asarray(x, dtype=float), self.knots_x, self.knots_y))
+
+
+def fit_isotonic(
+    x: Sequence[float | None],
+    y: Sequence[float | None],
+    *,
+    weights: Sequence[float] | None = None,
+) -> IsotonicMap:
+    """The rising map with the least squared error (Ayer et al. 1955; Barlow et al. 1972).
+
+    Equal x are averaged first, then neighbours that do not rise are pooled. The mean of the
+    fitted values is the mean of y, so it removes leniency; on its own points it flatters: judge
+    it by `calibration.crossfit`.
+
+    Args:
+        x: Judge scores; None and nan are missing.
+        y: Human scores, in the order of `x`.
+        weights: Weight of each pair, more than 0.
+
+    Returns:
+        The map, a knot at each distinct x.
+
+    Raises:
+        ValueError: When lengths differ or a weight is not positive.
+        NotEnoughDataError: When no pair is known.
+    """
+    left, right, n_missing = known_pairs(x, y)
+    if len(left) == 0:
+        raise NotEnoughDataError("no pair of scores to fit a map on")
+    w = np.ones(len(left)) if weights is None else _known_weights(x, y, weights)
+    knots, group = np.unique(left, return_inverse=True)
+    mass = np.bincount(group, w)
+    level = np.bincount(group, w * right) / mass
+    fitted = pool_adjacent(level, mass)
+    return IsotonicMap(
+        knots_x=tuple(knots.tolist()),
+        knots_y=tuple(fitted.tolist()),
+        n=len(left),
+        n_missing=n_missing,
+    )
+
+
+def pool_adjacent(y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The never-falling sequence nearest to y in weighted squares.
+
+    Args:
+        y: Values in order of x.
+        weights: Weight of each, more than 0.
+
+    Returns:
+        The fitted values.
+    """
+    blocks: list[tuple[float, float, int]] = []
+    for value, weight in zip(y.tolist(), weights.tolist(), strict=True):
+        mean, mass, size = value, weight, 1
+        while blocks and blocks[-1][0] >= mean:
+            before, its_mass, its_size = blocks.pop()
+            mean = (before * its_mass + mean * mass) / (its_mass + mass)
+            mass, size = mass + its_mass, size + its_size
+        blocks.append((mean, mass, size))
+    return np.repeat([block[0] for block in blocks], [block[2] for block in blocks])
+
+
+def _known_weights(
+    x: Sequence[float | None], y: Sequence[float | None], weights: Sequence[float]
+) -> np.ndarray:
+    if len(weights) != len(x):
+        raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
+    w = floats(weights)
+    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
+    if not (w[known] > 0).all():
+        raise ValueError("a weight is not more than 0")
+    return np.asarray(w[known])
+
+
+_CLIP = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlattMap(Result):
+    """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
+
+    intercept: float
+    """Log-odds at a score of 0."""
+
+    slope: float
+    """Log-odds gained for each unit of the score."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+    kind: str = "platt"
+    """The name of this kind of map."""
+
+    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The probabilities to expect.
+
+        Args:
+            x: Scores; nan stays nan.
+
+        Returns:
+            One probability a score.
+        """
+        return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetaMap(Result):
+    """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
+
+    a: float
+    """Weight of ln s, 0 or more."""
+
+    b: float
+    """Weight of -ln(1 - s), 0 or more."""
+
+    c: float
+    """Log-odds where both logarithms cancel."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+    kind: str = "beta"
+    """The name of this kind of map."""
+
+    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The probabilities to expect.
+
+        Args:
+            x: Scores, clipped to [1e-6, 1 - 1e-6]; nan stays nan.
+
+        Returns:
+            One probability a score.
+        """
+        up, down = _logs(np.asarray(x, dtype=float))
+        return expit(self.a * up + self.b * down + self.c)
+
+
+def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) -> PlattMap:
+    """Logistic regression of pass/fail labels on a score (Platt 1999).
+
+    Labels become `(n1 + 1) / (n1 + 2)` and `1 / (n0 + 2)`, so that separated data have an estimate.
+
+    Args:
+        scores: Any numbers: log-odds, confidences; None and nan are missing.
+        labels: 1 (right) or 0, in the order of `scores`.
+
+    Returns:
+        The map.
+
+    Raises:
+        ValueError: When lengths differ or a label is neither 0 nor 1.
+        NotEnoughDataError: When labels or scores do not vary.
+    """
+    x, targets, n_missing = _smoothed(scores, labels)
+    fit = fit_logistic(np.column_stack([np.ones(len(x)), x]), targets)
+    return PlattMap(
+        intercept=float(fit.coef[0]), slope=float(fit.coef[1]), n=len(x), n_missing=n_missing
+    )
+
+
+def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> BetaMap:
+    """Beta calibration of confidences in (0, 1) (Kull, Silva Filho & Flach 2017).
+
+    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a weight that comes out
+    negative is set to 0 and the other fitted anew, so the map never falls.
+
+    Args:
+        scores: Confidences in [0, 1]; None and nan are missing.
+        labels: 1 (right) or 0, in the order of `scores`.
+
+    Returns:
+        The map.
+
+    Raises:
+        ValueError: When lengths differ, a confidence lies outside [0, 1], or a label is neither.
+        NotEnoughDataError: When labels or scores do not vary enough.
+    """
+    x, targets, n_missing = _smoothed(scores, labels)
+    if not ((x >= 0) & (x <= 1)).all():
+        raise ValueError("a confidence lies outside 0..1")
+    columns = _logs(x)
+    used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
+    weights = _slopes(columns, used, targets)
+    while used and min(weights[place] for place in used) < 0:
+        used = [place for place in used if weights[place] > 0]
+        weights = _slopes(columns, used, targets)
+    return BetaMap(a=weights[0], b=weights[1], c=weights[2], n=len(x), n_missing=n_missing)
+
+
+def _smoothed(
+    scores: Sequence[float | None], labels: Sequence[float | None]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    x, y, n_missing = known_pairs(scores, labels)
+    y = outcomes(y, "a label")
+    if len(np.unique(x)) < 2 or len(np.unique(y)) < 2:  # noqa: PLR2004 - one value has no slope
+        raise NotEnoughDataError("a map needs two different scores and both labels")
+    n1 = float(y.sum())
+    n0 = len(y) - n1
+    return x, np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2)), n_missing
+
+
+def _logs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    s = np.clip(x, _CLIP, 1 - _CLIP)
+    return np.log(s), -np.log1p(-s)
+
+
+def _slopes(
+    columns: tuple[np.ndarray, np.ndarray], used: Sequence[int], targets: np.ndarray
+) -> list[float]:
+    chosen = [columns[place] for place in used]
+    coef = fit_logistic(np.column_stack([*chosen, np.ones(len(targets))]), targets).coef
+    found = [0.0, 0.0, float(coef[-1])]
+    for place, weight in zip(used, coef, strict=False):
+        found[place] = float(weight)
+    return found
+
+
 _FEW_LEVELS = 10
+
 _PER_LEVEL = 5
+
 _FLAT = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""How sure a judge is: by its votes, by the probabilities of its tokens, and pooled."""
+"""Confidence of a judge from repeated votes, token probabilities, and several signals combined."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Figure
-from judgekit.stats.known import floats, fold_codes, is_missing, known_pairs, outcomes
+from judgekit.stats.estimate import Figure, Result
 from judgekit.stats.logistic import expit, fit_logistic
+from judgekit.stats.missing import floats, fold_codes, is_missing, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK
-from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 _CLIP = 1e-6
+
 _MISSING_MASS = 0.1
+
 _ENOUGH_LABELS = 100
 
 

@@ -1,4 +1,7 @@
-"""Sets of scores that hold a human's with a stated chance, whatever the judge's errors."""
+"""Conformal half-widths.
+
+Prediction sets that contain the human score with a stated probability.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,9 @@ from math import ceil, inf, isinf, nan
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given
-from judgekit.stats.known import floats, is_missing
-from judgekit.stats.quantiles import SLACK
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Result
+from judgekit.stats.missing import floats, is_missing
+from judgekit.stats.quantiles import SLACK, require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -64,7 +66,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
     Raises:
         ValueError: When alpha is out of range, or a residual negative.
     """
-    (alpha,) = given(alpha=alpha)
+    (alpha,) = require(alpha=alpha)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
     known = sorted(float(r) for r in residuals if r is not None and not is_missing(r))
@@ -107,7 +109,7 @@ def conformal_set(
     Raises:
         ValueError: When an argument is out of range or the spread not positive.
     """
-    prediction, spread = given(prediction=prediction, spread=spread)
+    prediction, spread = require(prediction=prediction, spread=spread)
     if not spread > 0:
         raise ValueError(f"spread is {spread}; it is more than 0")
     quantile = conformal_quantile(residuals, alpha)

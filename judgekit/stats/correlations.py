@@ -1,4 +1,7 @@
-"""Correlations with intervals, over all items and within groups of them."""
+"""Pearson's, Spearman's and Kendall's correlations with intervals, over all items.
+
+Within groups.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.coefficient import jackknife_ends
+from judgekit.stats.agreement_coefficients import coefficient_interval
+from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import DIGITS, known_pairs
-from judgekit.stats.pair_counts import count_pairs
+from judgekit.stats.missing import DIGITS, known_pairs
 from judgekit.stats.quantiles import check_level, normal_quantile
 
 if TYPE_CHECKING:
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
 
 _METHODS = ("pearson", "spearman", "kendall", "kendall-c")
+
 _SMALL = 10
+
 _CELLS = 2_000_000
 """Cells of a table of levels up to which it is filled: about 80 MiB at most."""
 
@@ -129,7 +134,7 @@ def grouped_correlation(
     n, total = len(used), float(used.sum())
     value = total / n if n else nan
     left_out = (total - used) / (n - 1) if n > 1 else used
-    ends = jackknife_ends(value, left_out, level=level, unit="group")
+    ends = coefficient_interval(value, left_out, level=level, unit="group")
     return Correlation(
         value=value,
         low=ends.low,

@@ -1,16 +1,64 @@
-"""A number with its doubt."""
+"""Estimate, the number with its interval that every statistic returns.
+
+The base class of results, and the decision an interval allows. Intervals of means and rates are in
+`intervals`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, fsum, isinf, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from judgekit.stats.quantiles import t_quantile
-from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+    from dataclasses import Field
+
+_OWN = (float, int, str, bool, type(None))
+
+
+class Result:
+    """The base of every result: numpy's numbers become Python's as it is made.
+
+    An input of numpy numbers so gives the same result as one of Python's, which prints, compares
+    and turns into JSON alike.
+    """
+
+    __slots__ = ()
+
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]
+
+    def __post_init__(self) -> None:
+        """Turn numpy's numbers into Python's, in tuples too."""
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            own = python_value(value)
+            if own is not value:
+                object.__setattr__(self, name, own)
+
+
+def python_value(value: object) -> object:
+    """A value with numpy's numbers and texts replaced by Python's own.
+
+    Args:
+        value: Anything; tuples are looked into, all else is left as it is.
+
+    Returns:
+        The same object where nothing had to be replaced.
+    """
+    kind = type(value)
+    if kind in _OWN:
+        return value
+    if kind is tuple and isinstance(value, tuple):
+        found = tuple(map(python_value, value))
+        same = all(new is old for new, old in zip(found, value, strict=True))
+        return value if same else found
+    if kind.__module__ == "numpy" and kind.__name__ != "ndarray" and hasattr(value, "item"):
+        return value.item()
+    return value
+
 
 _ROUNDING = 1e-12
 """A standard error that floats make where nothing varies."""
@@ -84,7 +132,7 @@ class Figure(Result):
         return float(self.value)
 
 
-def undefined(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
+def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
     """An estimate the data do not identify.
 
     Args:
@@ -99,7 +147,7 @@ def undefined(reason: str, *, n: int, method: str, level: float = 0.95) -> Estim
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)
 
 
-def observed(
+def known_observations(
     x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
 ) -> tuple[list[float], list[Hashable]]:
     """The observations that are there, and the cluster of each.

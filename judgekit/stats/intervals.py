@@ -1,24 +1,23 @@
-"""Intervals of one mean; those of one rate and of the difference of two are in `rates`."""
+"""Confidence intervals of one mean, of one rate.
+
+Of the difference of two independent rates, clustered or not. Paired differences are in `paired`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from math import fsum, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, observed
-from judgekit.stats.quantiles import check_level, t_quantile
-from judgekit.stats.rates import (
-    Rate,
-    RateDifference,
-    RateMethod,
-    clustered_proportion,
-    difference_of_proportions,
-    pooled_proportion,
-    proportion,
-    share_interval,
-    wilson,
+from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
+from judgekit.stats.quantiles import (
+    check_level,
+    normal_p_value,
+    normal_quantile,
+    require_whole,
+    t_quantile,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ __all__ = [
     "RateMethod",
     "clustered_proportion",
     "difference_of_proportions",
+    "effective_n",
     "mean",
     "pooled_proportion",
     "proportion",
@@ -65,7 +65,7 @@ def mean(
         NotEnoughDataError: When nothing is left to average.
     """
     check_level(level)
-    known, names = observed(x, clusters)
+    known, names = known_observations(x, clusters)
     if not known:
         raise NotEnoughDataError("no observations to average")
     n = len(known)
@@ -129,7 +129,7 @@ def rating_mean(
         NotEnoughDataError: When there is no rating.
     """
     check_level(level)
-    known, names = observed(x, clusters)
+    known, names = known_observations(x, clusters)
     bottom, top = min(scale, default=0.0), max(scale, default=0.0)
     if not bottom < top:
         raise ValueError("a scale needs two different points")
@@ -172,3 +172,312 @@ def _pseudo_rating_interval(
     se = sqrt((fsum((value - centre) ** 2 for value in kept) + pseudo) / (n * (n + 1)))
     half = t_quantile(level, n - 1) * se
     return max(bottom, centre - half), min(top, centre + half), se
+
+
+RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]
+
+_PRIORS = {"clopper-pearson": (0.0, 1.0), "jeffreys": (0.5, 0.5), "uniform": (1.0, 1.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate(Estimate):
+    """A rate, with what it could be if the missing outcomes were known."""
+
+    worst: float
+    """The rate if all missing had failed."""
+
+    best: float
+    """The rate if all missing had passed."""
+
+    worst_low: float
+    """Lower end of the interval of `worst`."""
+
+    best_high: float
+    """Upper end of the interval of `best`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateDifference(Estimate):
+    """The difference of two independent rates."""
+
+    p_value: float
+    """Two-sided p of the pooled score test; nan where both rates are 0 or both are 1."""
+
+
+def proportion(
+    k: int,
+    n: int,
+    *,
+    method: RateMethod = "wilson",
+    level: float = 0.95,
+    n_missing: int = 0,
+) -> Rate:
+    """A rate with its interval, and its bounds for missing outcomes (Horowitz & Manski 2000).
+
+    Args:
+        k: Successes, 0 to n.
+        n: Trials; with 0 the rate is undefined.
+        method: `wilson` (Wilson 1927), `clopper-pearson` (Clopper & Pearson 1934; never covers
+            less than its level), `jeffreys` (Beta(1/2, 1/2) prior) or `uniform` (Beta(1, 1)
+            prior); the last two end at 0 for k = 0 and at 1 for k = n, after Brown, Cai &
+            DasGupta 2001.
+        level: Confidence level in (0, 1).
+        n_missing: Trials without an outcome; recorded, not counted.
+
+    Returns:
+        The rate k/n and its interval, within [0, 1].
+
+    Raises:
+        ValueError: When k, n, n_missing or level are out of their ranges, or a count is not whole.
+
+    Example:
+        >>> e = proportion(7, 10)
+        >>> round(e.low, 4), round(e.high, 4)
+        (0.3968, 0.8922)
+    """
+    check_level(level)
+    k, n, n_missing = require_whole(k=k, n=n, n_missing=n_missing)
+    if not 0 <= k <= n or n_missing < 0:
+        raise ValueError(f"k={k} successes of n={n} trials, {n_missing} missing")
+    low, high = _rate_interval(k, n, method, level)
+    total = n + n_missing
+    return Rate(
+        value=k / n if n else nan,
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        n_missing=n_missing,
+        method=method,
+        worst=k / total if total else nan,
+        best=(k + n_missing) / total if total else nan,
+        worst_low=_rate_interval(k, total, method, level)[0],
+        best_high=_rate_interval(k + n_missing, total, method, level)[1],
+        reason=None if n else "no trials",
+    )
+
+
+def clustered_proportion(
+    outcomes: Sequence[float | None], clusters: Sequence[Hashable], *, level: float = 0.95
+) -> Rate:
+    """A pass rate where a case was tried several times: the mean of the cases' own rates.
+
+    Wilson's interval for as many cases as would be worth the same (Korn & Graubard 1998):
+    `G p (1-p) / v` with p and v the mean and the variance of the cases' rates and of two half
+    pseudo-cases at 0 and 1, but no more than there are observations. With one observation a
+    case, or repeats that all agree, it is Wilson's interval.
+
+    Args:
+        outcomes: 1 (passed), 0 (did not) or missing (nan, None); or shares between 0 and 1.
+        clusters: The case of each outcome.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate; `n` counts cases, `n_missing` outcomes.
+
+    Raises:
+        ValueError: When an outcome lies outside [0, 1] or `clusters` has another length.
+        NotEnoughDataError: When no outcome is known.
+    """
+    check_level(level)
+    known, names = known_observations(outcomes, clusters)
+    if any(not 0 <= value <= 1 for value in known):
+        raise ValueError("an outcome lies outside 0..1")
+    if not known:
+        raise NotEnoughDataError("no outcomes to average")
+    shares = list(cluster_means(known, names).values())
+    low, high = share_interval(shares, most=len(known), level=level)
+    rate = fsum(shares) / len(shares)
+    missing = [c for v, c in zip(outcomes, clusters, strict=True) if v is None or v != v]  # noqa: PLR0124 - nan
+    failed, passed = (
+        list(cluster_means([*known, *[end] * len(missing)], [*names, *missing]).values())
+        for end in (0.0, 1.0)
+    )
+    return Rate(
+        value=rate,
+        low=low,
+        high=high,
+        level=level,
+        n=len(shares),
+        n_missing=len(missing),
+        method="wilson, clustered",
+        n_clusters=len(shares),
+        n_observations=len(known),
+        worst=fsum(failed) / len(failed),
+        best=fsum(passed) / len(passed),
+        worst_low=min(low, share_interval(failed, most=len(outcomes), level=level)[0]),
+        best_high=max(high, share_interval(passed, most=len(outcomes), level=level)[1]),
+        note=few_clusters(len(shares)),
+    )
+
+
+def pooled_proportion(
+    outcomes: Sequence[float | None], clusters: Sequence[Hashable], *, level: float = 0.95
+) -> Rate:
+    """A pass rate over all outcomes, `k / n` however they fall into cases.
+
+    Wilson's interval for as many outcomes as are worth the same (Korn & Graubard 1998):
+    `p (1-p) / v (z / t)^2` with v the variance by case totals and t on G - 1 degrees of freedom,
+    at most as many as there are, and as many as there are cases where v is 0. Beside it,
+    `clustered_proportion` counts every case alike.
+
+    Args:
+        outcomes: 1 (passed), 0 (did not) or missing (nan, None).
+        clusters: The case of each outcome.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate; `n` counts outcomes, `n_clusters` cases.
+
+    Raises:
+        ValueError: When an outcome is neither 0 nor 1 or `clusters` has another length.
+        NotEnoughDataError: When no outcome is known.
+    """
+    check_level(level)
+    known, names = known_observations(outcomes, clusters)
+    if any(value not in (0, 1) for value in known):
+        raise ValueError("an outcome is neither 0 nor 1")
+    if not known:
+        raise NotEnoughDataError("no outcomes to average")
+    n, passed = len(known), round(fsum(known))
+    rate = passed / n
+    totals: dict[Hashable, float] = {}
+    for value, name in zip(known, names, strict=True):
+        totals[name] = totals.get(name, 0.0) + value - rate
+    groups = len(totals)
+    squares = fsum(t * t for t in totals.values())
+    worth = float(groups)
+    if groups > 1 and squares > 0:
+        variance = squares / n**2 * groups / (groups - 1)
+        few = normal_quantile(level) / t_quantile(level, groups - 1)
+        worth = min(float(n), rate * (1 - rate) / variance * few**2)
+    low, high = wilson(rate, worth, level=level)
+    found = proportion(passed, n, n_missing=len(outcomes) - n, level=level)
+    return replace(
+        found,
+        low=low,
+        high=high,
+        worst_low=min(low, found.worst_low),
+        best_high=max(high, found.best_high),
+        method="wilson, clustered",
+        n_clusters=groups,
+        n_observations=n,
+        note=few_clusters(groups),
+    )
+
+
+def share_interval(
+    shares: Sequence[float],
+    *,
+    most: float,
+    pseudo: Sequence[float] = (0.0, 1.0),
+    level: float = 0.95,
+) -> tuple[float, float]:
+    """Wilson's interval of the mean of shares, for as many trials as their variance is worth.
+
+    Args:
+        shares: One share in [0, 1] an item, at least one.
+        most: The most trials they can be worth.
+        pseudo: Shares of half pseudo-items, which keep the variance above 0.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Lower and upper end, within [0, 1].
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    trials = effective_n(shares, most=most, pseudo=pseudo)
+    return wilson(min(1.0, fsum(shares) / len(shares)), trials, level=level)
+
+
+def effective_n(
+    shares: Sequence[float], *, most: float, pseudo: Sequence[float] = (0.0, 1.0)
+) -> float:
+    """How many independent trials the variance of shares is worth: `n p (1-p) / v`.
+
+    Args:
+        shares: One share in [0, 1] an item, at least one.
+        most: The most trials they can be worth.
+        pseudo: Shares of half pseudo-items, which keep the variance above 0.
+
+    Returns:
+        A number of trials; it need not be whole.
+    """
+    n, weight = len(shares), len(shares) + len(pseudo) / 2
+    centre = (fsum(shares) + fsum(pseudo) / 2) / weight
+    squares = fsum(s * s for s in shares) + fsum(s * s for s in pseudo) / 2
+    return min(n * centre * (1 - centre) / (squares / weight - centre * centre), most)
+
+
+def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval (Wilson 1927) of a rate; n need not be whole.
+
+    Args:
+        rate: The rate, 0 to 1.
+        n: Trials, more than 0.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        Lower and upper end, within [0, 1].
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    z = normal_quantile(level)
+    shrink = 1 + z * z / n
+    middle = (rate + z * z / (2 * n)) / shrink
+    half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
+    return (0.0 if rate == 0 else middle - half), (1.0 if rate == 1 else middle + half)
+
+
+def difference_of_proportions(
+    k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95
+) -> RateDifference:
+    """The difference k1/n1 - k2/n2 of two independent rates with Newcombe's interval.
+
+    Args:
+        k1: Successes of the first.
+        n1: Trials of the first.
+        k2: Successes of the second.
+        n2: Trials of the second.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The difference and its interval, within [-1, 1] (Newcombe 1998, method 10).
+
+    Raises:
+        ValueError: When a count is out of its range.
+    """
+    k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
+    first, second = proportion(k1, n1, level=level), proportion(k2, n2, level=level)
+    value = first.value - second.value
+    down = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
+    up = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    pooled = (k1 + k2) / (n1 + n2) if n1 and n2 else nan
+    variance = pooled * (1 - pooled) * (1 / n1 + 1 / n2) if n1 and n2 else nan
+    return RateDifference(
+        value=value,
+        low=value - down,
+        high=value + up,
+        level=level,
+        n=n1 + n2,
+        method="newcombe",
+        p_value=normal_p_value(value / sqrt(variance)) if variance > 0 else nan,
+        reason=None if n1 and n2 else "one of the rates has no trials",
+    )
+
+
+def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[float, float]:
+    if n == 0:
+        return nan, nan
+    if method == "wilson":
+        return wilson(k / n, n, level=level)
+    if method not in _PRIORS:
+        raise ValueError(f"no interval is called {method!r}; known: wilson, {', '.join(_PRIORS)}")
+    from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
+
+    tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]
+    low = 0.0 if k == 0 else float(betaincinv(k + outer, n - k + inner, tail))
+    high = 1.0 if k == n else float(betaincinv(k + inner, n - k + outer, 1 - tail))
+    return low, high

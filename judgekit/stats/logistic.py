@@ -1,12 +1,21 @@
-"""Logistic regression by Newton's method, for shares as well as outcomes."""
+"""Logistic regression of shares and, as the cumulative logit, of ordered levels.
+
+Fitted by Newton's method.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from judgekit.stats.newton import maximise
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Result
+from judgekit.stats.missing import known_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class LogisticFit(NamedTuple):
@@ -67,3 +76,230 @@ def fit_logistic(
 
     coef = maximise(loglik, derivatives, np.zeros(design.shape[1]))
     return LogisticFit(coef, expit(design @ coef), derivatives(coef)[1])
+
+
+_RIDGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinalMap(Result):
+    """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
+
+    slope: float
+    """Log-odds of a higher rating gained for each unit of the judge's score."""
+
+    cutpoints: tuple[float, ...]
+    """Rising, one between each two levels that were used."""
+
+    levels: tuple[float, ...]
+    """The human levels that were used; one nobody used has no cutpoint."""
+
+    loglik: float
+    """Log-likelihood, without the ridge."""
+
+    judge_scores: tuple[float, ...]
+    """The judge's distinct scores."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+    note: str | None = None
+    """What to bear in mind."""
+
+    kind: str = "ordinal"
+    """The name of this kind of map."""
+
+    def probabilities(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The distribution of the human rating.
+
+        Args:
+            x: Judge scores; nan stays nan.
+
+        Returns:
+            One row a score, one column a level.
+        """
+        eta = np.array(self.cutpoints) - self.slope * np.asarray(x, dtype=float)[..., None]
+        return _steps(expit(eta))
+
+    def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
+        """The human ratings to expect.
+
+        Args:
+            x: Judge scores; nan stays nan.
+
+        Returns:
+            The mean of the distribution at each score.
+        """
+        return np.asarray(self.probabilities(x) @ np.array(self.levels))
+
+    @property
+    def expected_at(self) -> dict[str, float]:
+        """The human rating to expect at each score and level, by its text ("3")."""
+        points = sorted({*self.judge_scores, *self.levels})
+        return {f"{x:g}": float(self.predict([x])[0]) for x in points}
+
+
+def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) -> OrdinalMap:
+    """The cumulative logit of human levels on the judge's score (McCullagh 1980).
+
+    Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge
+    orders the levels perfectly the slope would be infinite: then, and only then, a ridge of
+    1e-3 holds it, and the note says so. For rubric levels with five labels each or more.
+
+    Args:
+        judge: Judge scores; None and nan are missing.
+        human: Human levels, in the order of `judge`.
+
+    Returns:
+        The map.
+
+    Raises:
+        ValueError: When lengths differ.
+        NotEnoughDataError: When the judge or the humans use one value only.
+    """
+    x, y, n_missing = known_pairs(judge, human)
+    levels, rank = np.unique(y, return_inverse=True)
+    if len(levels) < 2 or len(np.unique(x)) < 2:  # noqa: PLR2004 - one value has no slope
+        raise NotEnoughDataError("an ordinal map needs two judge scores and two human levels")
+    centre, scale = float(x.mean()), float(x.std())
+    separated = _separated(x, rank)
+    ridge = _RIDGE / scale**2 if separated else 0.0
+    slope, cuts, loglik = _fit((x - centre) / scale, rank, ridge)
+    return OrdinalMap(
+        slope=slope / scale,
+        cutpoints=tuple((cuts + slope * centre / scale).tolist()),
+        levels=tuple(levels.tolist()),
+        loglik=loglik,
+        judge_scores=tuple(np.unique(x).tolist()),
+        n=len(x),
+        n_missing=n_missing,
+        note="the judge orders the levels perfectly: a ridge of 1e-3 keeps the slope finite"
+        if separated
+        else None,
+    )
+
+
+def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
+    """Whether every cut parts the scores of lower and higher levels, in one direction."""
+    low = [(x[rank <= k], x[rank > k]) for k in range(int(rank.max()))]
+    rising = all(below.max() <= above.min() for below, above in low)
+    return rising or all(below.min() >= above.max() for below, above in low)
+
+
+class _Terms(NamedTuple):
+    """Cumulative probabilities around each observation's level, and their derivatives."""
+
+    upper: np.ndarray
+    lower: np.ndarray
+    mass: np.ndarray
+
+
+def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
+    share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
+    at = np.append(0.0, np.log(share / (1 - share)))
+    at = maximise(
+        lambda here: -_loss(here, x, rank, ridge),
+        lambda here: _derivatives(here, x, rank, ridge),
+        at,
+    )
+    loglik = ridge * float(at[0]) ** 2 / 2 - _loss(at, x, rank, ridge)
+    return float(at[0]), at[1:], loglik
+
+
+def _terms(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> _Terms:
+    ends = np.concatenate([[-np.inf], at[1:], [np.inf]])
+    upper, lower = expit(ends[rank + 1] - at[0] * x), expit(ends[rank] - at[0] * x)
+    return _Terms(upper, lower, upper - lower)
+
+
+def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> float:
+    """Minus the log-likelihood; infinite where cutpoints do not rise."""
+    if (np.diff(at[1:]) <= 0).any():
+        return float("inf")
+    with np.errstate(divide="ignore"):
+        return float(-np.log(_terms(at, x, rank).mass).sum()) + ridge * float(at[0]) ** 2 / 2
+
+
+def _derivatives(
+    at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts).
+
+    With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and
+    the chain rule leads through U = cut - slope x.
+    """
+    upper, lower, mass = _terms(at, x, rank)
+    f_up, f_low = upper * (1 - upper), lower * (1 - lower)
+    g_up, g_low = f_up / mass, -f_low / mass
+    h_up = f_up * (1 - 2 * upper) / mass - g_up**2
+    h_low = -f_low * (1 - 2 * lower) / mass - g_low**2
+    h_both = -g_up * g_low
+    n, m = len(x), len(at) - 1
+    up, low = np.zeros((n, m + 2)), np.zeros((n, m + 2))
+    up[np.arange(n), rank + 1] = 1
+    low[np.arange(n), rank] = 1
+    by_up = np.column_stack([-x, up[:, 1:-1]])
+    by_low = np.column_stack([-x, low[:, 1:-1]])
+    gradient = by_up.T @ g_up + by_low.T @ g_low
+    cross = by_up.T @ (h_both[:, None] * by_low)
+    second = by_up.T @ (h_up[:, None] * by_up) + by_low.T @ (h_low[:, None] * by_low)
+    curvature = -(second + cross + cross.T)
+    gradient[0] -= ridge * at[0]
+    curvature[0, 0] += ridge
+    return gradient, curvature
+
+
+def _steps(below: np.ndarray) -> np.ndarray:
+    """Probabilities of the levels from the cumulative ones."""
+    ends = [np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])]
+    return np.asarray(np.diff(np.concatenate(ends, axis=-1), axis=-1))
+
+
+_STEPS = 100
+
+_HALVINGS = 50
+
+_CONVERGED = 1e-10
+
+_SINGULAR = 1e14
+
+
+def maximise(
+    loglik: Callable[[np.ndarray], float],
+    derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    start: np.ndarray,
+) -> np.ndarray:
+    """The place of the maximum of a concave function.
+
+    Args:
+        loglik: The function; minus infinity outside its domain.
+        derivatives: Its gradient, and minus its second derivative.
+        start: Where to begin, inside the domain.
+
+    Returns:
+        The place.
+
+    Raises:
+        NotEnoughDataError: When there is no finite maximum: outcomes are separated, or
+            coefficients cannot be told apart.
+    """
+    at, value = start, loglik(start)
+    for _ in range(_STEPS):
+        gradient, curvature = derivatives(at)
+        if not np.linalg.cond(curvature) < _SINGULAR:
+            break
+        step, size = np.linalg.solve(curvature, gradient), 1.0
+        for _ in range(_HALVINGS):
+            found = loglik(at + size * step)
+            if found >= value - 1e-12 * (1 + abs(value)):
+                break
+            size /= 2
+        at, value = at + size * step, found
+        if np.abs(size * step).max(initial=0.0) <= _CONVERGED * (1 + np.abs(at).max(initial=0.0)):
+            return at
+    raise NotEnoughDataError(
+        "no finite estimate: outcomes are separated, or predictors depend on one another"
+    )

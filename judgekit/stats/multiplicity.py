@@ -1,4 +1,4 @@
-"""p-values adjusted for how many were looked at."""
+"""p-values and confidence levels adjusted for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Literal
 
+from judgekit.stats.estimate import Result
 from judgekit.stats.quantiles import check_level
-from judgekit.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

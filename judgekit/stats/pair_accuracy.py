@@ -1,4 +1,7 @@
-"""Whether a judge orders pairs of outputs as humans do, ties included."""
+"""Pairwise accuracy: whether a judge orders pairs of outputs as humans do.
+
+The calibration of its ties.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given
-from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import DIGITS, cluster_codes, floats
-from judgekit.stats.pair_counts import count_pairs
-from judgekit.stats.quantiles import SLACK, check_level
-from judgekit.stats.rates import share_interval
-from judgekit.stats.result import Result
+from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.intervals import share_interval
+from judgekit.stats.missing import DIGITS, cluster_codes, floats
+from judgekit.stats.quantiles import SLACK, check_level, require
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 _FOLDS = 5
+
 _NO_PAIR = "no group has two outputs with a score of both"
 
 
@@ -87,7 +89,7 @@ def pairwise_accuracy(
         NotEnoughDataError: When no group has two outputs with both scores.
     """
     check_level(level)
-    (tie_epsilon,) = given(tie_epsilon=tie_epsilon)
+    (tie_epsilon,) = require(tie_epsilon=tie_epsilon)
     if not tie_epsilon >= 0:
         raise ValueError(f"tie_epsilon is {tie_epsilon}; a width is 0 or more")
     items = _items(human, judge, groups)

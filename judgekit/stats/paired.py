@@ -1,27 +1,33 @@
-"""Two variants on the same items: difference of means, change of a pass rate."""
+"""Two variants on the same items: difference of means, change of a pass rate, win rate.
+
+Wilcoxon's signed-rank test. For independent samples see `intervals`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import fsum, isnan, nan, sqrt
+from math import fsum, inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.estimate import Estimate, cluster_means, observed, standard_deviation
+from judgekit.stats.estimate import (
+    Estimate,
+    Figure,
+    cluster_means,
+    known_observations,
+    standard_deviation,
+)
+from judgekit.stats.intervals import share_interval, wilson
 from judgekit.stats.quantiles import (
     SLACK,
     check_level,
+    normal_p_value,
     normal_quantile,
+    require,
+    require_whole,
     sign_p_values,
     t_p_value,
     t_quantile,
-)
-from judgekit.stats.win_rates import (
-    WinRate,
-    clustered_win_rate,
-    prob_superior,
-    win_rate,
 )
 
 if TYPE_CHECKING:
@@ -30,12 +36,14 @@ if TYPE_CHECKING:
 __all__ = [
     "PairedDifference",
     "PairedProportions",
+    "SignedRanks",
     "WinRate",
     "clustered_win_rate",
     "paired_difference",
     "paired_proportions",
     "pass_rate_difference",
     "prob_superior",
+    "signed_rank_test",
     "win_rate",
 ]
 
@@ -112,11 +120,14 @@ def paired_difference(
     check_level(level)
     if len(a) != len(b):
         raise ValueError(f"{len(a)} scores of A, but {len(b)} of B")
-    (step,) = given(step=step)
+    (step,) = require(step=step)
     if not step > 0:
         raise ValueError(f"step is {step}; a step of the scale is more than 0")
     names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
-    of_a, of_b = cluster_means(*observed(a, names)), cluster_means(*observed(b, names))
+    of_a, of_b = (
+        cluster_means(*known_observations(a, names)),
+        cluster_means(*known_observations(b, names)),
+    )
     items = [name for name in of_a if name in of_b]
     if not items:
         raise NotEnoughDataError("no item has a score of both variants")
@@ -169,7 +180,9 @@ def paired_proportions(
         ValueError: When a count is negative.
         NotEnoughDataError: When there is no case.
     """
-    both, only_a, only_b, neither = whole(both=both, only_a=only_a, only_b=only_b, neither=neither)
+    both, only_a, only_b, neither = require_whole(
+        both=both, only_a=only_a, only_b=only_b, neither=neither
+    )
     z, n = normal_quantile(level), both + only_a + only_b + neither
     if min(both, only_a, only_b, neither) < 0:
         raise ValueError("a count of cases is negative")
@@ -271,3 +284,242 @@ def _sign_flip_p(d: Sequence[float]) -> float:
         sums = np.concatenate([sums + value, sums - value])
     reached = abs(fsum(d)) - SLACK * max(abs(value) for value in d)
     return float(np.mean(np.abs(sums) >= reached))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate(Estimate):
+    """A's share of wins, a tie being half a win."""
+
+    net: float
+    """Wins less losses, as a share of all."""
+
+    p_sign: float
+    """Exact sign test of wins against losses, two-sided; 1 where all are ties."""
+
+
+def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRate:
+    """A's share of wins with ties as half, and an interval from the trinomial variance.
+
+    `p = (W + T/2) / n`, `V = (W + T/4) / n - p^2`. The interval is Wilson's for
+    `n p~ (1 - p~) / V~` trials, p~ and V~ being taken with half a win, tie and loss added; so it
+    keeps its level near 0 and 1, where t intervals do not.
+
+    Args:
+        wins: Items A won.
+        ties: Items nobody won.
+        losses: Items B won.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate, its net form and the sign test.
+
+    Raises:
+        ValueError: When a count is negative.
+        NotEnoughDataError: When there is no item.
+    """
+    check_level(level)
+    wins, ties, losses = require_whole(wins=wins, ties=ties, losses=losses)
+    n = wins + ties + losses
+    if min(wins, ties, losses) < 0:
+        raise ValueError("a count of items is negative")
+    if n == 0:
+        raise NotEnoughDataError("no comparison to count")
+    rate = (wins + ties / 2) / n
+    centre = (wins + ties / 2 + 0.75) / (n + 1.5)
+    variance = (wins + ties / 4 + 0.625) / (n + 1.5) - centre * centre
+    low, high = wilson(rate, n * centre * (1 - centre) / variance, level=level)
+    plain = (wins + ties / 4) / n - rate * rate
+    return WinRate(
+        value=rate,
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        method="wilson, trinomial variance",
+        se=sqrt(plain / (n - 1)) if n > 1 and plain > 0 else nan,
+        net=(wins - losses) / n,
+        p_sign=sign_p_values(wins, losses)[0],
+    )
+
+
+def clustered_win_rate(
+    scores: Sequence[float | None], clusters: Sequence[Hashable], *, level: float = 0.95
+) -> WinRate:
+    """A's share of wins where a prompt was compared several times: the mean over prompts.
+
+    Args:
+        scores: 1 (A won), 1/2 (tie), 0 (B won), a probability between, or missing (nan, None).
+        clusters: The prompt of each score.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The rate as in `win_rate`, with each prompt's mean score in place of one score; the sign
+        test counts prompts that lean to either side. `n` counts prompts.
+
+    Raises:
+        ValueError: When a score lies outside [0, 1] or `clusters` has another length.
+        NotEnoughDataError: When no score is known.
+    """
+    known, names = known_observations(scores, clusters)
+    if any(not 0 <= value <= 1 for value in known):
+        raise ValueError("a score lies outside 0..1")
+    if not known:
+        raise NotEnoughDataError("no comparison to count")
+    shares = list(cluster_means(known, names).values())
+    n, sd = len(shares), standard_deviation(shares)
+    low, high = share_interval(shares, most=inf, pseudo=(0.0, 0.5, 1.0), level=level)
+    ahead, behind = (sum(sign * (s - 0.5) > SLACK for s in shares) for sign in (1, -1))
+    return WinRate(
+        value=fsum(shares) / n,
+        low=low,
+        high=high,
+        level=level,
+        n=n,
+        n_missing=len(scores) - len(known),
+        method="wilson, trinomial variance, clustered",
+        se=sd / sqrt(n) if sd > 0 else nan,
+        n_clusters=n,
+        n_observations=len(known),
+        net=2 * fsum(shares) / n - 1,
+        p_sign=sign_p_values(ahead, behind)[0],
+    )
+
+
+def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
+    """Posterior probability that the first of two independent rates is the higher one.
+
+    The finite sum for whole Beta parameters (Miller 2015, "Formulas for Bayesian A/B testing"),
+    with uniform priors. To be read beside an interval; it is no protection from peeking.
+
+    Args:
+        k1: Successes of the first.
+        n1: Trials of the first; 0 leaves the prior.
+        k2: Successes of the second.
+        n2: Trials of the second.
+
+    Returns:
+        The probability, in [0, 1].
+
+    Raises:
+        ValueError: When a count is out of its range.
+    """
+    k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
+    if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
+        raise ValueError(f"{k1} of {n1} and {k2} of {n2} are no counts of successes")
+    import numpy as np  # noqa: PLC0415 - only small samples need it
+    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
+
+    a1, b1, a2, b2 = k1 + 1, n1 - k1 + 1, k2 + 1, n2 - k2 + 1
+    i = np.arange(a1)
+    terms = betaln(a2 + i, b1 + b2) - np.log(b1 + i) - betaln(1 + i, b1) - betaln(a2, b2)
+    return Figure(value=float(min(1.0, np.exp(terms).sum())), method="beta posteriors, exact sum")
+
+
+_EXACT_UP_TO = 100
+"""With more items the normal law is as good to three digits, and quicker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedRanks(Figure):
+    """How far B is above A in ranks; `value` is the matched-pairs rank-biserial correlation."""
+
+    p_value: float
+    """Two-sided p of differences that are symmetric about 0; nan where no item differs."""
+
+    w_plus: float
+    """Sum of the ranks of items on which B is higher."""
+
+    n: int
+    """Items with both values."""
+
+    n_zero: int
+    """Of them, those that do not differ; they are left out (Wilcoxon 1945)."""
+
+    n_missing: int
+    """Pairs that lack a value."""
+
+
+def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> SignedRanks:
+    """Wilcoxon's signed-rank test of B - A over the same items.
+
+    Items that do not differ are left out, equal distances share their mean rank. Up to 100 items
+    the p is exact, ties included: the share of all flips of signs whose rank sum lies at least as
+    far from its mean; beyond, normal with the variance `sum r^2 / 4` and no continuity
+    correction. The value is `(W+ - W-) / (W+ + W-)` (Kerby 2014): 1 where B is always higher.
+
+    Args:
+        a: Values of the first; nan and None are missing.
+        b: Values of the second, in the order of `a`.
+
+    Returns:
+        The test and its effect; nan with a reason where no item differs.
+
+    Raises:
+        ValueError: When lengths differ.
+        NotEnoughDataError: When no item has both values.
+
+    References:
+        Wilcoxon (1945), Individual comparisons by ranking methods.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} values of A, but {len(b)} of B")
+    known = [
+        (float(x), float(y))
+        for x, y in zip(a, b, strict=True)
+        if x is not None and y is not None and not (isnan(x) or isnan(y))
+    ]
+    if not known:
+        raise NotEnoughDataError("no item has a value of both")
+    d = [y - x for x, y in known if abs(y - x) > SLACK]
+    ranks = _ranks([abs(value) for value in d])
+    w_plus = fsum(rank for rank, value in zip(ranks, d, strict=True) if value > 0)
+    total = fsum(ranks)
+    exact = len(d) <= _EXACT_UP_TO
+    p_value = nan
+    if d:
+        p_value = _exact_p(ranks, w_plus) if exact else _normal_p(ranks, w_plus)
+    return SignedRanks(
+        value=(2 * w_plus - total) / total if d else nan,
+        method="signed ranks, " + ("exact" if exact else "normal"),
+        reason=None if d else "no item differs",
+        p_value=p_value,
+        w_plus=w_plus,
+        n=len(known),
+        n_zero=len(known) - len(d),
+        n_missing=len(a) - len(known),
+    )
+
+
+def _ranks(distances: Sequence[float]) -> list[float]:
+    """Ranks from 1; distances that are the same but for rounding share their mean."""
+    order = sorted(range(len(distances)), key=distances.__getitem__)
+    ranks = [0.0] * len(distances)
+    start = 0
+    while start < len(order):
+        end = start
+        while end < len(order) and distances[order[end]] - distances[order[start]] <= SLACK:
+            end += 1
+        for place in order[start:end]:
+            ranks[place] = (start + 1 + end) / 2
+        start = end
+    return ranks
+
+
+def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
+    """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
+    import numpy as np  # noqa: PLC0415 - only small samples need it
+
+    doubled = [round(2 * rank) for rank in ranks]
+    ways = np.zeros(sum(doubled) + 1)
+    ways[0] = 1.0
+    for step in doubled:
+        ways[step:] = (ways[step:] + ways[: len(ways) - step]) / 2
+        ways[:step] /= 2
+    sums = np.arange(len(ways))
+    off = abs(2 * round(2 * w_plus) - sum(doubled))
+    return float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))
+
+
+def _normal_p(ranks: Sequence[float], w_plus: float) -> float:
+    variance = fsum(rank * rank for rank in ranks) / 4
+    return normal_p_value((w_plus - fsum(ranks) / 2) / sqrt(variance))

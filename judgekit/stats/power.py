@@ -1,4 +1,7 @@
-"""How many items a question needs, and the smallest difference a size can show."""
+"""Sample sizes and detectable differences for means, rates, sign tests.
+
+Prediction-powered inference.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from numbers import Real
 from statistics import NormalDist
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.quantiles import SLACK, normal_quantile
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Result
+from judgekit.stats.quantiles import SLACK, normal_quantile, require, require_whole
 
 _SAW_TEETH = 30
 """The power of an exact test rises in saw-teeth: it has to hold for as many further sizes."""
@@ -78,7 +80,7 @@ def sample_size_paired(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    delta, sd_diff = given(delta=delta, sd_diff=sd_diff)
+    delta, sd_diff = require(delta=delta, sd_diff=sd_diff)
     _positive(delta=abs(delta), sd_diff=sd_diff)
     return _size(((_z(alpha) + _z_power(power)) * sd_diff / delta) ** 2, "paired", alpha, power)
 
@@ -102,7 +104,7 @@ def mde_paired(
         ValueError: When an argument is out of its range.
         NotEnoughDataError: When there is no item.
     """
-    (n,), (sd_diff,) = whole(n=n), given(sd_diff=sd_diff)
+    (n,), (sd_diff,) = require_whole(n=n), require(sd_diff=sd_diff)
     if n < 1:
         raise NotEnoughDataError("without items no difference can be seen")
     _positive(sd_diff=sd_diff)
@@ -129,7 +131,7 @@ def sample_size_mcnemar(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    p_discordant, delta = given(p_discordant=p_discordant, delta=delta)
+    p_discordant, delta = require(p_discordant=p_discordant, delta=delta)
     _positive(p_discordant=p_discordant, delta=abs(delta))
     if p_discordant > 1 or abs(delta) > p_discordant:
         raise ValueError(f"a change of {delta} needs at least that share of cases that differ")
@@ -157,7 +159,7 @@ def sample_size_two_proportions(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    p1, p2 = given(p1=p1, p2=p2)
+    p1, p2 = require(p1=p1, p2=p2)
     if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
         raise ValueError(f"rates {p1} and {p2}; a rate lies in 0..1")
     _positive(difference=abs(p1 - p2))
@@ -184,7 +186,7 @@ def sample_size_sign(p: float, *, alpha: float = 0.05, power: float = 0.8) -> Sa
         ValueError: When an argument is out of its range, or p is so near 1/2 that more than a
             million pairs are needed.
     """
-    (p,) = given(p=p)
+    (p,) = require(p=p)
     if not 0 < p < 1:
         raise ValueError(f"p is {p}; a win rate lies between 0 and 1")
     _positive(distance_from_half=abs(p - 0.5))
@@ -220,8 +222,8 @@ def labels_for_ppi(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    (n_unlabeled,), (corr,) = whole(n_unlabeled=n_unlabeled), given(corr=corr)
-    half_width, sd = given(half_width=half_width, sd=sd)
+    (n_unlabeled,), (corr,) = require_whole(n_unlabeled=n_unlabeled), require(corr=corr)
+    half_width, sd = require(half_width=half_width, sd=sd)
     _positive(half_width=half_width, sd=sd)
     if n_unlabeled < 0 or not -1 <= corr <= 1:
         raise ValueError(f"{n_unlabeled} unlabelled items, correlation {corr}: out of range")
@@ -266,10 +268,10 @@ def sample_size_repeated(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    var_item, var_a, var_b = given(var_item=var_item, var_a=var_a, var_b=var_b)
+    var_item, var_a, var_b = require(var_item=var_item, var_a=var_a, var_b=var_b)
     (delta,), (repeats_a, repeats_b) = (
-        given(delta=delta),
-        whole(repeats_a=repeats_a, repeats_b=repeats_b),
+        require(delta=delta),
+        require_whole(repeats_a=repeats_a, repeats_b=repeats_b),
     )
     if min(var_item, var_a, var_b) < 0 or min(repeats_a, repeats_b) < 1:
         raise ValueError("variances are 0 or more, repeats 1 or more")
@@ -286,7 +288,7 @@ def _size(needed: float, method: str, alpha: float, power: float) -> SampleSize:
 
 
 def _z(alpha: float) -> float:
-    (alpha,) = given(alpha=alpha)
+    (alpha,) = require(alpha=alpha)
     return normal_quantile(1 - alpha)
 
 

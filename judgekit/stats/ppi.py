@@ -1,4 +1,4 @@
-"""Means from few human labels and many judge scores: prediction-powered inference."""
+"""Prediction-powered inference: means from few human labels and many judge scores."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.isotonic import fit_isotonic
-from judgekit.stats.known import cluster_codes, floats, fold_codes, known_pairs, known_scores
+from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Quantile = Literal["t", "normal"]
 
 _FEW_LABELS, _SOME_LABELS = 20, 50
+
 _FLAT = 1e-12
 
 

@@ -1,12 +1,14 @@
-"""Quantiles and tails of the normal, t and binomial laws; scipy is loaded when one is asked for."""
+"""Quantiles and tail probabilities of the normal, t and binomial distributions.
+
+Checks of scalar arguments. scipy is imported on first use.
+"""
 
 from __future__ import annotations
 
 from math import erfc, isfinite, isnan, nan, sqrt
-from numbers import Real
+from numbers import Integral, Real
+from operator import index
 from statistics import NormalDist
-
-from judgekit.stats.arguments import whole
 
 SLACK = 1e-9
 """Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
@@ -110,7 +112,7 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     Raises:
         ValueError: When a count is negative.
     """
-    wins, losses = whole(wins=wins, losses=losses)
+    wins, losses = require_whole(wins=wins, losses=losses)
     if wins < 0 or losses < 0:
         raise ValueError(f"{wins} wins and {losses} losses; counts are not negative")
     fewer, n = min(wins, losses), wins + losses
@@ -121,3 +123,51 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     below = float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
     up_to = float(bdtr(fewer, n, 0.5))
     return min(1.0, 2 * up_to), min(1.0, up_to + below)
+
+
+def require_whole(**values: object) -> tuple[int, ...]:
+    """Counts as Python integers, whether given as 3, as 3.0 or as numpy's 3.
+
+    Args:
+        **values: Counts by name; their range is left to the caller.
+
+    Returns:
+        The counts, in the order given.
+
+    Raises:
+        ValueError: When one is missing or not whole.
+
+    Example:
+        >>> whole(k=3.0, n=10)
+        (3, 10)
+    """
+    return tuple(_require_whole(name, value) for name, value in values.items())
+
+
+def require(**values: object) -> tuple[float, ...]:
+    """Numbers as Python floats, none missing or infinite.
+
+    Args:
+        **values: Numbers by name; their range is left to the caller.
+
+    Returns:
+        The numbers, in the order given.
+
+    Raises:
+        ValueError: When one is missing, infinite or no number.
+    """
+    return tuple(_require_number(name, value) for name, value in values.items())
+
+
+def _require_whole(name: str, value: object) -> int:
+    if isinstance(value, Integral):
+        return index(value)
+    if isinstance(value, Real) and float(value).is_integer():
+        return int(float(value))
+    raise ValueError(f"{name} is {value}; a count is a whole number")
+
+
+def _require_number(name: str, value: object) -> float:
+    if isinstance(value, Real) and isfinite(value):
+        return float(value)
+    raise ValueError(f"{name} is {value}; give a number")

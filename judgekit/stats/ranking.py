@@ -1,4 +1,7 @@
-"""Rankings from comparisons of two items at a time, and a win rate with length held equal."""
+"""Rankings from paired comparisons by Bradley-Terry, their bootstrap.
+
+A win rate controlled for length. Models of ties are in `tie_models`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,18 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.known import cluster_codes, floats
 from judgekit.stats.logistic import LogisticFit, expit, fit_logistic
-from judgekit.stats.paired_comparison_models import davidson, rao_kupper
-from judgekit.stats.paired_comparisons import Comparisons, PairResult, comparisons
+from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.paired_comparisons import (
+    Comparisons,
+    PairResult,
+    Ranking,
+    build_ranking,
+    comparisons,
+    sandwich,
+)
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
-from judgekit.stats.strengths import Ranking, ranking, sandwich
+from judgekit.stats.tie_models import davidson, rao_kupper
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -24,6 +33,8 @@ __all__ = [
     "LengthControlledWinRate",
     "PairResult",
     "Ranking",
+    "RankingModel",
+    "TieRule",
     "bootstrap_ranking",
     "bradley_terry",
     "davidson",
@@ -32,10 +43,13 @@ __all__ = [
 ]
 
 TieRule = Literal["half", "drop"]
+
 RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 
 _FAR = 0.10
+
 _FLAT = 1e-9
+
 _POINTS = np.array([1.0, 0.0, 0.5])
 """What item i gets for its win, item j's and a tie."""
 
@@ -102,7 +116,7 @@ def bradley_terry(
     counts = np.vstack([rows.counts, np.tile([0.5, 0.5, 0.0], (len(pseudo), 1))])
     weight = counts.sum(axis=1)
     fit = fit_logistic(design, (counts @ _POINTS) / weight, weights=weight)
-    return ranking(
+    return build_ranking(
         rows,
         basis,
         fit.coef,

@@ -1,4 +1,7 @@
-"""Whether a judge may stand in for a person: the alternative-annotator test, the human ceiling."""
+"""Whether a judge may replace a human annotator: the alternative-annotator test.
+
+The human ceiling.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,26 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.coefficient import jackknife_ends
-from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.agreement_coefficients import coefficient_interval
+from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import mean
-from judgekit.stats.known import floats, is_missing
+from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.quantiles import SLACK, check_level, t_p_value
-from judgekit.stats.result import Result
+from judgekit.stats.quantiles import SLACK, check_level, require, require_whole, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 AlignmentScore = Literal["accuracy", "neg_rmse"]
+
 CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
 
 _METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
+
 _EPSILONS = (0.1, 0.15, 0.2)
+
 _FEW_RATERS = 3
+
 _FEW_ITEMS = 50
 
 
@@ -120,7 +125,7 @@ def alt_test(
         NotEnoughDataError: When fewer than two raters can be tested.
     """
     check_level(level)
-    (epsilon, q), (min_items,) = given(epsilon=epsilon, q=q), whole(min_items=min_items)
+    (epsilon, q), (min_items,) = require(epsilon=epsilon, q=q), require_whole(min_items=min_items)
     _check(score, epsilon, q)
     items = _shared_items(humans, judge)
     _check_numbers(items, judge, score)
@@ -265,7 +270,7 @@ def _duels(
     units = of_rater if clusters is None else [clusters[item] for item in of_rater]
     gaps = (human_holds.astype(float) - holds).tolist()
     if not gaps:
-        ahead = undefined("no item", n=0, method="t")
+        ahead = undefined_estimate("no item", n=0, method="t")
     else:
         ahead = mean(gaps, clusters=None if clusters is None else units)
     return _Duels(rater, units, holds.astype(float), ahead, clusters is not None)
@@ -310,7 +315,7 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
         rest = held.sum() - np.bincount(at, held, minlength=len(place))
         left_out += np.where(n_left > 0, rest / np.maximum(n_left, 1), nan) / len(tested)
     unit = "case" if tested[0].is_clustered else "item"
-    ends = jackknife_ends(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
+    ends = coefficient_interval(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
     return Estimate(
         value=value,
         low=(ends.low + 1) / 2,

@@ -1,4 +1,7 @@
-"""A pass/fail judge's errors, and a pass rate with them taken out."""
+"""Error rates of a pass/fail judge and the pass rate corrected for them (Rogan and Gladen).
+
+Where to spend further labels.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.coefficient import Ends
-from judgekit.stats.estimate import Estimate
-from judgekit.stats.quantiles import check_level, normal_quantile
-from judgekit.stats.rates import Rate, proportion
-from judgekit.stats.result import Result
+from judgekit.stats.agreement_coefficients import Interval
+from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.intervals import Rate, proportion
+from judgekit.stats.quantiles import check_level, normal_quantile, require, require_whole
 
 CorrectionInterval = Literal["lee", "bootstrap"]
 
 _MOST_DROPPED = 0.05
+
 _WEAK = 0.2
 
 
@@ -116,7 +118,7 @@ def judge_rates(
     Raises:
         ValueError: When a count is out of its range.
     """
-    true_pos, n_pos, true_neg, n_neg = whole(
+    true_pos, n_pos, true_neg, n_neg = require_whole(
         true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg
     )
     sensitivity = proportion(true_pos, n_pos, level=level)
@@ -180,7 +182,7 @@ def corrected_pass_rate(
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")
     counts = _Counts(
-        *whole(
+        *require_whole(
             n_pass=n_pass,
             n=n,
             true_pos=true_pos,
@@ -193,7 +195,7 @@ def corrected_pass_rate(
     rates = judge_rates(true_pos, n_pos, true_neg, n_neg)
     refusal = _refusal(counts, rates, min_labels)
     raw = nan if refusal else (observed + rates.tnr - 1) / rates.youden
-    ends, n_dropped = Ends(nan, nan, refusal), 0
+    ends, n_dropped = Interval(nan, nan, refusal), 0
     if refusal is None and rng is not None and ci == "bootstrap":
         ends, n_dropped = _resampled_ends(counts, rng, n_resamples, level)
     elif refusal is None:
@@ -238,8 +240,8 @@ def allocate_labels(
     Raises:
         ValueError: When an argument is out of its range, or the budget below twice `at_least`.
     """
-    budget, at_least = whole(budget=budget, at_least=at_least)
-    pass_rate, tpr, tnr = given(pass_rate=pass_rate, tpr=tpr, tnr=tnr)
+    budget, at_least = require_whole(budget=budget, at_least=at_least)
+    pass_rate, tpr, tnr = require(pass_rate=pass_rate, tpr=tpr, tnr=tnr)
     if not all(0 <= x <= 1 for x in (pass_rate, tpr, tnr)):
         raise ValueError("pass_rate, tpr and tnr lie in 0..1")
     if at_least < 0 or budget < 2 * at_least:
@@ -282,7 +284,7 @@ def _refusal(counts: _Counts, rates: JudgeRates, min_labels: int) -> str | None:
     return None
 
 
-def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Ends:
+def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
     z = normal_quantile(level)
     size, m_neg, m_pos = counts.n + z * z, counts.n_neg + 2, counts.n_pos + 2
     p = (counts.n_pass + z * z / 2) / size
@@ -290,7 +292,7 @@ def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Ends:
     q_pos = (counts.n_pos * rates.tpr + 1) / m_pos
     youden = q_neg + q_pos - 1
     if youden <= 0:
-        return Ends(nan, nan, "too few labels to tell the judge from chance")
+        return Interval(nan, nan, "too few labels to tell the judge from chance")
     rate = (p + q_neg - 1) / youden
     doubt_neg, doubt_pos = q_neg * (1 - q_neg) / m_neg, q_pos * (1 - q_pos) / m_pos
     shift = 2 * z * z * (rate * doubt_pos - (1 - rate) * doubt_neg)
@@ -301,7 +303,7 @@ def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Ends:
 
 def _resampled_ends(
     counts: _Counts, rng: np.random.Generator, n_resamples: int, level: float
-) -> tuple[Ends, int]:
+) -> tuple[Interval, int]:
     """Both samples are drawn anew; the judge's own count is not fixed either."""
     cells = [
         counts.true_pos,
@@ -321,17 +323,17 @@ def _resampled_ends(
     n_dropped = n_resamples - len(known)
     if n_dropped > _MOST_DROPPED * n_resamples:
         reason = f"{n_dropped} of {n_resamples} resamples leave the judge no better than chance"
-        return Ends(nan, nan, reason), n_dropped
+        return Interval(nan, nan, reason), n_dropped
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return _clipped(float(low), float(high)), n_dropped
 
 
-def _clipped(low: float, high: float) -> Ends:
+def _clipped(low: float, high: float) -> Interval:
     low, high = min(1.0, max(0.0, low)), min(1.0, max(0.0, high))
     if low < high:
-        return Ends(low, high, None)
+        return Interval(low, high, None)
     reason = "the judge's pass rate cannot come from these TPR and TNR: they do not hold here"
-    return Ends(nan, nan, reason)
+    return Interval(nan, nan, reason)
 
 
 def _note(youden: float, raw: float) -> str | None:

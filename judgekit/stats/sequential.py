@@ -1,4 +1,4 @@
-"""Evidence that may be looked at after every item: e-values and confidence sequences."""
+"""Evidence that stays valid after every item: e-values, mSPRT and confidence sequences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.estimate import Estimate, observed
-from judgekit.stats.result import Result
+from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.quantiles import require, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,8 +74,8 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
     Raises:
         ValueError: When a count is negative or a prior not positive.
     """
-    wins, losses = whole(wins=wins, losses=losses)
-    prior_a, prior_b = given(prior_a=prior_a, prior_b=prior_b)
+    wins, losses = require_whole(wins=wins, losses=losses)
+    prior_a, prior_b = require(prior_a=prior_a, prior_b=prior_b)
     if min(wins, losses) < 0 or not (prior_a > 0 and prior_b > 0):
         raise ValueError("counts are 0 or more, priors more than 0")
     return _e_value(_log_win(wins, losses, prior_a, prior_b), wins + losses, 0, "beta mixture")
@@ -138,10 +137,10 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
     Raises:
         ValueError: When sigma or tau is not positive, or a difference is infinite.
     """
-    sigma, tau = given(sigma=sigma, tau=tau)
+    sigma, tau = require(sigma=sigma, tau=tau)
     if not (sigma > 0 and tau > 0):
         raise ValueError(f"sigma {sigma} and tau {tau} have to be more than 0")
-    known, _ = observed(x)
+    known, _ = known_observations(x)
     n, s2, t2 = len(known), sigma**2, tau**2
     log_ratio = 0.5 * log(s2 / (s2 + n * t2))
     if n:
@@ -172,10 +171,10 @@ def mean_confidence_sequence(
         NotEnoughDataError: When no value is known.
     """
     _check_alpha(alpha)
-    low, high = given(low=low, high=high)
+    low, high = require(low=low, high=high)
     if not low < high:
         raise ValueError(f"low {low} has to be less than high {high}")
-    known, _ = observed(x)
+    known, _ = known_observations(x)
     if not known:
         raise NotEnoughDataError("no values to average")
     if min(known) < low or max(known) > high:
@@ -222,7 +221,7 @@ def asymptotic_confidence_sequence(
     _check_alpha(alpha)
     if best_at < 1:
         raise ValueError(f"best_at is {best_at}; it is 1 or more")
-    known, _ = observed(x)
+    known, _ = known_observations(x)
     if not known:
         raise NotEnoughDataError("no values to average")
     values, n = np.asarray(known), len(known)

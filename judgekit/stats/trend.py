@@ -1,27 +1,22 @@
-"""Whether quality moves from run to run: the rules that act; the tests are in `trend_tests`."""
+"""Whether quality moves from run to run: the rules that act, the trend tests (Mann-Kendall.
+
+Cochran-Armitage, item slopes) and CUSUM. What supports an alarm is in `alarms`.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from math import fsum, inf, nan, sqrt
+from itertools import combinations
+from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.estimate import observed
-from judgekit.stats.kendall import consistent_s, kendall_s, theil_sen
-from judgekit.stats.known import is_missing
-from judgekit.stats.quantiles import SLACK
-from judgekit.stats.result import Result
-from judgekit.stats.trend_tests import (
-    Cusum,
-    MannKendall,
-    RateTrend,
-    SlopeEstimate,
-    cochran_armitage,
-    cusum,
-    item_slopes,
-    mann_kendall,
-)
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.intervals import mean
+from judgekit.stats.missing import is_missing
+from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,15 +32,20 @@ __all__ = [
     "SlopeEstimate",
     "Spread",
     "cochran_armitage",
+    "consistent_s",
     "cusum",
     "direction",
     "item_slopes",
+    "kendall_p_value",
+    "kendall_s",
     "mann_kendall",
     "pass_rate_drop",
     "should_escalate",
+    "theil_sen",
 ]
 
 DirectionName = Literal["improving", "degrading", "stable"]
+
 Spread = Literal["range", "cv"]
 
 _FEWEST_POINTS = 3
@@ -137,10 +137,10 @@ def direction(
     Raises:
         ValueError: When window or band are out of range, or a score is infinite.
     """
-    (window,), (band,) = whole(window=window), given(band=band)
+    (window,), (band,) = require_whole(window=window), require(band=band)
     if window < _FEWEST_POINTS or not band >= 0:
         raise ValueError(f"window {window} has to be 3 or more, band {band} 0 or more")
-    known, _ = observed(scores)
+    known, _ = known_observations(scores)
     y = known[-window:]
     s, width = kendall_s(y), _spread(y, spread)
     found: DirectionName = "stable"
@@ -167,7 +167,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
     Raises:
         ValueError: When `consecutive` is less than 1.
     """
-    (consecutive,) = whole(consecutive=consecutive)
+    (consecutive,) = require_whole(consecutive=consecutive)
     if consecutive < 1:
         raise ValueError(f"consecutive is {consecutive}; it is 1 or more")
     length = 0
@@ -196,7 +196,7 @@ def pass_rate_drop(
     Raises:
         ValueError: When a rate lies outside [0, 1], or the limit is negative.
     """
-    (limit,) = given(limit=limit)
+    (limit,) = require(limit=limit)
     rates = {"previous": previous, "current": current}
     missing = [name for name, rate in rates.items() if is_missing(rate)]
     if missing or previous is None or current is None:
@@ -237,3 +237,316 @@ def _spread(y: Sequence[float], kind: Spread) -> float:
     if kind == "cv":
         width = sqrt(fsum((value - centre) ** 2 for value in y) / (len(y) - 1))
     return width / abs(centre) if centre else inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MannKendall(Result):
+    """A test for a monotone trend."""
+
+    s: int
+    """Rising less falling pairs."""
+
+    p_value: float
+    """Two-sided p; nan where all scores are tied."""
+
+    slope: float
+    """Median slope a run (Theil-Sen)."""
+
+    n: int
+    """Scores."""
+
+    n_missing: int
+    """Scores that are missing."""
+
+    reason: str | None = None
+    """Why the p is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTrend(Result):
+    """A test for a linear trend of a rate."""
+
+    z: float
+    """Normal statistic, negative for a falling rate; nan with a reason where undefined."""
+
+    p_value: float
+    """Two-sided p."""
+
+    n: int
+    """Runs with a case."""
+
+    reason: str | None = None
+    """Why it is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlopeEstimate(Estimate):
+    """The mean slope of items over runs."""
+
+    p_value: float
+    """Two-sided p against no slope; nan where all items have the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cusum(Result):
+    """Cumulated shortfall of a series."""
+
+    path: tuple[float, ...]
+    """The sum after each run, in standard deviations; a missing run leaves it as it was."""
+
+    alarm_at: int | None
+    """Place of the first run above the limit, from 0; None without an alarm."""
+
+
+def mann_kendall(scores: Sequence[float | None]) -> MannKendall:
+    """Test for a monotone trend; exact up to 60 scores, ties included.
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing.
+
+    Returns:
+        Mann's test (1945) and Sen's slope (1968).
+
+    Raises:
+        NotEnoughDataError: When fewer than two scores are known.
+    """
+    known, _ = known_observations(scores)
+    if len(known) < 2:  # noqa: PLR2004 - a trend needs two
+        raise NotEnoughDataError("a trend needs two scores at least")
+    p_value = kendall_p_value(known)
+    return MannKendall(
+        s=kendall_s(known),
+        p_value=p_value,
+        slope=theil_sen([nan if score is None else score for score in scores]),
+        n=len(known),
+        n_missing=len(scores) - len(known),
+        reason="all scores are equal" if isnan(p_value) else None,
+    )
+
+
+def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None]) -> RateTrend:
+    """Test for a linear trend of a pass rate over runs (Armitage 1955).
+
+    `T = sum t (k - n p)`, `V = p q (sum n t^2 - (sum n t)^2 / N)`, `z = T / sqrt(V)`.
+
+    Args:
+        passes: Cases that passed, a run each, oldest first; None or nan where that is not known.
+        totals: Cases of each run; 0 where a run has none, as one whose count is missing has.
+
+    Returns:
+        The test; nan with a reason where all or none pass, or only one run has cases.
+
+    Raises:
+        ValueError: When lengths differ or a count is out of its range.
+    """
+    runs = [_counts(k, n) for k, n in zip(passes, totals)]  # noqa: B905 - lengths are compared
+    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in runs):
+        raise ValueError("each run needs its passes, 0 to its total")
+    n_runs = sum(n > 0 for _, n in runs)
+    cases, passed = sum(n for _, n in runs), sum(k for k, _ in runs)
+    rate = passed / cases if cases else nan
+    spread = sum(n * t * t for t, (_, n) in enumerate(runs))
+    shift = sum(n * t for t, (_, n) in enumerate(runs))
+    variance = rate * (1 - rate) * (spread - shift**2 / cases) if cases else nan
+    if n_runs < 2 or not 0 < rate < 1:  # noqa: PLR2004 - a trend needs two
+        reason = "fewer than two runs" if n_runs < 2 else "all or none passed"  # noqa: PLR2004 - as above
+        return RateTrend(z=nan, p_value=nan, n=n_runs, reason=reason)
+    total = fsum(t * (k - n * rate) for t, (k, n) in enumerate(runs))
+    z = total / sqrt(variance)
+    return RateTrend(z=z, p_value=normal_p_value(z), n=n_runs)
+
+
+def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95) -> SlopeEstimate:
+    """The mean over items of each item's least-squares slope over runs, with a t interval.
+
+    Pairing and clustering are both met, since an item counts once with one slope.
+
+    Args:
+        scores: `scores[item][run]`, runs oldest first; nan and None are missing.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The slope a run; the interval is nan with a reason where all slopes are equal or there
+        is one item. `n_missing` counts items with fewer than two scores.
+
+    Raises:
+        NotEnoughDataError: When no item has two scores.
+    """
+    slopes = [_slope(row) for row in scores]
+    if all(isnan(slope) for slope in slopes):
+        raise NotEnoughDataError("no item has scores of two runs")
+    found = mean(slopes, level=level)
+    return SlopeEstimate(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=level,
+        n=found.n,
+        n_missing=found.n_missing,
+        method="t over items' slopes",
+        se=found.se,
+        df=found.df,
+        p_value=nan if found.reason else t_p_value(found.value / found.se, found.df),
+        reason=found.reason,
+    )
+
+
+def cusum(
+    scores: Sequence[float | None], target: float, sd: float, *, k: float = 0.5, h: float = 4.0
+) -> Cusum:
+    """Cumulated shortfall below a target (Page 1954): `C = max(0, C + (target - y) / sd - k)`.
+
+    With the defaults it gives a false alarm about every 338 unchanged runs and finds a fall of
+    one standard deviation after about 8.
+
+    Args:
+        scores: Scores of runs, oldest first; nan and None are missing.
+        target: The level to hold, from runs known to be good.
+        sd: Standard deviation of a run's score, more than 0.
+        k: Shortfall that is let pass at each run, in standard deviations.
+        h: The sum above which it alarms, in standard deviations.
+
+    Returns:
+        The path and the first alarm.
+
+    Raises:
+        ValueError: When `sd` is not positive or a score is infinite.
+    """
+    target, sd, k, h = require(target=target, sd=sd, k=k, h=h)
+    if not sd > 0:
+        raise ValueError(f"sd is {sd}; a spread of 0 would alarm at anything")
+    known_observations(scores)
+    path, total, alarm_at = [], 0.0, None
+    for place, score in enumerate(scores):
+        if score is not None and not isnan(score):
+            total = max(0.0, total + (target - score) / sd - k)
+        path.append(total)
+        if alarm_at is None and total > h + SLACK:
+            alarm_at = place
+    return Cusum(path=tuple(path), alarm_at=alarm_at)
+
+
+def _slope(row: Sequence[float | None]) -> float:
+    points = [(t, v) for t, v in enumerate(row) if v is not None and not isnan(v)]
+    if len(points) < 2:  # noqa: PLR2004 - a slope needs two
+        return nan
+    middle = fsum(t for t, _ in points) / len(points)
+    slope = fsum((t - middle) * v for t, v in points) / fsum((t - middle) ** 2 for t, _ in points)
+    rounding = 1e-12 * max(abs(v) for _, v in points)
+    return 0.0 if abs(slope) <= rounding else slope
+
+
+def _counts(passes: int | None, total: int | None) -> tuple[int, int]:
+    """Passes and cases of a run; none of none where a count is missing."""
+    if passes is None or total is None or is_missing(passes) or is_missing(total):
+        return 0, 0
+    return passes, total
+
+
+_EXACT_UP_TO = 60
+
+
+def kendall_s(y: Sequence[float]) -> int:
+    """Pairs that rise less pairs that fall; what differs by 1e-9 or less is tied.
+
+    Args:
+        y: The series, oldest first.
+
+    Returns:
+        S, between -m(m-1)/2 and m(m-1)/2.
+    """
+    return sum(_sign(later - earlier) for earlier, later in combinations(y, 2))
+
+
+def theil_sen(y: Sequence[float]) -> float:
+    """The median slope over all pairs (Sen 1968).
+
+    Args:
+        y: The series, oldest first, in even steps; nan is a step without a value.
+
+    Returns:
+        The slope a step; nan for fewer than two values.
+    """
+    known = [(place, value) for place, value in enumerate(y) if value == value]  # noqa: PLR0124 - nan
+    slopes = [(w - v) / (j - i) for (i, v), (j, w) in combinations(known, 2)]
+    return median(slopes) if slopes else nan
+
+
+def kendall_p_value(y: Sequence[float]) -> float:
+    """Two-sided p of S against any order being as likely as any other (Mann 1945).
+
+    Exact up to 60 values, ties included: the number of falling pairs over the arrangements of
+    tied values is generated by a Gaussian multinomial coefficient. Beyond, the normal
+    approximation with correction for ties and continuity (Kendall 1970).
+
+    Args:
+        y: The series, oldest first.
+
+    Returns:
+        p in (0, 1]; nan where all values are tied.
+    """
+    s, ties = kendall_s(y), _tie_sizes(y)
+    if len(ties) < 2:  # noqa: PLR2004 - one value only, or none
+        return nan
+    if len(y) > _EXACT_UP_TO:
+        variance = _s_variance(len(y)) - sum(_s_variance(t) for t in ties)
+        return normal_p_value(max(0, abs(s) - 1) / sqrt(variance))
+    return min(1.0, 2 * _upper_tail(ties, abs(s)))
+
+
+def consistent_s(m: int) -> int:
+    """The S from which a series of m values has a direction.
+
+    The smallest S whose one-sided permutation probability is at most 5 %: 8 of 10 for five
+    values. For three and four values, all pairs.
+
+    Args:
+        m: Length of the series, 2 or more.
+
+    Returns:
+        The smallest S that counts.
+    """
+    pairs = comb(m, 2)
+    reachable = range(pairs, -1, -2)
+    enough = [s for s in reachable if _upper_tail([1] * m, s) <= 0.05]  # noqa: PLR2004 - 5 %
+    return min(enough, default=pairs)
+
+
+def _sign(difference: float) -> int:
+    return 0 if abs(difference) <= SLACK else 1 if difference > 0 else -1
+
+
+def _tie_sizes(y: Sequence[float]) -> list[int]:
+    """How often each value occurs; values within the slack of their neighbour are one."""
+    groups: Counter[int] = Counter()
+    group, last = 0, nan
+    for value in sorted(y):
+        group += bool(value - last > SLACK)
+        groups[group] += 1
+        last = value
+    return list(groups.values())
+
+
+def _s_variance(n: int) -> float:
+    return n * (n - 1) * (2 * n + 5) / 18
+
+
+def _upper_tail(ties: Sequence[int], s: int) -> float:
+    """P(S >= s) over all arrangements of values tied in groups of these sizes."""
+    falling = _falling_pairs(ties)
+    untied = len(falling) - 1  # S = untied - 2 * falling
+    reached = sum(count for fallen, count in enumerate(falling) if untied - 2 * fallen >= s)
+    return reached / (factorial(sum(ties)) // prod(factorial(t) for t in ties))
+
+
+def _falling_pairs(ties: Sequence[int]) -> list[int]:
+    """How many arrangements have 0, 1, 2, ... falling pairs: [n]!_q / prod [t]!_q."""
+    n = sum(ties)
+    counts = [1] + [0] * (comb(n, 2) - sum(comb(t, 2) for t in ties))
+    divisors = [i for t in ties for i in range(1, t + 1)]
+    for up, down in zip(range(1, n + 1), divisors, strict=True):
+        for place in range(len(counts) - 1, up - 1, -1):
+            counts[place] -= counts[place - up]
+        for place in range(down, len(counts)):
+            counts[place] += counts[place - down]
+    return counts

@@ -1,4 +1,7 @@
-"""Where the noise of scores comes from, and what would reduce it."""
+"""Variance components of scores over items, judges and samples, the designs they suggest.
+
+Pass@k.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ from math import comb, fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
-from judgekit.stats.estimate import Estimate, Figure
+from judgekit.stats.estimate import Estimate, Figure, Result
 from judgekit.stats.intervals import rating_mean
-from judgekit.stats.known import is_missing
-from judgekit.stats.result import Result
+from judgekit.stats.missing import is_missing
+from judgekit.stats.quantiles import require, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -153,7 +155,9 @@ def dstudy(
     Raises:
         ValueError: When a number is less than 1 or not whole.
     """
-    n_items, n_judges, n_samples = whole(n_items=n_items, n_judges=n_judges, n_samples=n_samples)
+    n_items, n_judges, n_samples = require_whole(
+        n_items=n_items, n_judges=n_judges, n_samples=n_samples
+    )
     if min(n_items, n_judges, n_samples) < 1:
         raise ValueError("a design has at least one item, one judge and one sample")
     known = (
@@ -195,10 +199,10 @@ def optimal_samples(
     Raises:
         ValueError: When an argument is out of its range.
     """
-    cost_item, cost_sample = given(cost_item=cost_item, cost_sample=cost_sample)
+    cost_item, cost_sample = require(cost_item=cost_item, cost_sample=cost_sample)
     if is_missing(var_item) or is_missing(var_sample):
         return SamplePlan(value=nan, n_samples=None, reason="a variance is unknown")
-    var_item, var_sample = given(var_item=var_item, var_sample=var_sample)
+    var_item, var_sample = require(var_item=var_item, var_sample=var_sample)
     if min(var_item, var_sample, cost_item) < 0 or not cost_sample > 0:
         raise ValueError("variances and costs are 0 or more, the cost of a sample is more than 0")
     if var_item == 0:
@@ -273,7 +277,7 @@ def mean_pass_k(
 
 
 def _tries(n: int, c: int, k: int) -> tuple[int, int, int]:
-    n, c, k = whole(n=n, c=c, k=k)
+    n, c, k = require_whole(n=n, c=c, k=k)
     if not 0 <= c <= n or k < 1:
         raise ValueError(f"{c} of {n} tries passed, {k} allowed: no such counts")
     if n < k:

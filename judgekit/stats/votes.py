@@ -1,4 +1,7 @@
-"""Several votes on one question to one value: median, mode, and how far open votes can move it."""
+"""Several votes combined into one value: median, mode and how far open votes can move it.
+
+Free of numpy, because every judgment loads it.
+"""
 
 from __future__ import annotations
 

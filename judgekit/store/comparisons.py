@@ -1,130 +1,99 @@
-"""The store of comparisons: what judges preferred is added as it comes, and never lost."""
+"""The store of blind comparisons, their analyses and approvals.
+
+Preferences are added as they come, and never lost.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from judgekit.errors import StoreError
-from judgekit.store.approvals import add_approval, read_approvals
-from judgekit.store.comparison_rows import (
-    LATEST,
-    add_analysis,
-    add_pair,
-    begin_comparison,
-    comparison_numbers,
-    end_comparison,
-    find_comparison,
-    read_analyses,
-    read_comparison,
-    read_pairs,
+from judgekit.errors import InputError, StoreError, UnknownNameError
+from judgekit.fingerprint import fingerprint
+from judgekit.records import (
+    Approval,
+    Case,
+    ComparedPair,
+    ComparisonAnalysis,
+    ComparisonInfo,
+    Output,
+    Preference,
+    PreferenceFailure,
+    content_key,
+    lookup_text,
+    name_text,
+    read_record,
+    record_text,
+    time_text,
+    words_text,
 )
+from judgekit.store.catalog import insert_cases, insert_new, insert_rubric
 from judgekit.store.database import Database
+from judgekit.store.schema import (
+    analyses,
+    approvals,
+    blind_comparisons,
+    cases,
+    compared_outputs,
+    compared_pairs,
+    comparison_sides,
+    preferences,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-    from judgekit.records.compared import (
-        Analysis,
-        Approval,
-        ComparedPair,
-        ComparisonInfo,
-        ComparisonStatus,
-    )
+    from sqlalchemy import ColumnElement, Table
+    from sqlalchemy.engine import Connection
 
-_LOCKS_FROM = 1 << 40
+    from judgekit.records import ComparedSide, ComparisonStatus
+    from judgekit.store.catalog import RowValues
+
+_FIRST_COMPARISON_LOCK = 1 << 40
 """Comparisons are held by numbers that no run reaches."""
+
+LATEST_COMPARISON = "latest"
+"""Stands for the comparison that was begun last."""
 
 
 class StoredComparisons(Database):
     """Blind comparisons, analyses and approvals that are kept; see `Database`."""
 
-    def comparison(self, name: str = LATEST) -> ComparisonInfo:
-        """What a comparison set out to do, and how it ended.
-
-        Args:
-            name: Its id, the beginning of just one id, or `latest`.
-
-        Returns:
-            The comparison.
-
-        Raises:
-            UnknownNameError: When there is none; lists near ones.
-            InputError: When several ids begin like this.
-        """
+    def comparison(self, name: str = LATEST_COMPARISON) -> ComparisonInfo:
+        """What a comparison set out to do, and how it ended."""
         with self.reading() as connection:
             return read_comparison(connection, find_comparison(connection, name))
 
     def comparisons(
         self, *, variant: str | None = None, run_id: str | None = None, limit: int | None = None
     ) -> list[ComparisonInfo]:
-        """The comparisons, newest first.
-
-        Args:
-            variant: Only those of which a side is of this variant, or was called so.
-            run_id: Only those of which a side is of this stored run.
-            limit: At most so many.
-
-        Returns:
-            The comparisons.
-        """
+        """The comparisons, newest first."""
         with self.reading() as connection:
             numbers = comparison_numbers(connection, variant=variant, run_id=run_id, limit=limit)
             return [read_comparison(connection, number) for number in numbers]
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
-        """The pairs of a comparison as they were, with what was said in either order.
-
-        Args:
-            comparison_id: The comparison's whole id.
-
-        Yields:
-            Pairs in their order; memory does not grow with their number.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-        """
+        """The pairs of a comparison as they were, with what was said in either order."""
         yield from read_pairs(self.reading, self._comparison_number(comparison_id))
 
-    def analyses(self, comparison_id: str) -> dict[int, Analysis]:
-        """Why pairs came out as they did, where that was asked for.
-
-        Args:
-            comparison_id: The comparison's whole id.
-
-        Returns:
-            Analyses by the places of their pairs.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-        """
+    def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
+        """Why pairs came out as they did, where that was asked for."""
         number = self._comparison_number(comparison_id)
         with self.reading() as connection:
             return read_analyses(connection, number)
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
-        """Who approved what, newest first.
-
-        Args:
-            variant: Only of this variant; None for all.
-
-        Returns:
-            The approvals.
-        """
+        """Who approved what, newest first."""
         with self.reading() as connection:
             return read_approvals(connection, variant)
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
-        """Keep what a comparison sets out to do; it then belongs to this store.
-
-        Args:
-            info: The comparison.
-
-        Raises:
-            StoreError: When one of that id was begun already, or it cannot be kept.
-        """
+        """Keep what a comparison sets out to do; it then belongs to this store."""
         with self.writing() as connection:
             try:
                 number = begin_comparison(connection, info)
@@ -133,49 +102,22 @@ class StoredComparisons(Database):
         self._hold(info.id, number)
 
     def resume_comparison(self, comparison_id: str) -> None:
-        """Take a comparison up again; it then belongs to this store.
-
-        Args:
-            comparison_id: Its whole id.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it is running in another process.
-        """
+        """Take a comparison up again; it then belongs to this store."""
         number = self._comparison_number(comparison_id)
         self._hold(comparison_id, number)
         with self.writing() as connection:
             end_comparison(connection, number, "running", None, None)
 
     def add_pairs(self, comparison_id: str, pairs: Sequence[ComparedPair]) -> None:
-        """Keep pairs and what was said of them; when it returns they are on disk.
-
-        Args:
-            comparison_id: The comparison's whole id.
-            pairs: The pairs, each with what was said now.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When something cannot be kept.
-        """
+        """Keep pairs and what was said of them; when it returns they are on disk."""
         number = self._comparison_number(comparison_id)
         now = datetime.now(UTC)
         with self.writing() as connection:
             for pair in pairs:
                 add_pair(connection, number, pair, now)
 
-    def add_analysis(self, comparison_id: str, place: int, analysis: Analysis) -> None:
-        """Keep why a pair came out as it did.
-
-        Args:
-            comparison_id: The comparison's whole id.
-            place: The pair.
-            analysis: What was said.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it cannot be kept.
-        """
+    def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
+        """Keep why a pair came out as it did."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             add_analysis(connection, number, place, analysis, datetime.now(UTC))
@@ -183,32 +125,15 @@ class StoredComparisons(Database):
     def end_comparison(
         self, comparison_id: str, *, status: ComparisonStatus, reason: str | None = None
     ) -> None:
-        """Keep how a comparison ended, and give it up.
-
-        Args:
-            comparison_id: Its whole id.
-            status: How it ended.
-            reason: Why it is not complete.
-
-        Raises:
-            UnknownNameError: When there is no such comparison.
-            StoreError: When it cannot be kept.
-        """
+        """Keep how a comparison ended, and give it up."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             end_comparison(connection, number, status, reason, datetime.now(UTC))
-        self._unlock(_LOCKS_FROM + number)
+        self._unlock(_FIRST_COMPARISON_LOCK + number)
         self.checkpoint()
 
     def approve(self, approval: Approval) -> None:
-        """Keep an approval.
-
-        Args:
-            approval: The approval.
-
-        Raises:
-            StoreError: When it cannot be kept.
-        """
+        """Keep an approval."""
         with self.writing() as connection:
             add_approval(connection, approval)
 
@@ -217,8 +142,284 @@ class StoredComparisons(Database):
             return find_comparison(connection, comparison_id)
 
     def _hold(self, comparison_id: str, number: int) -> None:
-        if not self._try_lock(_LOCKS_FROM + number):
+        if not self._try_lock(_FIRST_COMPARISON_LOCK + number):
             raise StoreError(
                 f"the comparison {comparison_id} is still running",
                 hint="wait for it or stop it; then go on with --resume",
             )
+
+
+if TYPE_CHECKING:
+    PreferenceRecord = Preference | PreferenceFailure
+
+_PAGE = 200
+
+_ENDING = {"finished_at", "status", "reason"}
+
+_MOST_NAMED = 10
+
+
+def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
+    """Keep what a comparison sets out to do."""
+    at = time_text(info.started_at)
+    name = name_text("comparison id", info.id)
+    if connection.scalar(select(blind_comparisons.c.no).where(blind_comparisons.c.id == name)):
+        raise StoreError(f"the comparison {info.id} was begun already", hint="give another id")
+    row: RowValues = {
+        "id": name,
+        "suite": None if info.suite is None else lookup_text(info.suite),
+        "rubric_key": insert_rubric(connection, info.rubric, at),
+        "judge": lookup_text(info.judge),
+        "started_at": at,
+        "finished_at": None if info.finished_at is None else time_text(info.finished_at),
+        "status": info.status,
+        "reason": None if info.reason is None else words_text(info.reason),
+        "json": record_text(info),
+    }
+    key = connection.execute(insert(blind_comparisons), row).inserted_primary_key
+    number = 0 if key is None else int(key[0])
+    sides = (("a", info.a), ("b", info.b))
+    connection.execute(insert(comparison_sides), [_side_row(number, *side) for side in sides])
+    return number
+
+
+def end_comparison(
+    connection: Connection,
+    number: int,
+    status: ComparisonStatus,
+    reason: str | None,
+    at: datetime | None,
+) -> None:
+    """Keep how a comparison ended, or that it goes on."""
+    row: RowValues = {
+        "status": status,
+        "reason": None if reason is None else words_text(reason),
+        "finished_at": None if at is None else time_text(at),
+    }
+    connection.execute(
+        update(blind_comparisons).where(blind_comparisons.c.no == number).values(row)
+    )
+
+
+def add_pair(connection: Connection, number: int, pair: ComparedPair, at: datetime) -> None:
+    """Keep a pair and what was said of it; a later answer takes the place of an earlier one."""
+    moment = time_text(at)
+    case, a, b = (record_text(record) for record in (pair.case, pair.a, pair.b))
+    insert_cases(connection, {content_key(case): (pair.case, case, moment)})
+    texts = {content_key(text): text for text in (a, b)}
+    insert_new(
+        connection, compared_outputs, [{"key": key, "json": t} for key, t in sorted(texts.items())]
+    )
+    row: RowValues = {
+        "comparison_no": number,
+        "place": pair.place,
+        "case_id": lookup_text(pair.case.id),
+        "case_key": content_key(case),
+        "repeat": pair.repeat,
+        "a_key": content_key(a),
+        "b_key": content_key(b),
+        "is_done": pair.is_done,
+    }
+    said: list[PreferenceRecord] = [*pair.preferences, *pair.failures]
+    rows = [_preference_row(number, pair.place, each, moment) for each in said]
+    if insert_new(connection, compared_pairs, [row]):
+        insert_new(connection, preferences, rows)
+        return
+    there = [compared_pairs.c[name] == row[name] for name in ("comparison_no", "place")]
+    connection.execute(update(compared_pairs).where(*there).values(is_done=pair.is_done))
+    for each in rows:
+        _insert_superseding(connection, preferences, each, "slot")
+
+
+def add_analysis(
+    connection: Connection, number: int, place: int, analysis: ComparisonAnalysis, at: datetime
+) -> None:
+    """Keep why a pair came out as it did."""
+    row: RowValues = {
+        "comparison_no": number,
+        "place": place,
+        "at": time_text(at),
+        "json": record_text(analysis),
+        "superseded_at": None,
+    }
+    _insert_superseding(connection, analyses, row)
+
+
+def comparison_numbers(
+    connection: Connection,
+    *,
+    variant: str | None = None,
+    run_id: str | None = None,
+    limit: int | None = None,
+) -> list[int]:
+    """Comparisons, newest first."""
+    query = select(blind_comparisons.c.no).order_by(*_newest_first()).limit(limit)
+    sides = select(comparison_sides.c.comparison_no)
+    if variant is not None:
+        name = lookup_text(variant)
+        own = (comparison_sides.c.variant == name) | (comparison_sides.c.label == name)
+        query = query.where(blind_comparisons.c.no.in_(sides.where(own)))
+    if run_id is not None:
+        of_run = comparison_sides.c.run_id == lookup_text(run_id)
+        query = query.where(blind_comparisons.c.no.in_(sides.where(of_run)))
+    return list(connection.scalars(query))
+
+
+def find_comparison(connection: Connection, name: str) -> int:
+    """The number of a comparison."""
+    exact = connection.scalar(
+        select(blind_comparisons.c.no).where(blind_comparisons.c.id == words_text(name))
+    )
+    if exact is not None:
+        return int(exact)
+    found = connection.execute(
+        select(blind_comparisons.c.no, blind_comparisons.c.id).order_by(*_newest_first())
+    ).all()
+    if name == LATEST_COMPARISON and found:
+        return int(found[0].no)
+    same = [row for row in found if row.id.startswith(name)]
+    if not same or not name:
+        raise UnknownNameError("comparison", name, [row.id for row in found])
+    if len(same) > 1:
+        some = ", ".join(row.id for row in same[:_MOST_NAMED])
+        raise InputError(f"{len(same)} comparisons begin with {name}: {some}")
+    return int(same[0].no)
+
+
+def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
+    """What a comparison set out to do, and how it ended."""
+    row = connection.execute(
+        select(blind_comparisons).where(blind_comparisons.c.no == number)
+    ).one()
+    info = read_record(ComparisonInfo, row.json)
+    ending = {name: getattr(row, name) for name in _ENDING}
+    return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
+
+
+def read_pairs(
+    reading: Callable[[], AbstractContextManager[Connection]], number: int
+) -> Iterator[ComparedPair]:
+    """The pairs of a comparison with what was said of them."""
+    a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
+    query = (
+        select(compared_pairs, cases.c.json.label("case"), a.c.json.label("a"), b.c.json.label("b"))
+        .join(cases, cases.c.key == compared_pairs.c.case_key)
+        .join(a, a.c.key == compared_pairs.c.a_key)
+        .join(b, b.c.key == compared_pairs.c.b_key)
+        .where(compared_pairs.c.comparison_no == number)
+        .order_by(compared_pairs.c.place)
+    )
+    last = -1
+    while True:
+        with reading() as connection:
+            rows = connection.execute(query.where(compared_pairs.c.place > last).limit(_PAGE)).all()
+            said = _preferences_by_place(connection, number, [row.place for row in rows])
+        for row in rows:
+            own = said[row.place]
+            yield ComparedPair(
+                place=row.place,
+                case=read_record(Case, row.case),
+                repeat=row.repeat,
+                a=read_record(Output, row.a),
+                b=read_record(Output, row.b),
+                preferences=tuple(each for each in own if isinstance(each, Preference)),
+                failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
+                is_done=row.is_done,
+            )
+        if len(rows) < _PAGE:
+            return
+        last = rows[-1].place
+
+
+def read_analyses(connection: Connection, number: int) -> dict[int, ComparisonAnalysis]:
+    """The analyses of a comparison."""
+    query = select(analyses.c.place, analyses.c.json).where(
+        analyses.c.comparison_no == number, analyses.c.superseded_at.is_(None)
+    )
+    return {
+        row.place: read_record(ComparisonAnalysis, row.json)
+        for row in connection.execute(query.order_by(analyses.c.place))
+    }
+
+
+def _newest_first() -> tuple[ColumnElement[object], ...]:
+    return blind_comparisons.c.started_at.desc(), blind_comparisons.c.no.desc()
+
+
+def _side_row(number: int, side: str, about: ComparedSide) -> RowValues:
+    return {
+        "comparison_no": number,
+        "side": side,
+        "label": lookup_text(about.label),
+        "variant": None if about.variant is None else lookup_text(about.variant),
+        "run_id": None if about.run_id is None else lookup_text(about.run_id),
+        "version": None if about.version is None else about.version.fingerprint,
+    }
+
+
+def _preference_row(number: int, place: int, said: PreferenceRecord, at: str) -> RowValues:
+    return {
+        "comparison_no": number,
+        "place": place,
+        "slot": fingerprint([said.order, said.criterion, said.judge, said.repeat])[:32],
+        "at": at,
+        "shown": said.order,
+        "criterion": None if said.criterion is None else lookup_text(said.criterion),
+        "judge": lookup_text(said.judge),
+        "judge_repeat": said.repeat,
+        "choice": said.choice if isinstance(said, Preference) else None,
+        "failure_kind": said.kind if isinstance(said, PreferenceFailure) else None,
+        "cost_usd": said.cost_usd,
+        "json": record_text(said),
+        "superseded_at": None,
+    }
+
+
+def _insert_superseding(connection: Connection, table: Table, row: RowValues, *keys: str) -> None:
+    """Add what is not there to the letter; what stood in its place stays as history."""
+    same = [table.c[name] == row[name] for name in ("comparison_no", "place", *keys)]
+    current = (*same, table.c.superseded_at.is_(None))
+    connection.execute(
+        update(table).where(*current, table.c.json != row["json"]).values(superseded_at=row["at"])
+    )
+    insert_new(connection, table, [row])
+
+
+def _preferences_by_place(
+    connection: Connection, number: int, places: Sequence[int]
+) -> dict[int, list[PreferenceRecord]]:
+    found: dict[int, list[PreferenceRecord]] = defaultdict(list)
+    if not places:
+        return found
+    query = select(preferences.c.place, preferences.c.choice, preferences.c.json).where(
+        preferences.c.comparison_no == number,
+        preferences.c.place.between(places[0], places[-1]),
+        preferences.c.superseded_at.is_(None),
+    )
+    for row in connection.execute(query.order_by(preferences.c.no)):
+        found[row.place].append(
+            read_record(Preference, row.json)
+            if row.choice is not None
+            else read_record(PreferenceFailure, row.json)
+        )
+    return found
+
+
+def add_approval(connection: Connection, approval: Approval) -> None:
+    """Keep an approval."""
+    row = {
+        "id": name_text("approval id", approval.id),
+        "at": time_text(approval.at),
+        "variant": lookup_text(approval.variant),
+        "version": approval.version.fingerprint,
+        "json": record_text(approval),
+    }
+    connection.execute(insert(approvals), row)
+
+
+def read_approvals(connection: Connection, variant: str | None = None) -> list[Approval]:
+    """Approvals, newest first."""
+    query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.no.desc())
+    if variant is not None:
+        query = query.where(approvals.c.variant == lookup_text(variant))
+    return [read_record(Approval, text) for text in connection.scalars(query)]

@@ -1,40 +1,47 @@
-"""One open database: short transactions to read and to write, its schema brought up to date."""
+"""One open database, its transactions and its migrations.
+
+Tables are in `schema`, connections, errors and locks in `engine`.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import sqlite3
 import threading
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy import inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
 from judgekit.errors import StoreError
-from judgekit.store.faults import DAMAGED, mapped
-from judgekit.store.location import WRITES, locate, open_engine, prepare_file
-from judgekit.store.locks import FileLocks, ServerLocks
-from judgekit.store.migrations import bring_up_to_date, schema_version
-from judgekit.store.tables import VERSION
+from judgekit.records import lookup_text, time_text
+from judgekit.store.engine import (
+    DAMAGE_HINT,
+    WRITES_OPTION,
+    FileLocks,
+    ServerLocks,
+    locate_database,
+    map_database_errors,
+    open_engine,
+    prepare_database_file,
+)
+from judgekit.store.schema import SCHEMA_VERSION, all_tables as metadata, schema_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sqlalchemy.engine import Connection
 
+    from judgekit.store.engine import DatabaseLocation
+
 
 class Database:
-    """A database of runs. Threads may share it; one writes at a time, readers do not wait.
-
-    Args:
-        location: The path of an SQLite file (its folder is made 0700, the file 0600), or an
-            SQLAlchemy URL; `postgresql://` is taken as `postgresql+psycopg://`. An SQLite file
-            must be on a local disk.
-        create: Whether a database that is missing may be made.
-        patience_s: How long to wait for another process that is writing, in seconds.
-
-    Raises:
-        SettingsError: When the location cannot be used, or its driver is not installed.
-        StoreError: When the database is missing and `create` is false, cannot be opened, is of
-            something else, or of a newer judgekit.
-    """
+    """A database of runs. Threads may share it; one writes at a time, readers do not wait."""
 
     def __init__(
         self,
@@ -43,12 +50,12 @@ class Database:
         create: bool = True,
         patience_s: float = 30.0,
     ) -> None:
-        self.location = locate(location)
+        self.location = locate_database(location)
         self._lock = threading.RLock()
         self._writer: Connection | None = None
         file = self.location.file
         if file is not None:
-            prepare_file(file, create=create)
+            prepare_database_file(file, create=create)
         self._engine = open_engine(self.location, patience_s=patience_s)
         lock_file = None if file is None else FileLocks(Path(f"{file}.lock"))
         self._locks = lock_file or ServerLocks(self._engine)
@@ -64,34 +71,20 @@ class Database:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
-            with mapped(self.location.name):
+            with map_database_errors(self.location.name):
                 self._locks.close()
             self._engine.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees the database as it is at this moment.
-
-        Yields:
-            A connection; to be used at once and not to be kept.
-
-        Raises:
-            StoreError: When the database cannot be read.
-        """
-        with mapped(self.location.name), self._engine.connect() as connection:
+        """A transaction that sees the database as it is at this moment."""
+        with map_database_errors(self.location.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is on disk when the block is left, or has changed nothing.
-
-        Yields:
-            A connection; other threads wait for it.
-
-        Raises:
-            StoreError: When the database cannot be written.
-        """
-        with self._lock, mapped(self.location.name):
+        """A transaction that is on disk when the block is left, or has changed nothing."""
+        with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
                 self._writer = self._open_writer()
             try:
@@ -109,15 +102,15 @@ class Database:
         self._locks.close()
 
     def _try_lock(self, run_no: int) -> bool:
-        with mapped(self.location.name):
+        with map_database_errors(self.location.name):
             return self._locks.try_acquire(run_no)
 
     def _unlock(self, run_no: int) -> None:
-        with mapped(self.location.name):
+        with map_database_errors(self.location.name):
             self._locks.release(run_no)
 
     def _open_writer(self) -> Connection:
-        connection = self._engine.connect().execution_options(**{WRITES: True})
+        connection = self._engine.connect().execution_options(**{WRITES_OPTION: True})
         if self._engine.dialect.name == "postgresql":
             # What two runs both have (a case, a rubric) is taken from whoever stored it first.
             connection.execution_options(isolation_level="READ COMMITTED")
@@ -126,7 +119,7 @@ class Database:
     def _open(self, lock_file: FileLocks | None, *, create: bool) -> None:
         with self.reading() as connection:
             found = schema_version(connection, self.location.name)
-        if found == VERSION:
+        if found == SCHEMA_VERSION:
             return
         if found is None and not create:
             raise StoreError(
@@ -136,35 +129,201 @@ class Database:
         with nullcontext() if lock_file is None else lock_file.opening():
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
-                with mapped(self.location.name), self._engine.connect() as connection:
+                with map_database_errors(self.location.name), self._engine.connect() as connection:
                     raw = connection.connection.driver_connection
                     if raw is not None:
                         raw.execute("PRAGMA journal_mode = WAL")
             with self.writing() as connection:
-                bring_up_to_date(connection, self.location)
+                migrate_database(connection, self.location)
 
     def check(self) -> None:
-        """Look through SQLite's file for damage; 0.6 s for each GiB of it.
-
-        Raises:
-            StoreError: When it is damaged, or cannot be read.
-        """
+        """Look through SQLite's file for damage; 0.6 s for each GiB of it."""
         if self.location.file is None:
             return
         with self.reading() as connection:
             found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
         if found != "ok":
-            raise StoreError(f"{self.location.name} is damaged: {found}", hint=DAMAGED)
+            raise StoreError(f"{self.location.name} is damaged: {found}", hint=DAMAGE_HINT)
 
     def checkpoint(self) -> None:
-        """Put what was committed into SQLite's file itself, where a power cut spares it.
-
-        Raises:
-            StoreError: When the database cannot be written.
-        """
+        """Put what was committed into SQLite's file itself, where a power cut spares it."""
         if self.location.file is None:
             return
-        with self._lock, mapped(self.location.name), self._engine.connect() as connection:
+        with (
+            self._lock,
+            map_database_errors(self.location.name),
+            self._engine.connect() as connection,
+        ):
             raw = connection.connection.driver_connection
             if raw is not None:
                 raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+OLDEST_VERSION = 1
+"""The oldest schema version that can still be migrated."""
+
+
+def schema_version(connection: Connection, name: str) -> int | None:
+    """The schema version a database has."""
+    tables = set(inspect(connection).get_table_names())
+    if schema_versions.name not in tables:
+        # A server's database may be shared with others, as long as no name is taken.
+        foreign = tables if connection.dialect.name == "sqlite" else tables & set(metadata.tables)
+        if foreign:
+            held = ", ".join(sorted(foreign)[:5])
+            raise StoreError(
+                f"{name} is a database of something else: it holds {held}",
+                hint="name another database, or a path where there is nothing yet",
+            )
+        return None
+    newest = connection.execute(
+        select(schema_versions.c.version, schema_versions.c.judgekit)
+        .order_by(schema_versions.c.version.desc())
+        .limit(1)
+    ).first()
+    if newest is None:
+        raise StoreError(f"{name} does not say which schema it has", hint="restore a copy of it")
+    if newest.version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by judgekit {newest.judgekit} and has schema {newest.version}; "
+            f"this judgekit ({installed_version('judgekit-llm')}) knows {SCHEMA_VERSION} and older",
+            hint=f'pip install -U "judgekit-llm>={newest.judgekit}"',
+        )
+    return int(newest.version)
+
+
+def migrate_database(connection: Connection, location: DatabaseLocation) -> None:
+    """Make or migrate the schema; to be called in a transaction, and to have none beside it."""
+    if connection.dialect.name == "postgresql":
+        # Two processes that make the same tables at once would both fail.
+        connection.execute(text("SELECT pg_advisory_xact_lock(7310320463178329443)"))
+    found = schema_version(connection, location.name)
+    if found is None:
+        metadata.create_all(connection, checkfirst=False)
+        _record_version(connection, SCHEMA_VERSION)
+        return
+    if found < SCHEMA_VERSION and location.file is not None:
+        copy_database(location.file, found)
+    for step in range(found, SCHEMA_VERSION):
+        try:
+            MIGRATIONS[step](connection)
+        except (ValueError, SQLAlchemyError) as error:
+            raise StoreError(
+                f"{location.name} cannot be migrated from schema {step} to {step + 1}: {error}",
+                hint="nothing was changed; the judgekit that wrote it can still read it",
+            ) from error
+        _record_version(connection, step + 1)
+
+
+def copy_database(file: Path, found: int) -> Path:
+    """Copy a database beside itself before it is migrated."""
+    when = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    copy = file.with_name(f"{file.name}.v{found}-{when}")
+    try:
+        os.close(os.open(copy, os.O_RDWR | os.O_CREAT, 0o600))
+        # SQLite's own copying sees what is still in the write-ahead log.
+        source, target = sqlite3.connect(file), sqlite3.connect(copy)
+        try:
+            source.backup(target)
+        finally:
+            source.close()
+            target.close()
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"{file} has schema {found} and must be migrated, but cannot be copied first: {error}",
+            hint="free some space, or allow writing in its folder",
+        ) from error
+    return copy
+
+
+def _record_version(connection: Connection, version: int) -> None:
+    connection.execute(
+        schema_versions.insert(),
+        {
+            "version": version,
+            "judgekit": installed_version("judgekit-llm"),
+            "applied_at": time_text(datetime.now(UTC)),
+        },
+    )
+
+
+def _from_1_to_2(connection: Connection) -> None:
+    """A queue for people, and outputs found by the agent's own run."""
+    # A step is written in SQL of its time: the tables of `tables.py` go on changing.
+    connection.execute(text("ALTER TABLE outputs ADD COLUMN agent_run TEXT"))
+    rows = connection.execute(text("SELECT no, json FROM outputs WHERE json LIKE '%\"run_id\"%'"))
+    known = [
+        {"no": row.no, "agent_run": lookup_text(run_id)}
+        for row in rows
+        if (run_id := json.loads(row.json).get("run_id")) is not None
+    ]
+    if known:
+        change = "UPDATE outputs SET agent_run = :agent_run WHERE no = :no"
+        connection.execute(text(change), known)
+    connection.execute(text("CREATE INDEX outputs_by_agent_run ON outputs (agent_run)"))
+    is_sqlite = connection.dialect.name == "sqlite"
+    number = "INTEGER NOT NULL" if is_sqlite else "BIGINT GENERATED BY DEFAULT AS IDENTITY"
+    connection.execute(
+        text(
+            f"CREATE TABLE queue (no {number}, run_no BIGINT NOT NULL, place BIGINT NOT NULL, "
+            "variant_no BIGINT NOT NULL, repeat BIGINT NOT NULL, slot TEXT NOT NULL, "
+            "json TEXT NOT NULL, asked_at TEXT NOT NULL, answered_at TEXT, answer_slot TEXT, "
+            "PRIMARY KEY (no), FOREIGN KEY (run_no, place, variant_no, repeat) "
+            "REFERENCES answers (run_no, place, variant_no, repeat), "
+            "UNIQUE (run_no, place, variant_no, repeat, slot))"
+        )
+    )
+
+
+_COMPARISON_TABLES_SQL = """
+CREATE TABLE comparisons (
+    no NUMBER, id TEXT NOT NULL, suite TEXT, rubric_key TEXT NOT NULL REFERENCES rubrics (key),
+    judge TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT, status TEXT NOT NULL,
+    reason TEXT, json TEXT NOT NULL, PRIMARY KEY (no), UNIQUE (id));
+CREATE INDEX comparisons_by_start ON comparisons (started_at);
+CREATE TABLE comparison_sides (
+    comparison_no BIGINT NOT NULL REFERENCES comparisons (no), side TEXT NOT NULL,
+    label TEXT NOT NULL, variant TEXT, run_id TEXT, version TEXT,
+    PRIMARY KEY (comparison_no, side));
+CREATE INDEX comparison_sides_by_label ON comparison_sides (label);
+CREATE INDEX comparison_sides_by_variant ON comparison_sides (variant);
+CREATE INDEX comparison_sides_by_run ON comparison_sides (run_id);
+CREATE TABLE compared_outputs (key TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (key));
+CREATE TABLE compared_pairs (
+    comparison_no BIGINT NOT NULL REFERENCES comparisons (no), place BIGINT NOT NULL,
+    case_id TEXT NOT NULL, case_key TEXT NOT NULL REFERENCES cases (key), repeat BIGINT NOT NULL,
+    a_key TEXT NOT NULL REFERENCES compared_outputs (key),
+    b_key TEXT NOT NULL REFERENCES compared_outputs (key), is_done BOOLEAN NOT NULL,
+    PRIMARY KEY (comparison_no, place), UNIQUE (comparison_no, case_id, repeat));
+CREATE TABLE preferences (
+    no NUMBER, comparison_no BIGINT NOT NULL, place BIGINT NOT NULL, slot TEXT NOT NULL,
+    at TEXT NOT NULL, shown TEXT NOT NULL, criterion TEXT, judge TEXT NOT NULL,
+    judge_repeat BIGINT NOT NULL, choice TEXT, failure_kind TEXT, cost_usd DOUBLE PRECISION,
+    json TEXT NOT NULL, superseded_at TEXT, PRIMARY KEY (no),
+    FOREIGN KEY (comparison_no, place) REFERENCES compared_pairs (comparison_no, place));
+CREATE UNIQUE INDEX current_preferences ON preferences (comparison_no, place, slot)
+    WHERE superseded_at IS NULL;
+CREATE TABLE analyses (
+    no NUMBER, comparison_no BIGINT NOT NULL, place BIGINT NOT NULL, at TEXT NOT NULL,
+    json TEXT NOT NULL, superseded_at TEXT, PRIMARY KEY (no),
+    FOREIGN KEY (comparison_no, place) REFERENCES compared_pairs (comparison_no, place));
+CREATE UNIQUE INDEX current_analyses ON analyses (comparison_no, place)
+    WHERE superseded_at IS NULL;
+CREATE TABLE approvals (
+    no NUMBER, id TEXT NOT NULL, at TEXT NOT NULL, variant TEXT NOT NULL, version TEXT NOT NULL,
+    json TEXT NOT NULL, PRIMARY KEY (no), UNIQUE (id));
+CREATE INDEX approvals_by_variant ON approvals (variant)
+"""
+"""SQL of its time: the tables of `comparison_tables` go on changing, and this does not."""
+
+
+def _from_2_to_3(connection: Connection) -> None:
+    """Add the tables of blind comparisons, analyses and approvals."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    number = "INTEGER NOT NULL" if is_sqlite else "BIGINT GENERATED BY DEFAULT AS IDENTITY"
+    for statement in _COMPARISON_TABLES_SQL.split(";"):
+        connection.execute(text(statement.replace("NUMBER", number)))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {1: _from_1_to_2, 2: _from_2_to_3}
+"""How to come from each version to the next."""

@@ -1,21 +1,34 @@
-"""Reads answers of a run back as results, a few at a time, whatever the size of the run."""
+"""Reads the answers of a run back, page by page.
+
+Gives whole results, the progress of each answer, and what everything cost.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from sqlalchemy import exists, or_, select
+from sqlalchemy import and_, exists, func, or_, select, tuple_
 
-from judgekit.records.case import Case
-from judgekit.records.check import AssertionResult, Score
-from judgekit.records.judgment import JudgeFailure, Judgment
-from judgekit.records.output import Output
-from judgekit.records.record import Record
-from judgekit.records.rubric import Rubric
-from judgekit.records.run import CaseResult
-from judgekit.store.progress import after, in_order, of_answer
-from judgekit.store.tables import (
+from judgekit.records import (
+    AssertionResult,
+    Case,
+    CaseResult,
+    ItemKey,
+    JudgeFailure,
+    Judgment,
+    Output,
+    Record,
+    Rubric,
+    Score,
+    lookup_text,
+    read_record,
+    read_time,
+    words_text,
+)
+from judgekit.store.schema import (
+    ANSWER_COLUMNS,
     answers,
     case_tags,
     cases,
@@ -26,27 +39,27 @@ from judgekit.store.tables import (
     scores,
     variants,
 )
-from judgekit.store.texts import lookup_text, read_record, read_time, words_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from sqlalchemy import ColumnElement, Row, Select, Table
+    from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, Table
     from sqlalchemy.engine import Connection
 
-    from judgekit.records.run import ItemKey, RunInfo
+    from judgekit.records import RunInfo
 
 _RecordT = TypeVar("_RecordT", bound=Record)
 
-_PAGE = 64
+_RESULTS_PAGE = 64
+
 _MOST_CHARACTERS = 4_000_000  # of outputs read at a time, unless one alone is longer
 
-_Place = tuple[int, int, int]
+_AnswerPlace = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ResultFilter:
     """Which answers are wanted; all of them without anything said."""
 
     variant: str | None = None
@@ -68,54 +81,34 @@ class Wanted:
     """Only where the output is of this run of the agent."""
 
 
-def one(key: ItemKey) -> Wanted:
-    """The wish for one answer.
-
-    Args:
-        key: The answer.
-
-    Returns:
-        What to ask for.
-    """
-    return Wanted(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
+def answer_filter(key: ItemKey) -> ResultFilter:
+    """The wish for one answer."""
+    return ResultFilter(variant=key.variant, case_id=key.case_id, repeat=key.repeat)
 
 
 def read_results(
     reading: Callable[[], AbstractContextManager[Connection]],
     run_no: int,
     run: RunInfo,
-    wanted: Wanted,
+    wanted: ResultFilter,
 ) -> Iterator[CaseResult]:
-    """Answers of a run with everything observed of them.
-
-    Args:
-        reading: Opens a transaction; one is held for each page, not for the whole.
-        run_no: The run's number.
-        run: The run.
-        wanted: Which answers.
-
-    Yields:
-        Answers that have an output, in the order of place, variant and repeat.
-
-    Raises:
-        StoreError: When something kept cannot be read.
-    """
-    query = _query(run_no, wanted)
-    order = _Order(run)
+    """Answers of a run with everything observed of them."""
+    query = _results_query(run_no, wanted)
+    order = _JudgmentOrder(run)
     last = (-1, -1, -1)
     while True:
         with reading() as connection:
-            page = connection.execute(query.where(after(last)).limit(_PAGE)).all()
+            page = connection.execute(query.where(comes_after(last)).limit(_RESULTS_PAGE)).all()
             rows = _within_memory(page)
-            parts = _Parts.of(connection, run_no, rows)
+            parts = _PageParts.of(connection, run_no, rows)
         for row in rows:
             yield _result(run, row, parts, order)
-        if len(rows) == len(page) < _PAGE:
+        if len(rows) == len(page) < _RESULTS_PAGE:
             return
-        last = _place(rows[-1])
+        last = _answer_place(rows[-1])
 
 
-def _query(run_no: int, wanted: Wanted) -> Select[tuple[object, ...]]:
+def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ...]]:
     same_variant = variants.c.no == answers.c.variant_no
     return (
         select(
@@ -130,13 +123,13 @@ def _query(run_no: int, wanted: Wanted) -> Select[tuple[object, ...]]:
             outputs.c.size,
         )
         .join(variants, (variants.c.run_no == answers.c.run_no) & same_variant)
-        .join(outputs, of_answer(outputs))
+        .join(outputs, is_current_for_answer(outputs))
         .where(answers.c.run_no == run_no, *_conditions(wanted))
-        .order_by(*in_order())
+        .order_by(*answer_order())
     )
 
 
-def _conditions(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.variant is not None:
         yield variants.c.variant == words_text(wanted.variant)
     if wanted.case_id is not None:
@@ -149,7 +142,7 @@ def _conditions(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
         tagged = select(case_tags.c.case_key).where(case_tags.c.tag == lookup_text(wanted.tag))
         yield answers.c.case_key.in_(tagged)
     if wanted.failed_only:
-        yield or_(outputs.c.is_error, exists().where(of_answer(failures)))
+        yield or_(outputs.c.is_error, exists().where(is_current_for_answer(failures)))
 
 
 def _within_memory(page: Sequence[Row[tuple[object, ...]]]) -> Sequence[Row[tuple[object, ...]]]:
@@ -163,15 +156,15 @@ def _within_memory(page: Sequence[Row[tuple[object, ...]]]) -> Sequence[Row[tupl
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _PageParts:
     """What belongs to the answers of one page; lists in the order they are kept."""
 
     cases: dict[str, Case]
     outputs: dict[int, Output]
-    judgments: dict[_Place, list[Judgment]]
-    failures: dict[_Place, list[JudgeFailure]]
-    checks: dict[_Place, list[AssertionResult]]
-    scores: dict[_Place, list[Score]]
+    judgments: dict[_AnswerPlace, list[Judgment]]
+    failures: dict[_AnswerPlace, list[JudgeFailure]]
+    checks: dict[_AnswerPlace, list[AssertionResult]]
+    scores: dict[_AnswerPlace, list[Score]]
 
     @classmethod
     def of(
@@ -186,14 +179,24 @@ class _Parts:
         return cls(
             cases={key: read_record(Case, text) for key, text in connection.execute(of_page)},
             outputs={no: read_record(Output, text) for no, text in connection.execute(produced)},
-            judgments=_read(connection, _in_places(judgments, run_no, places), Judgment),
-            failures=_read(connection, _in_places(failures, run_no, places), JudgeFailure),
-            checks=_read(connection, _in_places(checks, run_no, places), AssertionResult),
-            scores=_read(connection, _in_places(scores, run_no, places), Score),
+            judgments=_read_observations(
+                connection, _observations_query(judgments, run_no, places), Judgment
+            ),
+            failures=_read_observations(
+                connection, _observations_query(failures, run_no, places), JudgeFailure
+            ),
+            checks=_read_observations(
+                connection, _observations_query(checks, run_no, places), AssertionResult
+            ),
+            scores=_read_observations(
+                connection, _observations_query(scores, run_no, places), Score
+            ),
         )
 
 
-def _in_places(table: Table, run_no: int, places: Sequence[int]) -> Select[tuple[object, ...]]:
+def _observations_query(
+    table: Table, run_no: int, places: Sequence[int]
+) -> Select[tuple[object, ...]]:
     order = table.c.ordinal if "ordinal" in table.c else table.c.no
     return (
         select(table.c.place, table.c.variant_no, table.c.repeat, table.c.json)
@@ -203,17 +206,19 @@ def _in_places(table: Table, run_no: int, places: Sequence[int]) -> Select[tuple
     )
 
 
-def _read(
+def _read_observations(
     connection: Connection, query: Select[tuple[object, ...]], kind: type[_RecordT]
-) -> dict[_Place, list[_RecordT]]:
-    found: dict[_Place, list[_RecordT]] = {}
+) -> dict[_AnswerPlace, list[_RecordT]]:
+    found: dict[_AnswerPlace, list[_RecordT]] = {}
     for row in connection.execute(query):
-        found.setdefault(_place(row), []).append(read_record(kind, row.json))
+        found.setdefault(_answer_place(row), []).append(read_record(kind, row.json))
     return found
 
 
-def _result(run: RunInfo, row: Row[tuple[object, ...]], parts: _Parts, order: _Order) -> CaseResult:
-    place = _place(row)
+def _result(
+    run: RunInfo, row: Row[tuple[object, ...]], parts: _PageParts, order: _JudgmentOrder
+) -> CaseResult:
+    place = _answer_place(row)
     case = parts.cases[row.case_key]
     rank = order.of(case)
     return CaseResult(
@@ -232,20 +237,20 @@ def _result(run: RunInfo, row: Row[tuple[object, ...]], parts: _Parts, order: _O
     )
 
 
-def _place(row: Row[tuple[object, ...]]) -> _Place:
+def _answer_place(row: Row[tuple[object, ...]]) -> _AnswerPlace:
     return row.place, row.variant_no, row.repeat
 
 
-class _Order:
+class _JudgmentOrder:
     """The order of judgments within an answer: the same however they came in."""
 
     def __init__(self, run: RunInfo) -> None:
-        self._criteria = _places(run.rubric)
+        self._criteria = _criterion_places(run.rubric)
         self._judges = {name: place for place, name in enumerate(run.panel.judges)}
 
     def of(self, case: Case) -> Callable[[Judgment | JudgeFailure], tuple[object, ...]]:
         """What judgments of a case are sorted by: criterion, judge and repeat."""
-        own = _places(case.rubric) if isinstance(case.rubric, Rubric) else self._criteria
+        own = _criterion_places(case.rubric) if isinstance(case.rubric, Rubric) else self._criteria
 
         def rank(said: Judgment | JudgeFailure) -> tuple[object, ...]:
             criterion = own.get(said.criterion, len(own))
@@ -255,6 +260,191 @@ class _Order:
         return rank
 
 
-def _places(rubric: Rubric | None) -> dict[str, int]:
+def _criterion_places(rubric: Rubric | None) -> dict[str, int]:
     named = () if rubric is None else rubric.criteria
     return {criterion.name: place for place, criterion in enumerate(named)}
+
+
+_PROGRESS_PAGE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerProgress:
+    """How far one answer has come."""
+
+    key: ItemKey
+    """The answer."""
+
+    place: int
+    """Place of its case in the dataset, from 0."""
+
+    is_done: bool
+    """Whether everything that was to be asked has been."""
+
+    has_output: bool
+    """Whether the variant has answered, with an error or without."""
+
+    has_error: bool
+    """Whether its answer is an error."""
+
+    error_kind: str | None
+    """What kind of error, where judgekit ran the variant."""
+
+    n_judgments: int
+    """Judgments that count."""
+
+    n_failures: int
+    """Judge failures whose place no judgment took."""
+
+
+def read_progress(
+    reading: Callable[[], AbstractContextManager[Connection]], run_no: int
+) -> Iterator[AnswerProgress]:
+    """How far each answer of a run has come that was begun."""
+    query = _progress_query(run_no)
+    last = (-1, -1, -1)
+    while True:
+        with reading() as connection:
+            rows = connection.execute(query.where(comes_after(last)).limit(_PROGRESS_PAGE)).all()
+        for row in rows:
+            yield AnswerProgress(
+                key=ItemKey(row.case_id, row.variant, row.repeat),
+                place=row.place,
+                is_done=row.is_done,
+                has_output=row.is_error is not None,
+                has_error=bool(row.is_error),
+                error_kind=row.error_kind,
+                n_judgments=row.n_judgments,
+                n_failures=row.n_failures,
+            )
+        if len(rows) < _PROGRESS_PAGE:
+            return
+        last = (rows[-1].place, rows[-1].variant_no, rows[-1].repeat)
+
+
+def comes_after(last: tuple[int, int, int]) -> ColumnElement[bool]:
+    """The condition that an answer comes after another of its run."""
+    return tuple_(answers.c.place, answers.c.variant_no, answers.c.repeat) > tuple_(*last)
+
+
+def answer_order() -> tuple[ColumnElement[int], ...]:
+    """The order in which answers of a run are read."""
+    return answers.c.place, answers.c.variant_no, answers.c.repeat
+
+
+def is_current_for_answer(table: Table) -> ColumnElement[bool]:
+    """The condition that a row is a current observation of an answer."""
+    same = [table.c[name] == answers.c[name] for name in ANSWER_COLUMNS]
+    return and_(table.c.superseded_at.is_(None), *same)
+
+
+def _progress_query(run_no: int) -> Select[tuple[object, ...]]:
+    return (
+        select(
+            answers.c.case_id,
+            answers.c.place,
+            answers.c.variant_no,
+            answers.c.repeat,
+            answers.c.is_done,
+            variants.c.variant,
+            outputs.c.is_error,
+            outputs.c.error_kind,
+            _count_current(judgments).label("n_judgments"),
+            _count_current(failures).label("n_failures"),
+        )
+        .join(
+            variants,
+            (variants.c.run_no == answers.c.run_no) & (variants.c.no == answers.c.variant_no),
+        )
+        .outerjoin(outputs, is_current_for_answer(outputs))
+        .where(answers.c.run_no == run_no)
+        .order_by(*answer_order())
+    )
+
+
+def _count_current(table: Table) -> ScalarSelect[int]:
+    return select(func.count()).where(is_current_for_answer(table)).scalar_subquery()
+
+
+_SPENDING_PAGE = 256
+
+
+def spent_usd(
+    reading: Callable[[], AbstractContextManager[Connection]],
+    run_no: int,
+    is_owned: Callable[[str, Output], bool],
+    *,
+    only_replaced: bool = False,
+) -> float:
+    """What everything observed of a run was paid."""
+    with reading() as connection:
+        judged = [
+            _sum_cost(connection, table, _in_run(table, run_no, only_replaced=only_replaced))
+            for table in (judgments, failures)
+        ]
+    answered = (
+        output.usage.cost_usd or 0.0
+        for variant, output in _priced_outputs(reading, run_no, only_replaced=only_replaced)
+        if output.usage is not None and not is_owned(variant, output)
+    )
+    compared = (
+        0.0 if found.asked is None else found.asked.cost_usd or 0.0
+        for found in _model_checks(reading, run_no, only_replaced=only_replaced)
+    )
+    return fsum([*judged, fsum(answered), fsum(compared)])
+
+
+def _in_run(table: Table, run_no: int, *, only_replaced: bool) -> tuple[ColumnElement[bool], ...]:
+    of_run = table.c.run_no == run_no
+    return (of_run, table.c.superseded_at.is_not(None)) if only_replaced else (of_run,)
+
+
+def _sum_cost(
+    connection: Connection, table: Table, meant: tuple[ColumnElement[bool], ...]
+) -> float:
+    return float(connection.scalar(select(func.sum(table.c.cost_usd)).where(*meant)) or 0.0)
+
+
+def _priced_outputs(
+    reading: Callable[[], AbstractContextManager[Connection]], run_no: int, *, only_replaced: bool
+) -> Iterator[tuple[str, Output]]:
+    """Every output that says what it cost, with its variant."""
+    with reading() as connection:
+        query = select(variants.c.no, variants.c.variant).where(variants.c.run_no == run_no)
+        names = {row.no: row.variant for row in connection.execute(query)}
+    meant = _in_run(outputs, run_no, only_replaced=only_replaced)
+    for variant_no, text in _rows_with_field(reading, outputs, meant, "cost_usd"):
+        yield names[variant_no], read_record(Output, text)
+
+
+def _model_checks(
+    reading: Callable[[], AbstractContextManager[Connection]], run_no: int, *, only_replaced: bool
+) -> Iterator[AssertionResult | Score]:
+    """Every check and score that asked a model."""
+    meant = _in_run(checks, run_no, only_replaced=only_replaced)
+    for _, text in _rows_with_field(reading, checks, meant, "asked"):
+        yield read_record(AssertionResult, text)
+    meant = _in_run(scores, run_no, only_replaced=only_replaced)
+    for _, text in _rows_with_field(reading, scores, meant, "asked"):
+        yield read_record(Score, text)
+
+
+def _rows_with_field(
+    reading: Callable[[], AbstractContextManager[Connection]],
+    table: Table,
+    meant: tuple[ColumnElement[bool], ...],
+    field: str,
+) -> Iterator[tuple[int, str]]:
+    """The rows in whose text a field may stand, with the place of their variant."""
+    holds = table.c.json.like(f'%"{field}"%')
+    query = select(table.c.no, table.c.variant_no, table.c.json)
+    query = query.where(*meant, holds).order_by(table.c.no).limit(_SPENDING_PAGE)
+    last = 0
+    while True:
+        with reading() as connection:
+            page = connection.execute(query.where(table.c.no > last)).all()
+        for row in page:
+            yield row.variant_no, row.json
+        if len(page) < _SPENDING_PAGE:
+            return
+        last = page[-1].no

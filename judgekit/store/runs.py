@@ -1,28 +1,218 @@
-"""The store of runs: what is observed is added as it comes, and never lost or altered."""
+"""The store of runs, for reading (`StoredRuns`) and for writing (`RunStore`).
+
+Its queries are in `catalog`, `results`, `observations` and `human_queue`.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from judgekit.errors import StoreError
-from judgekit.store import people
-from judgekit.store.adding import add_observations
+from judgekit.records import lookup_text, time_text
+from judgekit.store import human_queue
+from judgekit.store.catalog import (
+    LATEST_RUN,
+    begin_run,
+    end_run,
+    find_config,
+    find_rubric,
+    find_run,
+    newest_runs_first,
+    read_case_versions,
+    read_criterion_judgments,
+    read_runs,
+    rubrics_with_criterion,
+    run_holder,
+    run_number,
+    runs_with_agent_run,
+    runs_with_case,
+    runs_with_rubric,
+    runs_with_variant,
+    variant_numbers,
+)
 from judgekit.store.comparisons import StoredComparisons
-from judgekit.store.forgetting import forget_failures
-from judgekit.store.reading import StoredRuns
-from judgekit.store.run_rows import begin_run, end_run, holder, run_number, variant_numbers
-from judgekit.store.texts import time_text
+from judgekit.store.database import Database
+from judgekit.store.human_queue import read_queue
+from judgekit.store.observations import add_observations, forget_failures, read_superseded
+from judgekit.store.results import (
+    ResultFilter,
+    answer_filter,
+    read_progress,
+    read_results,
+    spent_usd,
+)
+from judgekit.store.schema import runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from judgekit.records.judgment import Judgment
-    from judgekit.records.label import HumanItem
-    from judgekit.records.run import ItemKey, Observed, RunInfo, RunStatus
+    from judgekit.records import (
+        Case,
+        CaseResult,
+        HumanItem,
+        ItemKey,
+        JsonObject,
+        Judgment,
+        Observation,
+        Output,
+        Rubric,
+        RunInfo,
+        RunStatus,
+    )
+    from judgekit.store.catalog import StoredJudgment
+    from judgekit.store.observations import SupersededObservation
+    from judgekit.store.results import AnswerProgress
+
+
+class StoredRuns(Database):
+    """Runs that are kept, to be read; see `Database` for how it is opened."""
+
+    def run(self, name: str = LATEST_RUN) -> RunInfo:
+        """What a run set out to do and how it ended."""
+        with self.reading() as connection:
+            return read_runs(connection, [find_run(connection, name)])[0]
+
+    def runs(
+        self,
+        *,
+        suite: str | None = None,
+        config_fingerprint: str | None = None,
+        limit: int | None = None,
+    ) -> list[RunInfo]:
+        """The runs, newest first."""
+        query = select(runs.c.no).order_by(*newest_runs_first()).limit(limit)
+        if suite is not None:
+            query = query.where(runs.c.suite == lookup_text(suite))
+        if config_fingerprint is not None:
+            query = query.where(runs.c.config_fingerprint == lookup_text(config_fingerprint))
+        with self.reading() as connection:
+            return read_runs(connection, list(connection.scalars(query)))
+
+    def progress(self, run_id: str) -> Iterator[AnswerProgress]:
+        """How far each answer of a run has come that was begun."""
+        yield from read_progress(self.reading, self._number(run_id))
+
+    def results(
+        self,
+        run_id: str,
+        *,
+        variant: str | None = None,
+        case_id: str | None = None,
+        tag: str | None = None,
+        failed_only: bool = False,
+    ) -> Iterator[CaseResult]:
+        """Answers of a run with everything observed of them; memory does not grow with the run."""
+        wanted = ResultFilter(variant=variant, case_id=case_id, tag=tag, failed_only=failed_only)
+        yield from self._results(run_id, wanted)
+
+    def result(self, run_id: str, key: ItemKey) -> CaseResult | None:
+        """One answer of a run with everything observed of it."""
+        return next(self._results(run_id, answer_filter(key)), None)
+
+    def spent_usd(
+        self,
+        run_id: str,
+        *,
+        is_owned: Callable[[str, Output], bool],
+        only_replaced: bool = False,
+    ) -> float:
+        """What everything observed of a run was paid, also what was replaced since."""
+        number = self._number(run_id)
+        return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
+
+    def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
+        """What was observed of an answer and is no longer current."""
+        with self.reading() as connection:
+            return read_superseded(connection, run_number(connection, run_id), key)
+
+    def runs_of_case(self, case_id: str) -> list[RunInfo]:
+        """The runs that have a case of this id, newest first."""
+        with self.reading() as connection:
+            return read_runs(connection, runs_with_case(connection, case_id))
+
+    def results_of_case(self, case_id: str) -> Iterator[CaseResult]:
+        """The answers to a case in every run, newest run first."""
+        for run in self.runs_of_case(case_id):
+            yield from self._results(run.id, ResultFilter(case_id=case_id))
+
+    def cases_of(
+        self,
+        *,
+        case_id: str | None = None,
+        agent: str | None = None,
+        skill: str | None = None,
+        prompt_version: str | None = None,
+        tag: str | None = None,
+        rubric: str | None = None,
+    ) -> Iterator[Case]:
+        """Cases as they were, each content once; several wishes must all be met."""
+        wanted = {
+            "case_id": case_id,
+            "agent": agent,
+            "skill": skill,
+            "prompt_version": prompt_version,
+            "tag": tag,
+            "rubric": rubric,
+        }
+        yield from read_case_versions(self.reading, wanted)
+
+    def runs_of_variant(self, variant: str) -> list[RunInfo]:
+        """The runs that have a variant of this id, newest first."""
+        with self.reading() as connection:
+            return read_runs(connection, runs_with_variant(connection, variant))
+
+    def runs_of_rubric(self, rubric: str) -> list[RunInfo]:
+        """The runs judged by a rubric, by name or fingerprint, newest first."""
+        with self.reading() as connection:
+            return read_runs(connection, runs_with_rubric(connection, rubric))
+
+    def results_of_agent_run(self, agent_run: str) -> Iterator[CaseResult]:
+        """The answers whose output is of this run of an agent (`Output.run_id`)."""
+        with self.reading() as connection:
+            found = read_runs(connection, runs_with_agent_run(connection, agent_run))
+        for run in found:
+            yield from self._results(run.id, ResultFilter(agent_run=agent_run))
+
+    def judgments_of_criterion(
+        self, criterion: str, *, rubric: str | None = None
+    ) -> Iterator[StoredJudgment]:
+        """What judges said of a criterion in every run, oldest first."""
+        yield from read_criterion_judgments(self.reading, criterion, rubric)
+
+    def rubric(self, name: str) -> Rubric:
+        """A rubric as it was, by its fingerprint or name; by name, the last one."""
+        with self.reading() as connection:
+            return find_rubric(connection, name)
+
+    def rubrics_of_criterion(self, criterion: str) -> list[Rubric]:
+        """The rubrics that have a criterion of this name, oldest first."""
+        with self.reading() as connection:
+            return rubrics_with_criterion(connection, criterion)
+
+    def config(self, fingerprint: str) -> JsonObject:
+        """A suite as it was run; the runs of it are `runs(config_fingerprint=…)`."""
+        with self.reading() as connection:
+            return find_config(connection, fingerprint)
+
+    def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
+        """What waits for a person's judgment."""
+        run_no = None if run_id is None else self._number(run_id)
+        yield from read_queue(self.reading, run_no, open_only=open_only)
+
+    def _number(self, run_id: str) -> int:
+        with self.reading() as connection:
+            return run_number(connection, run_id)
+
+    def _results(self, run_id: str, wanted: ResultFilter) -> Iterator[CaseResult]:
+        with self.reading() as connection:
+            run_no = run_number(connection, run_id)
+            (run,) = read_runs(connection, [run_no])
+        yield from read_results(self.reading, run_no, run, wanted)
 
 
 class RunStore(StoredRuns, StoredComparisons):
@@ -91,7 +281,7 @@ class RunStore(StoredRuns, StoredComparisons):
             self._disown(run_id)
             self.checkpoint()
 
-    def add(self, run_id: str, observed: Sequence[Observed]) -> None:
+    def add(self, run_id: str, observed: Sequence[Observation]) -> None:
         """Add observations in one transaction; when it returns they are on disk.
 
         What is there already, to the letter, is not added again. Where something else was
@@ -162,7 +352,7 @@ class RunStore(StoredRuns, StoredComparisons):
             StoreError: When it cannot be kept.
         """
         with self.writing() as connection:
-            people.ask(connection, run_number(connection, run_id), items)
+            human_queue.enqueue_items(connection, run_number(connection, run_id), items)
 
     def answer_item(
         self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
@@ -181,7 +371,7 @@ class RunStore(StoredRuns, StoredComparisons):
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
             number = run_number(connection, item.run_id)
-            people.answer(connection, number, item, judgment, when)
+            human_queue.record_human_judgment(connection, number, item, judgment, when)
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
         """Take a person's judgment back: it stays as history, and the item waits again.
@@ -196,7 +386,9 @@ class RunStore(StoredRuns, StoredComparisons):
         """
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
-            people.withdraw(connection, run_number(connection, item.run_id), item, when)
+            human_queue.withdraw_human_judgment(
+                connection, run_number(connection, item.run_id), item, when
+            )
 
     def close(self) -> None:
         """Give up the runs that are held and close every connection."""
@@ -222,7 +414,7 @@ class RunStore(StoredRuns, StoredComparisons):
                 return
             if not self._try_lock(number):
                 with self.reading() as connection:
-                    who = holder(connection, number)
+                    who = run_holder(connection, number)
                 raise StoreError(
                     f"the run {run_id} is still running as {who}",
                     hint="wait for it or stop it; then go on with --resume",

@@ -1,4 +1,7 @@
-"""A program as the system under test: the case as JSON on stdin, the output as JSON on stdout."""
+"""A command as the system under test.
+
+The case is written as JSON to stdin, the output read as JSON from stdout.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.processes import Limits, ProcessFailedError, find_program, run_process
-from judgekit.targets.replying import Asked, asked_as_json, time_allowed
+from judgekit.subprocess import ProcessFailedError, ProcessLimits, find_program, run_process
+from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.processes import ProcessFailure
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output, TargetErrorKind
+    from judgekit.records import Case, Output, TargetErrorKind
+    from judgekit.subprocess import ProcessFailure
 
 _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "timeout": "timeout",
@@ -25,23 +27,12 @@ _KINDS: dict[ProcessFailure, TargetErrorKind] = {
     "not_found": "exit",
     "memory": "exit",
 }
+
 _SHOWN_STDERR = 500
 
 
 class CommandTarget:
-    """Begins the program anew for each case.
-
-    Args:
-        variant: The variant's name.
-        command: The program and its arguments.
-        folder: The folder it runs in.
-        environment: Its whole environment.
-        limits: What it may use.
-        secrets: Values that must not stand in an error.
-
-    Raises:
-        SettingsError: When there is no such program or folder.
-    """
+    """Begins the program anew for each case."""
 
     def __init__(
         self,
@@ -50,7 +41,7 @@ class CommandTarget:
         *,
         folder: Path,
         environment: Mapping[str, str],
-        limits: Limits,
+        limits: ProcessLimits,
         secrets: Sequence[str] = (),
     ) -> None:
         try:
@@ -66,18 +57,10 @@ class CommandTarget:
         self._secrets = tuple(secrets)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Run the program for one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered; it is written to stdin with `repeat` beside its fields.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the program gave none.
-        """
-        asked = Asked(case, self.id, self._secrets)
-        stdin = asked_as_json(case, repeat)
-        limits = replace(self._limits, timeout_s=time_allowed(case, self._limits.timeout_s))
+        """Run the program for one case; see `Target.answer`."""
+        asked = TargetCall(case, self.id, self._secrets)
+        stdin = encode_call(case, repeat)
+        limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
             finished = await run_process(
                 self._command,
@@ -87,13 +70,13 @@ class CommandTarget:
                 folder=self._folder,
             )
         except ProcessFailedError as error:
-            return asked.failed(_KINDS[error.kind], f"{self._command[0]}: {_told(error)}")
+            return asked.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
         return asked.read_bytes(finished.stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""
 
 
-def _told(error: ProcessFailedError) -> str:
+def _error_message(error: ProcessFailedError) -> str:
     last = error.stderr[-_SHOWN_STDERR:].strip()
     return f"{error.message}; the end of stderr: {last}" if last else error.message

@@ -1,4 +1,7 @@
-"""An HTTP endpoint as the system under test: the case as JSON, the output as JSON or text."""
+"""An HTTP endpoint as the system under test.
+
+The case is sent as JSON, the output comes back as JSON or text.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +10,37 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.targets.replying import Asked, asked_as_json, time_allowed
+from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     import aiohttp
 
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output
+    from judgekit.records import Case, Output
 
-LARGEST_BODY = 10 * 2**20
+LARGEST_OUTPUT_BYTES = 10 * 2**20
 """Bytes of an unpacked reply beyond which it is given up."""
 
 _MAX_REDIRECTS = 5
+
 _RESENDING = (307, 308)
 """Redirects after which the same is sent again; the others turn it into a GET without a case."""
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
 _JSON = "application/json"
+
 _SUCCESS = 2
 """The first digit of the statuses that say so."""
 
 _PORTS = {"http": 80, "https": 443}
+
 _SHOWN_BYTES = 200
 
 
-class HttpTarget:
-    """Sends each case once; an answer is never asked for again by itself.
-
-    Args:
-        variant: The variant's name.
-        url: Where the case is sent.
-        method: How.
-        headers: Headers to send, with their values filled in.
-        timeout_s: Seconds one answer may take.
-        connect_s: Seconds to wait for a connection.
-        secrets: Values that must not stand in an error.
-
-    Raises:
-        SettingsError: When the address is none, or a header cannot be sent.
-    """
+class EndpointTarget:
+    """Sends each case once; an answer is never asked for again by itself."""
 
     def __init__(
         self,
@@ -65,26 +58,18 @@ class HttpTarget:
         self.id = variant
         self._url = url
         self._method = method
-        self._headers = _checked(headers or {}, variant)
+        self._headers = _checked_headers(headers or {}, variant)
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
         self._sessions: dict[asyncio.AbstractEventLoop, _Session] = {}
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Send one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered; it is sent with `repeat` beside its fields.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the endpoint gave none.
-        """
-        asked = Asked(case, self.id, self._secrets)
-        body = asked_as_json(case, repeat)
+        """Send one case; see `Target.answer`."""
+        asked = TargetCall(case, self.id, self._secrets)
+        body = encode_call(case, repeat)
         session = await self._session()
-        timeout_s = time_allowed(case, self._timeout_s)
+        timeout_s = call_timeout_s(case, self._timeout_s)
         deadline = asyncio.timeout(timeout_s)
         try:
             async with deadline:
@@ -110,13 +95,13 @@ class HttpTarget:
         parts = urlsplit(self._url)
         return f"{parts.scheme}://{parts.hostname}:{_port(self._url)}{parts.path}"
 
-    async def _sent(self, client: aiohttp.ClientSession, body: bytes, asked: Asked) -> Output:
+    async def _sent(self, client: aiohttp.ClientSession, body: bytes, asked: TargetCall) -> Output:
         url = self._url
         for _ in range(_MAX_REDIRECTS + 1):
             async with client.request(
                 self._method, url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
-                onward = _onward(url, response)
+                onward = _redirect_url(url, response)
                 if onward is None:
                     return await self._read(response, asked)
             if _origin(onward) != _origin(self._url):
@@ -125,14 +110,14 @@ class HttpTarget:
             url = onward
         return asked.failed("http_status", f"{self._where} redirects again and again")
 
-    async def _read(self, response: aiohttp.ClientResponse, asked: Asked) -> Output:
-        raw = await _body(response)
+    async def _read(self, response: aiohttp.ClientResponse, asked: TargetCall) -> Output:
+        raw = await _read_body(response)
         if response.status // 100 != _SUCCESS:
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
             return asked.failed("http_status", f"{message}: {shown!r}" if shown else message)
-        if len(raw) > LARGEST_BODY:
-            message = f"{self._where} sent more than {LARGEST_BODY >> 20} MiB"
+        if len(raw) > LARGEST_OUTPUT_BYTES:
+            message = f"{self._where} sent more than {LARGEST_OUTPUT_BYTES >> 20} MiB"
             return asked.failed("too_large", message)
         if response.content_type == "text/plain":
             return asked.read_text(raw, charset=response.charset or "utf-8")
@@ -166,11 +151,9 @@ class _Session:
         self._scope = _closing(self.client)
 
     async def open(self) -> None:
-        """Have the loop close the connections before it ends.
-
-        A loop closes the async generators that were started in it, so an open one is a hook for
-        what must be closed inside it.
-        """
+        """Have the loop close the connections before it ends."""
+        # A loop closes the async generators that were started in it, so an open one is a hook for
+        # what must be closed inside it.
         await anext(self._scope)
 
     async def aclose(self) -> None:
@@ -185,19 +168,19 @@ async def _closing(client: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
         await client.close()
 
 
-async def _body(response: aiohttp.ClientResponse) -> bytes:
+async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     """The body, or as much of it as shows that it is too large."""
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
         chunks.append(chunk)
         size += len(chunk)
-        if size > LARGEST_BODY:
+        if size > LARGEST_OUTPUT_BYTES:
             break
     return b"".join(chunks)
 
 
-def _onward(url: str, response: aiohttp.ClientResponse) -> str | None:
+def _redirect_url(url: str, response: aiohttp.ClientResponse) -> str | None:
     """Where the same is to be sent again; None when this is the answer."""
     location = response.headers.get("Location")
     if response.status not in _RESENDING or location is None:
@@ -221,7 +204,7 @@ def _port(url: str) -> int:
     return parts.port or _PORTS.get(parts.scheme, 0)
 
 
-def _checked(headers: Mapping[str, str], variant: str) -> dict[str, str]:
+def _checked_headers(headers: Mapping[str, str], variant: str) -> dict[str, str]:
     for name, value in headers.items():
         if not name.isascii() or not name or not value.isprintable():
             raise SettingsError(

@@ -5,26 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.datasets.texts import as_path
 from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
+from judgekit.formats import as_path
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.prompts.rendering import as_text
-from judgekit.prompts.sandbox import CompiledTemplate, make_environment
-from judgekit.prompts.templates import find_template
-from judgekit.records.output import Output, Usage
-from judgekit.shipped import shipped_file
-from judgekit.targets.replying import Asked
+from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
+from judgekit.records import Output, Usage
+from judgekit.resources import shipped_file
+from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.models.connecting import Connection
+    from judgekit.models import Connection
     from judgekit.models.request import ModelReply
-    from judgekit.records.case import Case
-    from judgekit.records.record import JsonObject
+    from judgekit.records import Case, JsonObject
 
 _BLOCKS = ("system", "user")
 
@@ -37,15 +34,6 @@ class TargetPrompt:
     reference or how the case is judged. What is not a text prints as JSON. `variables` is the
     input where that is an object, else the `variables` in the metadata. Nothing in a case is ever
     taken for template code.
-
-    Args:
-        name: The template's file, absolute or relative to `folder`; or else a template's name.
-        folder: The folder of the suite.
-        template_folders: Folders of templates and of what they include.
-
-    Raises:
-        UnknownNameError: When there is no such template.
-        TemplateError: When it is unsound.
     """
 
     def __init__(
@@ -67,17 +55,7 @@ class TargetPrompt:
             )
 
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
-        """The messages for one case.
-
-        Args:
-            case: What is to be answered.
-
-        Returns:
-            Chat messages: a system message where the template has one, and the user's.
-
-        Raises:
-            TemplateError: When the template names what the case has not.
-        """
+        """The messages for one case."""
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
@@ -92,14 +70,7 @@ class TargetPrompt:
 
 
 class PromptTarget:
-    """Sends a rendered prompt to a model.
-
-    Args:
-        variant: The variant's name.
-        prompt: The prompt under test.
-        connection: The way to the model; who opened it closes its cache.
-        parameters: Sampling parameters of every request.
-    """
+    """Sends a rendered prompt to a model."""
 
     def __init__(
         self,
@@ -115,18 +86,7 @@ class PromptTarget:
         self._parameters = parameters or {}
 
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
-        """What is sent for one case.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The request; its key is the cache's.
-
-        Raises:
-            TemplateError: When the template names what the case has not.
-        """
+        """What is sent for one case."""
         return ModelRequest(
             model=self._connection.name,
             messages=self._prompt.messages(case),
@@ -136,24 +96,8 @@ class PromptTarget:
         )
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Ask the model about one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the template does not fit the case or the model
-            gave no answer. `usage.cost_usd` is what it cost when it was made; whether it was
-            paid for now, `metadata.cached` says.
-
-        Raises:
-            BudgetExceededError: When the money is spent; nothing was asked.
-            FrozenCacheError: When the cache is frozen and has no reply; nothing was asked.
-            StoreError: When a reply that was paid for cannot be kept.
-            InputError: When the model cannot be set up at all.
-        """
-        asked = Asked(case, self.id)
+        """Ask the model about one case; see `Target.answer`."""
+        asked = TargetCall(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
         except TemplateError as error:
@@ -172,15 +116,7 @@ class PromptTarget:
 
 
 def case_data(case: Case) -> dict[str, JsonValue]:
-    """What a prompt under test may show of a case.
-
-    Args:
-        case: What is to be answered.
-
-    Returns:
-        `input`, `context`, `metadata`, `variables` and `case`; lists and objects in it print as
-        JSON.
-    """
+    """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
         "input": _printable(case.input),
@@ -201,14 +137,14 @@ class _Fields(dict[str, "JsonValue"]):
     """An object that prints as JSON."""
 
     def __str__(self) -> str:
-        return as_text(dict(self))
+        return to_text(dict(self))
 
 
 class _Items(list["JsonValue"]):
     """A list that prints as JSON."""
 
     def __str__(self) -> str:
-        return as_text(list(self))
+        return to_text(list(self))
 
 
 def _printable(value: JsonValue) -> JsonValue:
@@ -217,7 +153,7 @@ def _printable(value: JsonValue) -> JsonValue:
     return _Items(map(_printable, value)) if isinstance(value, list) else value
 
 
-def _output(reply: ModelReply, asked: Asked) -> Output:
+def _output(reply: ModelReply, asked: TargetCall) -> Output:
     usage = reply.usage or Usage()
     known: dict[str, object] = {
         "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),

@@ -1,4 +1,8 @@
-"""A Python function as the system under test, sync or async, called with the case."""
+"""A Python function as the system under test, sync or async.
+
+Coroutines run in an event loop of their own thread, so that a blocking function does not block the
+run.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ import json
 import sys
 import threading
 import traceback
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.errors import (
     BudgetExceededError,
@@ -21,20 +26,21 @@ from judgekit.errors import (
     StoreError,
     UnknownNameError,
 )
-from judgekit.records.output import Output
-from judgekit.targets.own_loop import OwnLoop, settable
-from judgekit.targets.replying import Asked, time_allowed
+from judgekit.records import Output
+from judgekit.targets.target import TargetCall, call_timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from types import ModuleType, TracebackType
 
-    from judgekit.records.case import Case
+    from judgekit.records import Case
 
 _PASSED_ON = (BudgetExceededError, FrozenCacheError, StoreError)
+
 _importing = threading.Lock()
 
 _GRACE_S = 1.0
+
 _SHARE_OF_LIMIT = 0.25
 """A loop that begins no call for so long, or so large a share of the limit, is blocked."""
 
@@ -45,41 +51,22 @@ class PythonTarget:
     A function that is not async runs in a thread of its own; all calls of one that is run in one
     event loop in a thread beside the run's, so that they may share their clients. One that hangs
     cannot be killed: its thread is left behind after the timeout, and the run goes on.
-
-    Args:
-        variant: The variant's name.
-        function: `module:name`.
-        folder: The folder its module is looked for in first; on `sys.path` only while the module
-            is imported.
-        timeout_s: Seconds one answer may take.
-
-    Raises:
-        SettingsError: When the module cannot be imported, or the name is no function.
-        UnknownNameError: When the module has no such name.
     """
 
     def __init__(self, variant: str, function: str, *, folder: Path, timeout_s: float) -> None:
         self.id = variant
         self._folder = folder.resolve()
         self._timeout_s = timeout_s
-        self._function = _imported(function, self._folder)
+        self._function = _load_function(function, self._folder)
         self._is_async = inspect.iscoroutinefunction(self._function)
-        self._takes_repeat = _takes(self._function, "repeat")
-        self._loop = OwnLoop(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
+        self._takes_repeat = _accepts_parameter(self._function, "repeat")
+        self._loop = EventLoopThread(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        """Call the function with one case; see `Target.answer`.
-
-        Args:
-            case: What is to be answered.
-            repeat: Which time the same case is answered, from 0.
-
-        Returns:
-            The output; one with an error where the function raised, hung or returned no output.
-        """
-        asked = Asked(case, self.id)
+        """Call the function with one case; see `Target.answer`."""
+        asked = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
-        deadline = asyncio.timeout(time_allowed(case, self._timeout_s))
+        deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
         try:
             async with deadline:
                 returned = await self._called(case, named)
@@ -92,7 +79,7 @@ class PythonTarget:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
                 return asked.failed("timeout", await self._too_long(case))
-            return asked.failed("exception", _told(error, self._folder))
+            return asked.failed("exception", _error_message(error, self._folder))
         return _output(returned, asked)
 
     async def aclose(self) -> None:
@@ -110,7 +97,7 @@ class PythonTarget:
         return returned
 
     async def _too_long(self, case: Case) -> str:
-        told = f"the function took longer than {time_allowed(case, self._timeout_s):g} s"
+        told = f"the function took longer than {call_timeout_s(case, self._timeout_s):g} s"
         if not await self._loop.is_blocked():
             return told
         return (
@@ -119,9 +106,9 @@ class PythonTarget:
         )
 
 
-def _imported(function: str, folder: Path) -> Callable[..., object]:
+def _load_function(function: str, folder: Path) -> Callable[..., object]:
     module_name, _, name = function.partition(":")
-    with _importing, _first_on_path(folder, module_name.partition(".")[0]):
+    with _importing, _folder_first_on_path(folder, module_name.partition(".")[0]):
         module = _import(module_name, function, folder)
     if not hasattr(module, name):
         public = (other for other in vars(module) if not other.startswith("_"))
@@ -138,18 +125,18 @@ def _import(module_name: str, function: str, folder: Path) -> ModuleType:
         return importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         raise SettingsError(
-            f"{function} cannot be imported: {_told(error, folder)}",
+            f"{function} cannot be imported: {_error_message(error, folder)}",
             hint=f"modules are looked for in {folder} and in the installed packages",
         ) from error
 
 
 @contextmanager
-def _first_on_path(folder: Path, root: str) -> Iterator[None]:
+def _folder_first_on_path(folder: Path, root: str) -> Iterator[None]:
     """The folder first on `sys.path`, and no module of another folder in the way of its own."""
     place = str(folder)
     sys.path.insert(0, place)
     importlib.invalidate_caches()
-    hidden = _of_another_folder(root, folder)
+    hidden = _modules_from_elsewhere(root, folder)
     for name in hidden:
         del sys.modules[name]
     try:
@@ -161,7 +148,7 @@ def _first_on_path(folder: Path, root: str) -> Iterator[None]:
             sys.modules[name] = module
 
 
-def _of_another_folder(root: str, folder: Path) -> dict[str, ModuleType]:
+def _modules_from_elsewhere(root: str, folder: Path) -> dict[str, ModuleType]:
     """Loaded modules with the name of one that the folder has too, but from elsewhere."""
     own = (folder / f"{root}.py", folder / root / "__init__.py")
     loaded = getattr(sys.modules.get(root), "__file__", None)
@@ -174,7 +161,7 @@ def _of_another_folder(root: str, folder: Path) -> dict[str, ModuleType]:
     }
 
 
-def _takes(function: Callable[..., object], name: str) -> bool:
+def _accepts_parameter(function: Callable[..., object], name: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions do not say
@@ -183,11 +170,9 @@ def _takes(function: Callable[..., object], name: str) -> bool:
 
 
 async def _in_thread(call: Callable[[], object]) -> object:
-    """The result of a call made in a thread of its own.
-
-    A thread of an executor would hold up the end of the loop, and of the program, where the call
-    hangs; this one is given up.
-    """
+    """The result of a call made in a thread of its own."""
+    # A thread of an executor would hold up the end of the loop, and of the program, where the call
+    # hangs; this one is given up.
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
     context = contextvars.copy_context()
@@ -205,7 +190,7 @@ async def _in_thread(call: Callable[[], object]) -> object:
         try:
             returned = context.run(call)
         except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
-            raised = settable(error)
+            raised = _settable(error)
         with suppress(RuntimeError):  # the loop is closed; nobody waits any more
             loop.call_soon_threadsafe(settle, returned, raised)
 
@@ -218,7 +203,7 @@ def _is_being_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _output(returned: object, asked: Asked) -> Output:
+def _output(returned: object, asked: TargetCall) -> Output:
     if isinstance(returned, Output):
         return asked.finished(returned)
     if isinstance(returned, str):
@@ -233,18 +218,166 @@ def _output(returned: object, asked: Asked) -> Output:
     return asked.read_bytes(raw.encode(), source="what the function returned")
 
 
-def _told(error: BaseException, folder: Path) -> str:
+def _error_message(error: BaseException, folder: Path) -> str:
     """Type, message and place of an error: the last place in the suite's own folder."""
     said = str(error)
     name = type(error).__name__
-    where = _place(error.__traceback__, folder)
+    where = _error_location(error.__traceback__, folder)
     return (f"{name}: {said}" if said else name) + where
 
 
-def _place(trace: TracebackType | None, folder: Path) -> str:
+def _error_location(trace: TracebackType | None, folder: Path) -> str:
     frames = traceback.extract_tb(trace)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
     if not own and not frames:
         return ""
     last = (own or frames)[-1]
     return f" ({last.filename}:{last.lineno})"
+
+
+if TYPE_CHECKING:
+    Begin = Callable[[], Awaitable[object]]
+
+_PATIENCE_S = 1.0
+"""How long the end of a loop is waited for; one that is blocked is left behind."""
+
+
+class EventLoopThread:
+    """Runs a stranger's coroutines, all in one loop, so that they may share their clients.
+
+    Where one of them blocks the loop, those that were not begun yet, and all that come later, get
+    a new loop in another thread; those beside it wait with it, each until its own deadline.
+    """
+
+    def __init__(self, *, grace_s: float, patience_s: float = _PATIENCE_S) -> None:
+        self._grace_s = grace_s
+        self._patience_s = patience_s
+        self._served: _LoopThread | None = None
+        self._blocked: list[_LoopThread] = []
+
+    async def run(self, begin: Begin) -> object:
+        """Run a coroutine there, and wait for it here."""
+        while True:
+            served = self._served = self._served or _LoopThread()
+            call = _Call(begin)
+            ended = served.result(call)
+            if await self._is_begun(call, ended):
+                returned, raised = await ended
+                if raised is not None:
+                    raise raised
+                return returned
+            self._leave(served)
+
+    async def is_blocked(self) -> bool:
+        """Whether a call has blocked its loop so far, or does at present."""
+        if self._blocked or self._served is None:
+            return bool(self._blocked)
+        ping = _Call(_ping)
+        return not await self._is_begun(ping, self._served.result(ping))
+
+    async def aclose(self) -> None:
+        """Cancel what still runs there, and end the loops; one that is blocked ends later."""
+        left, self._blocked = self._blocked, []
+        served, self._served = self._served, None
+        for one in (*left, *(() if served is None else (served,))):
+            one.stop()
+        if served is not None:
+            await asyncio.wait({asyncio.wrap_future(served.ended)}, timeout=self._patience_s)
+
+    async def _is_begun(self, call: _Call, ended: asyncio.Future[_Outcome]) -> bool:
+        """Whether a call was begun; one that was not will not be."""
+        try:
+            waiting: set[asyncio.Future[Any]] = {asyncio.wrap_future(call.begun), ended}
+            await asyncio.wait(waiting, timeout=self._grace_s, return_when="FIRST_COMPLETED")
+        except asyncio.CancelledError:
+            call.withdraw()
+            ended.cancel()
+            raise
+        return not call.withdraw()
+
+    def _leave(self, served: _LoopThread) -> None:
+        """Use a loop no more; what was begun in it goes on."""
+        if self._served is served:
+            self._served = None
+            self._blocked.append(served)
+
+
+_Outcome = tuple[object, BaseException | None]
+
+
+class _Call:
+    """A coroutine that is to be run, as long as nobody has thought better of it."""
+
+    def __init__(self, begin: Begin) -> None:
+        self.begun: Future[None] = Future()
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._is_open = True
+
+    def withdraw(self) -> bool:
+        """Have it not run; whether that came in time."""
+        with self._lock:
+            was_open, self._is_open = self._is_open, False
+            return was_open
+
+    async def outcome(self) -> _Outcome:
+        """A result or an error: what ends a program would end the loop of all calls."""
+        if not self.withdraw():
+            return None, None
+        if self.begun.set_running_or_notify_cancel():
+            self.begun.set_result(None)
+        try:
+            return await self._begin(), None
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
+            return None, _settable(error)
+
+
+class _LoopThread:
+    """A loop and its thread."""
+
+    def __init__(self) -> None:
+        self.ended: Future[None] = Future()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._serve, name="judgekit-target-loop", daemon=True).start()
+
+    def result(self, call: _Call) -> asyncio.Future[_Outcome]:
+        """What a call comes to, for the loop that is running here."""
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call.outcome(), self._loop))
+
+    def stop(self) -> None:
+        """Have the loop end."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            self._loop.run_until_complete(_cancel_all())
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        finally:
+            self._loop.close()
+            if self.ended.set_running_or_notify_cancel():
+                self.ended.set_result(None)
+
+
+async def _ping() -> None:
+    """Answer."""
+
+
+async def _cancel_all() -> None:
+    others: list[asyncio.Task[Any]] = [
+        task for task in asyncio.all_tasks() if task is not asyncio.current_task()
+    ]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def _settable(error: BaseException) -> BaseException:
+    """An exception that a future takes, and that does not end the whole program."""
+    if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
+        return error
+    told = f"the function raised {type(error).__name__}"
+    return RuntimeError(told).with_traceback(error.__traceback__)

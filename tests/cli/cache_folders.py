@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.cli.setup import grade_setup
-from judgekit.models.cache.on_disk import DiskCache
+from judgekit.models.cache import DiskCache
 from judgekit.models.request import ModelReply, ModelRequest
 
 CACHE = Path(".judgekit/cache")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli import console as streams
+from judgekit.cli import console
 from judgekit.cli.main import main
-from judgekit.models.cache.interface import CacheWarning
+from judgekit.models.cache import CacheWarning
 from tests.factories import reply
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ def stdout_in(encoding: str, monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
 def test_json_that_nobody_reads_is_told_from_other_errors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with nobody_reads(monkeypatch), pytest.raises(streams.ReaderGoneError):
-        streams.print_json({"a": "x" * 100_000})
+    with nobody_reads(monkeypatch), pytest.raises(console.ReaderGoneError):
+        console.print_json({"a": "x" * 100_000})
 
 
 def test_a_table_that_nobody_reads_is_told_from_other_errors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with nobody_reads(monkeypatch), pytest.raises(streams.ReaderGoneError):
-        streams.stdout().print("x" * 100_000)
+    with nobody_reads(monkeypatch), pytest.raises(console.ReaderGoneError):
+        console.stdout().print("x" * 100_000)
 
 
 def test_help_that_nobody_reads_is_no_failed_gate(
@@ -75,33 +75,33 @@ def test_a_grading_that_nobody_reads_ends_quietly(
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252"])
 def test_json_is_sound_in_any_encoding(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     written = stdout_in(encoding, monkeypatch)
-    streams.print_json({"a": "für 是"})
+    console.print_json({"a": "für 是"})
     assert json.loads(written.getvalue().decode(encoding)) == {"a": "für 是"}
 
 
 def test_json_keeps_its_letters_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     written = stdout_in("utf-8", monkeypatch)
-    streams.print_json({"a": "für 是"})
+    console.print_json({"a": "für 是"})
     assert "für 是" in written.getvalue().decode()
 
 
 def test_a_table_has_gaps_where_letters_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     written = stdout_in("ascii", monkeypatch)
-    streams.stdout().print("für")
+    console.stdout().print("für")
     sys.stdout.flush()
     assert written.getvalue() == b"f?r\n"
 
 
 def test_a_table_in_a_file_is_not_squeezed_into_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stdout_in("utf-8", monkeypatch)
-    assert streams.stdout().width == 110
+    assert console.stdout().width == 110
     monkeypatch.setenv("COLUMNS", "70")
-    assert streams.stdout().width == 70
+    assert console.stdout().width == 70
 
 
 def test_no_colour_goes_into_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     written = stdout_in("utf-8", monkeypatch)
-    streams.stdout().print("[red]plain[/red]")
+    console.stdout().print("[red]plain[/red]")
     sys.stdout.flush()
     assert written.getvalue() == b"plain\n"
 
@@ -109,15 +109,15 @@ def test_no_colour_goes_into_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_color_is_honoured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     stdout_in("utf-8", monkeypatch)
-    assert not streams.stdout().no_color
+    assert not console.stdout().no_color
     monkeypatch.setenv("NO_COLOR", "1")
-    assert streams.stdout().no_color
+    assert console.stdout().no_color
 
 
 def test_notes_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    streams.note("done")
+    console.note("done")
     assert capsys.readouterr() == ("", "done\n")
-    assert streams.stderr().stderr
+    assert console.stderr().stderr
 
 
 def test_our_own_warnings_are_told_without_their_place_in_the_code(
@@ -125,7 +125,7 @@ def test_our_own_warnings_are_told_without_their_place_in_the_code(
 ) -> None:
     others: list[str] = []
     monkeypatch.setattr(warnings, "showwarning", lambda message, *_: others.append(str(message)))
-    with streams.warnings_as_notes():
+    with console.warnings_as_notes():
         warnings.showwarning(CacheWarning("a damaged entry"), CacheWarning, "kept.py", 110)
         warnings.showwarning(UserWarning("not ours"), UserWarning, "elsewhere.py", 1)
     assert capsys.readouterr() == ("", "warning: a damaged entry\n")

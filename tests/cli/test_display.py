@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from judgekit.cli.display import Tally, progress
+from judgekit.cli.progress import ProgressTally, show_progress
 from tests.factories import make_failure, make_judgment
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Clock:
 
 def test_a_tally_counts_replies_cache_and_money() -> None:
     clock = Clock()
-    tally = Tally(4, clock)
+    tally = ProgressTally(4, clock)
     tally.add(BOUGHT)
     tally.add(OWNED)
     clock.seconds += 2
@@ -38,28 +38,28 @@ def test_a_tally_counts_replies_cache_and_money() -> None:
 
 def test_a_tally_counts_failures_and_says_when_a_price_is_unknown() -> None:
     clock = Clock()
-    tally = Tally(1, clock)
+    tally = ProgressTally(1, clock)
     tally.add([make_failure(n_calls=1), make_failure("clarity")])
     clock.seconds += 1
     assert tally.words() == "1.0/s · price unknown · 2 failed"
 
 
 def test_criteria_answered_together_are_one_reply_in_a_tally() -> None:
-    tally = Tally(1, Clock())
+    tally = ProgressTally(1, Clock())
     both = [make_judgment(n, cached=True, reply_key="k") for n in ("accuracy", "clarity")]
     tally.add(both)
     assert (tally.n_replies, tally.n_cached) == (1, 1)
 
 
 def test_before_anything_is_done_nothing_is_divided_by_nothing() -> None:
-    tally = Tally(3, Clock())
+    tally = ProgressTally(3, Clock())
     assert tally.rate == 0
     assert tally.left_s > 0
 
 
 def test_plain_lines_come_every_five_seconds_and_at_the_end() -> None:
     file, clock = io.StringIO(), Clock()
-    with progress(Console(file=file), 4, shown=True, now=clock) as display:
+    with show_progress(Console(file=file), 4, shown=True, now=clock) as display:
         for pause_s in (1, 4, 1, 1):
             clock.seconds += pause_s
             display.advance(OWNED)
@@ -71,7 +71,7 @@ def test_plain_lines_come_every_five_seconds_and_at_the_end() -> None:
 
 def test_what_is_not_to_be_shown_is_not_shown() -> None:
     file = io.StringIO()
-    with progress(Console(file=file, force_terminal=True), 1, shown=False) as display:
+    with show_progress(Console(file=file, force_terminal=True), 1, shown=False) as display:
         display.advance(BOUGHT)
     assert file.getvalue() == ""
 
@@ -79,7 +79,7 @@ def test_what_is_not_to_be_shown_is_not_shown() -> None:
 def test_a_terminal_gets_a_bar_that_is_gone_in_the_end() -> None:
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=100, color_system=None)
-    with progress(console, 2, shown=True) as display:
+    with show_progress(console, 2, shown=True) as display:
         display.advance(OWNED)
         display.advance(OWNED)
     drawn = file.getvalue()
@@ -91,6 +91,6 @@ def test_a_terminal_gets_a_bar_that_is_gone_in_the_end() -> None:
 def test_a_terminal_of_a_ci_run_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     file = io.StringIO()
-    with progress(Console(file=file, force_terminal=True), 1, shown=True) as display:
+    with show_progress(Console(file=file, force_terminal=True), 1, shown=True) as display:
         display.advance(BOUGHT)
     assert file.getvalue().startswith("graded 1 of 1")

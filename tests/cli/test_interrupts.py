@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.interrupts import Interrupts
-from judgekit.store.runs import RunStore
+from judgekit.cli.signals import Interrupts
+from judgekit.store import RunStore
 from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import lay_suite
 

@@ -11,8 +11,8 @@ import click
 import pytest
 
 from judgekit import errors
-from judgekit.cli.main import COMMANDS, exit_code
-from judgekit.cli.main import judgekit as front_door
+from judgekit.cli.exit_codes import exit_code
+from judgekit.cli.main import COMMANDS, judgekit as front_door
 from tests.factories import reply
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
-from judgekit.shipped import shipped_file
+from judgekit.resources import shipped_file
 from tests.cli.bench import asked, output
 from tests.factories import reply
 from tests.servers.answers import ok

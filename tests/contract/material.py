@@ -135,6 +135,6 @@ def _labels() -> Iterable[dict[str, object]]:
     """Two people label every answer; one of them is more lenient now and then."""
     for variant, scores in _TRUE.items():
         for k, (case, true) in enumerate(zip(CASES, scores, strict=True)):
-            about = {"case_id": case, "variant": variant, "criterion": "helpful"}
+            about: dict[str, object] = {"case_id": case, "variant": variant, "criterion": "helpful"}
             yield about | {"annotator": "Ann", "raw": true, "rationale": "As I read it."}
             yield about | {"annotator": "Ben", "raw": min(5, true + (k % 4 == 0))}

@@ -28,7 +28,7 @@ _RUBRIC = "levels"
 def fingerprinted(name: str) -> str:
     """A template as verdicts name it, `name@fingerprint`."""
     with jk.Judge(jk.ScriptedModel(""), cache=None, template=name) as judge:
-        named = jk.PairPanel([judge]).id if name.startswith("pairwise/") else judge.id
+        named = jk.Panel([judge]).id if name.startswith("pairwise/") else judge.id
     return named.removeprefix("scripted ")
 
 

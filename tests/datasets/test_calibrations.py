@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.datasets.calibrations import find_calibrations, load_calibration
+from judgekit.datasets import find_calibrations, load_calibration
 from judgekit.errors import SettingsError
-from judgekit.report.calibration_maps import save_calibration
+from judgekit.report import save_calibration
 from tests.calibrations import make_calibration
 
 if TYPE_CHECKING:

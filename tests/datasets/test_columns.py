@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.datasets.loading import load_dataset
+from judgekit.datasets import load_dataset
 from judgekit.errors import DatasetError, SettingsError
 
 if TYPE_CHECKING:

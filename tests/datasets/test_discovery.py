@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.datasets import discovery
-from judgekit.datasets.discovery import discover_datasets
+from judgekit.datasets import discover_datasets, sources
 from judgekit.errors import DatasetError
-from tests.datasets.foreign import FOREIGN
-from tests.datasets.foreign.writing import pack
+from tests.formats import FOREIGN
+from tests.formats.writing import pack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +63,7 @@ def test_a_document_too_large_to_look_into_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_too_many_files_is_an_error(tmp_path: Path) -> None:
-    for number in range(discovery.MAX_FILES + 1):
+    for number in range(sources.MAX_FILES + 1):
         os.close(os.open(tmp_path / f"{number}.x", os.O_CREAT))
     with pytest.raises(DatasetError, match="more than 10000 files"):
         discover_datasets(tmp_path)
@@ -75,7 +74,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "b.json")
     (tmp_path / "c.json").symlink_to("c.json")
     assert discover_datasets(tmp_path) == []
-    assert discovery.discover_suites(tmp_path) == []
+    assert sources.discover_suites(tmp_path) == []
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:

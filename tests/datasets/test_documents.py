@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.documents import Document, dump_yaml, read_document
 from judgekit.errors import DatasetError
+from judgekit.formats import Document, dump_yaml, read_document
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.json_text import json_lines, parse_json
 from judgekit.errors import DatasetError
+from judgekit.formats import parse_strict_json
+from judgekit.formats.text import json_lines
 
 HOSTILE = [
     ("{'a': 1}", "double quotes"),
@@ -44,29 +44,29 @@ HOSTILE = [
 @pytest.mark.parametrize(("text", "what"), HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_text_is_a_clean_error_with_its_line(text: str, what: str) -> None:
     with pytest.raises(DatasetError, match=r"f\.json:7") as caught:
-        parse_json(text, path=Path("f.json"), first_line=7)
+        parse_strict_json(text, path=Path("f.json"), first_line=7)
     assert caught.match(what)
 
 
 def test_the_line_and_column_of_a_fault_are_its_own() -> None:
     with pytest.raises(DatasetError, match=r"f:3: the key 'x' .*column 3"):
-        parse_json('{\n "x": "NaN",\n  "x": 2}', path=Path("f"))
+        parse_strict_json('{\n "x": "NaN",\n  "x": 2}', path=Path("f"))
 
 
 def test_a_hundred_levels_are_read() -> None:
-    value, is_repaired = parse_json("[" * 100 + "]" * 100, path=Path("f"))
+    value, is_repaired = parse_strict_json("[" * 100 + "]" * 100, path=Path("f"))
     assert (type(value), is_repaired) == (list, False)
-    flat, _ = parse_json("[" + "[]," * 200 + "0]", path=Path("f"))
+    flat, _ = parse_strict_json("[" + "[]," * 200 + "0]", path=Path("f"))
     assert isinstance(flat, list)
 
 
 def test_a_lone_surrogate_is_replaced_and_noted_and_a_pair_is_kept() -> None:
-    value, is_repaired = parse_json(
+    value, is_repaired = parse_strict_json(
         '{"a\\udfff": ["\\ud800x", 1], "p": "\\ud83d\\ude00"}', path=Path("f")
     )
     assert value == {"a\ufffd": ["\ufffdx", 1], "p": "\U0001f600"}
     assert is_repaired
-    assert parse_json('"\\ud83d\\ude00"', path=Path("f")) == ("\U0001f600", False)
+    assert parse_strict_json('"\\ud83d\\ude00"', path=Path("f")) == ("\U0001f600", False)
 
 
 def test_every_value_has_its_line() -> None:
@@ -93,7 +93,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_what_json_writes_is_read_back(value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
-    assert parse_json(text, path=Path("f"))[0] == value
+    assert parse_strict_json(text, path=Path("f"))[0] == value
     assert json_lines(text)[()] == 1
 
 
@@ -101,7 +101,7 @@ def test_what_json_writes_is_read_back(value: object) -> None:
 @given(st.text(alphabet='[]{},:"\\ aeuNtrf01.-\n', max_size=60))
 def test_any_text_is_read_as_the_library_reads_it_or_refused(text: str) -> None:
     try:
-        value, _ = parse_json(text, path=Path("f"))
+        value, _ = parse_strict_json(text, path=Path("f"))
     except DatasetError as error:
         assert error.line is not None  # noqa: PT017 - both ends are right; this checks one
     else:

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets.labels import PlacedLabel, place_labels, read_labels, score_on
-from judgekit.datasets.rows import Row
+from judgekit.datasets import LocatedLabel, locate_labels, read_labels, score_on_scale
 from judgekit.errors import DatasetError, InputError
-from judgekit.records.label import Label
+from judgekit.formats import FileRow
+from judgekit.records import Label
 from tests.factories import make_criterion
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.rubric import Criterion
+    from judgekit.records import Criterion
 
 GRADES = make_criterion(
     scale={"levels": [{"value": 1, "name": "Good"}, {"value": 0.5, "name": "fair"}, {"value": 0}]}
@@ -29,9 +29,9 @@ def lines(tmp_path: Path, *rows: dict[str, object], name: str = "labels.jsonl") 
     return path
 
 
-def one(raw: Any) -> PlacedLabel:
+def one(raw: Any) -> LocatedLabel:
     """A label with a score."""
-    (placed,) = place_labels([{"case_id": "c", "annotator": "Ada", "raw": raw}])
+    (placed,) = locate_labels([{"case_id": "c", "annotator": "Ada", "raw": raw}])
     return placed
 
 
@@ -66,7 +66,7 @@ def test_a_label_without_a_score_is_missing_and_no_error(value: object) -> None:
 
 
 def test_a_winner_is_no_missing_label() -> None:
-    (placed,) = place_labels([{"case_id": "c", "annotator": "Ada", "preference": "a"}])
+    (placed,) = locate_labels([{"case_id": "c", "annotator": "Ada", "preference": "a"}])
     assert not placed.label.is_missing
     assert placed.where == "label 1"
 
@@ -81,7 +81,7 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 def test_of_many_faults_the_first_twenty_are_named() -> None:
     with pytest.raises(InputError, match=r"25 labels cannot be used") as caught:
-        place_labels([{"raw": 1}] * 25)
+        locate_labels([{"raw": 1}] * 25)
     assert str(caught.value).endswith("… and 5 more")
 
 
@@ -111,11 +111,11 @@ def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:
 
 def test_labels_of_either_form_can_be_given() -> None:
     label = Label(case_id="a", raw=1)
-    assert [placed.label for placed in place_labels([label, {"case_id": "b", "raw": 2}])] == [
+    assert [placed.label for placed in locate_labels([label, {"case_id": "b", "raw": 2}])] == [
         label,
         Label(case_id="b", raw=2),
     ]
-    assert Row(1, {}).fields == {}
+    assert FileRow(1, {}).fields == {}
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_labels_of_either_form_can_be_given() -> None:
     [(0.5, 0.5), ("GOOD", 1), ("fair", 0.5), (0, 0)],
 )
 def test_the_name_of_a_level_is_its_score(raw: object, score: float) -> None:
-    assert score_on(one(raw), GRADES) == score
+    assert score_on_scale(one(raw), GRADES) == score
 
 
 @pytest.mark.parametrize(("raw", "score"), [("yes", 1), ("Fail", 0), (True, 1), (False, 0)])
 def test_yes_and_no_are_the_ends_of_a_scale_of_two(raw: object, score: float) -> None:
-    assert score_on(one(raw), YES_NO) == score
+    assert score_on_scale(one(raw), YES_NO) == score
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_what_is_no_score_of_the_scale_is_said(
     raw: Any, criterion: Criterion, problem: str
 ) -> None:
     with pytest.raises(DatasetError, match=problem):
-        score_on(one(raw), criterion)
+        score_on_scale(one(raw), criterion)

@@ -5,17 +5,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.discovery import discover_datasets
-from judgekit.datasets.documents import dump_yaml
-from judgekit.datasets.loading import load_dataset, load_rubric, load_suite
-from judgekit.datasets.suite_opening import suite_from
-from judgekit.datasets.validation import validate_dataset, validate_path
+from judgekit.datasets import (
+    discover_datasets,
+    load_dataset,
+    load_rubric,
+    load_suite,
+    suite_from_path,
+    validate_dataset,
+    validate_path,
+)
 from judgekit.errors import DatasetError, InputError, JudgekitError, RubricError, UnknownNameError
-from judgekit.records.case import Case, Dataset
-from judgekit.records.rubric import Criterion, Rubric
+from judgekit.formats import dump_yaml
+from judgekit.records import Case, Criterion, Dataset, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +129,7 @@ def test_cases_with_one_id_are_all_loaded_and_told_and_not_run(
     ]  # fmt: skip
     told = [p for p in validate_dataset(dataset) if p.message.startswith("a duplicate id")]
     assert [(p.severity, p.case_id) for p in told] == [("warning", "a")]
-    for refuse in (partial(load_dataset, unique=True), suite_from):
+    for refuse in (partial(load_dataset, unique=True), suite_from_path):
         with pytest.raises(DatasetError, match="case 'a': a duplicate id"):
             refuse(path)
 
@@ -245,7 +248,7 @@ def test_a_mapping_with_too_many_unknown_fields_is_refused_at_once(tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, "x" * 300 + ".zip", "~nobody/a"])
 @pytest.mark.parametrize(
-    "door", [load_dataset, load_suite, suite_from, load_rubric, discover_datasets]
+    "door", [load_dataset, load_suite, suite_from_path, load_rubric, discover_datasets]
 )
 def test_what_no_system_takes_for_a_path_is_an_error(
     tmp_path: Path, door: Callable[[Path | str], object], name: str

@@ -4,16 +4,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.outputs import iter_answers, iter_outputs
-from judgekit.datasets.validation import validate_path
+from judgekit.datasets import iter_case_outputs, validate_path
+from judgekit.datasets.outputs import iter_outputs
 from judgekit.errors import DatasetError, JudgekitError
-from judgekit.records.case import Case, Dataset
-from judgekit.records.output import Output, TraceEvent, Usage
-from judgekit.records.run import CaseResult
-from judgekit.report.run_exports import result_line
+from judgekit.records import Case, CaseResult, Dataset, Output, TraceEvent, Usage
+from judgekit.report.exports import result_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +67,7 @@ def test_an_answer_that_was_exported_is_an_output_again(tmp_path: Path) -> None:
     path.write_text(result_line(result), encoding="utf-8")
     found = next(iter_outputs(path))
     assert found == output.model_copy(update={"case_id": "c", "variant": "v1"})
-    ((case, _),) = iter_answers(path)
+    ((case, _),) = iter_case_outputs(path)
     assert (case.id, case.input, case.reference) == ("c", "Q", "R")
 
 
@@ -183,27 +180,27 @@ def test_a_file_without_outputs_is_an_error(tmp_path: Path) -> None:
 
 def test_outputs_are_joined_with_their_cases(tmp_path: Path) -> None:
     path = put(tmp_path, {"case_id": "c2", "text": "t"}, {"case_id": "refund", "text": "u"})
-    found = [(case.id, case.input, out.text) for case, out in iter_answers(path, CASES)]
+    found = [(case.id, case.input, out.text) for case, out in iter_case_outputs(path, CASES)]
     assert found == [("c2", "Q2", "t"), ("refund", "Q1", "u")]
 
 
 def test_an_output_of_an_unknown_case_lists_near_ids(tmp_path: Path) -> None:
     path = put(tmp_path, {"case_id": "refnd", "text": "t"})
     with pytest.raises(DatasetError, match=r":1: no case has the id 'refnd'") as caught:
-        list(iter_answers(path, CASES))
+        list(iter_case_outputs(path, CASES))
     assert caught.value.hint == "did you mean `refund`?"
 
 
 def test_without_cases_a_row_brings_its_own(tmp_path: Path) -> None:
     path = put(tmp_path, {"id": "a", "question": "Q", "expected": "R", "context": 1, "answer": "t"})
-    [(case, output)] = iter_answers(path)
+    [(case, output)] = iter_case_outputs(path)
     assert case == Case(id="a", input="Q", reference="R", context=1)
     assert (output.text, output.metadata) == ("t", {})
     unasked = put(tmp_path, {"id": "a", "text": "t"})
     with pytest.raises(DatasetError, match="does not say what was asked") as caught:
-        list(iter_answers(unasked))
+        list(iter_case_outputs(unasked))
     assert "--cases" in str(caught.value.hint)
-    [(case, output)] = iter_answers(unasked, needs_input=False)
+    [(case, output)] = iter_case_outputs(unasked, needs_input=False)
     assert (case, output.text) == (Case(id="a", input=None), "t")
 
 
@@ -247,7 +244,7 @@ def test_any_row_is_an_output_or_a_clean_error(
         cells = [json.dumps(value).replace('"', '""') for value in row.values()]
         path.write_text("\t".join(row) + "\n" + "\t".join(f'"{cell}"' for cell in cells) + "\n")
     try:
-        assert len(list(iter_answers(path))) == 1
+        assert len(list(iter_case_outputs(path))) == 1
     except JudgekitError as error:
         assert "fuzz" in str(error)  # noqa: PT017 - both ends are right; this checks one
 

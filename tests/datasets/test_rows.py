@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.rows import Row, iter_rows, scan_rows
 from judgekit.errors import DatasetError, JudgekitError
+from judgekit.formats import FileRow, iter_rows, scan_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def rows(folder: Path, text: str | bytes, name: str) -> list[Row]:
+def rows(folder: Path, text: str | bytes, name: str) -> list[FileRow]:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return list(iter_rows(path))
@@ -29,16 +28,19 @@ def rows(folder: Path, text: str | bytes, name: str) -> list[Row]:
 
 def test_lines_of_json_are_rows_and_blank_ones_are_not(tmp_path: Path) -> None:
     found = rows(tmp_path, '\ufeff{"a": 1}\r\n\n{"a": "\\ud800"}', "a.jsonl")
-    assert found == [Row(1, {"a": 1}), Row(3, {"a": "\ufffd"}, is_repaired=True)]
+    assert found == [FileRow(1, {"a": 1}), FileRow(3, {"a": "\ufffd"}, is_repaired=True)]
     packed = gzip.compress(b'{"a": 1}\n')
-    assert rows(tmp_path, packed, "a.jsonl.gz") == [Row(1, {"a": 1})]
+    assert rows(tmp_path, packed, "a.jsonl.gz") == [FileRow(1, {"a": 1})]
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.yaml"])
 def test_a_list_in_a_document_is_rows(tmp_path: Path, name: str) -> None:
-    assert rows(tmp_path, '[\n{"a": 1},\n{"a": 2}]', name) == [Row(2, {"a": 1}), Row(3, {"a": 2})]
-    assert rows(tmp_path, '{"v": 1,\n"things": [\n{"a": 1}]}', name) == [Row(3, {"a": 1})]
-    assert rows(tmp_path, '{"x": [], "cases": [{"a": 1}]}', name) == [Row(1, {"a": 1})]
+    assert rows(tmp_path, '[\n{"a": 1},\n{"a": 2}]', name) == [
+        FileRow(2, {"a": 1}),
+        FileRow(3, {"a": 2}),
+    ]
+    assert rows(tmp_path, '{"v": 1,\n"things": [\n{"a": 1}]}', name) == [FileRow(3, {"a": 1})]
+    assert rows(tmp_path, '{"x": [], "cases": [{"a": 1}]}', name) == [FileRow(1, {"a": 1})]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +73,11 @@ def test_scanning_goes_on_after_a_bad_line(tmp_path: Path) -> None:
 def test_a_table_keeps_line_ends_quotes_and_lines(tmp_path: Path) -> None:
     found = rows(tmp_path, '\ufeffid,text\r\n1,"a\nb ""c"""\r\n\r\n2,\r\n', "a.csv")
     assert found == [
-        Row(2, {"id": "1", "text": 'a\nb "c"'}, is_table=True),
-        Row(5, {"id": "2", "text": ""}, is_table=True),
+        FileRow(2, {"id": "1", "text": 'a\nb "c"'}, is_table=True),
+        FileRow(5, {"id": "2", "text": ""}, is_table=True),
     ]
     assert rows(tmp_path, "a\tb\n1,2\t3", "a.tsv") == [
-        Row(2, {"a": "1,2", "b": "3"}, is_table=True)
+        FileRow(2, {"a": "1,2", "b": "3"}, is_table=True)
     ]
 
 
@@ -142,7 +144,7 @@ def test_parquet_gives_json_values_and_leaves_out_what_is_missing(tmp_path: Path
     assert first.fields["at"] == "2026-01-02T00:00:00+00:00"
     assert first.fields["d"] == 1.25
     assert first.fields["usage"] == {"input_tokens": 1}
-    assert second == Row(2, {"tags": []}, is_table=True)
+    assert second == FileRow(2, {"tags": []}, is_table=True)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.documents import dump_yaml
-from judgekit.datasets.loading import load_suite
-from judgekit.datasets.suite import Suite, suite_schema
+from judgekit.datasets import Suite, load_suite
+from judgekit.datasets.suite import suite_schema
 from judgekit.errors import JudgekitError, SettingsError
-from judgekit.shipped import shipped_file
+from judgekit.formats import dump_yaml
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets.suite_opening import suite_from
+from judgekit.datasets import suite_from_path
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.datasets.suite import Suite
+    from judgekit.datasets import Suite
 
 CASE = {
     "id": "tc-1",
@@ -36,7 +36,7 @@ def opened(folder: Path, *, tests: dict[str, Any] | None = None, **fields: Any) 
     path = folder / "judgekit.json"
     suite = {"name": "s", "dataset": "eval/tests.json", "variants": []} | fields
     path.write_text(json.dumps(suite), "utf-8")
-    return suite_from(path)
+    return suite_from_path(path)
 
 
 def test_a_suite_takes_from_its_tests_how_they_are_run(tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ def test_a_setup_runs_only_in_the_skills_own_folder(tmp_path: Path) -> None:
     path = elsewhere / "judgekit.json"
     path.write_text(json.dumps(suite), "utf-8")
     with pytest.raises(SettingsError, match=r"the setup of \.\./eval/tests\.json runs in"):
-        suite_from(path)
+        suite_from_path(path)
     path.write_text(json.dumps({**suite, "settings": {"setup": ["true"]}}), "utf-8")
-    assert suite_from(path).settings.setup == ("true",)
+    assert suite_from_path(path).settings.setup == ("true",)
 
 
 @pytest.mark.parametrize("tests", [[{"id": "a", "input": "x"}], {"testCases": 3}])

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.datasets import texts
-from judgekit.datasets.texts import Line, iter_lines, read_text
 from judgekit.errors import DatasetError
+from judgekit.formats import iter_lines, read_text, text
+from judgekit.formats.text import TextLine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ def put(folder: Path, raw: bytes, name: str = "a.txt") -> Path:
 def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
     path = put(tmp_path, b"\xef\xbb\xbfone\ntwo")
     assert read_text(path) == "one\ntwo"
-    assert list(iter_lines(path)) == [Line(1, "one\n"), Line(2, "two")]
+    assert list(iter_lines(path)) == [TextLine(1, "one\n"), TextLine(2, "two")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -43,7 +43,7 @@ def test_a_bad_byte_is_named_with_its_offset_and_line(tmp_path: Path) -> None:
 
 def test_lines_after_a_bad_line_are_still_read(tmp_path: Path) -> None:
     first, second, third = iter_lines(put(tmp_path, b"ok\nb\xffd\nok\n"))
-    assert (first, third) == (Line(1, "ok\n"), Line(3, "ok\n"))
+    assert (first, third) == (TextLine(1, "ok\n"), TextLine(3, "ok\n"))
     assert isinstance(second, DatasetError)
     assert (second.line, "byte 4 of the file" in str(second)) == (2, True)
 
@@ -83,7 +83,7 @@ def test_gzip_is_read_and_damaged_gzip_named(tmp_path: Path) -> None:
 def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.json"
     with path.open("wb") as stream:
-        stream.truncate(texts.MAX_DOCUMENT_BYTES + 1)
+        stream.truncate(text.MAX_DOCUMENT_BYTES + 1)
     with pytest.raises(DatasetError, match="larger than 256 MiB"):
         read_text(path)
 
@@ -91,6 +91,6 @@ def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
 def test_a_line_over_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.jsonl"
     with path.open("wb") as stream:
-        stream.truncate(texts.MAX_LINE_BYTES + 1)
+        stream.truncate(text.MAX_LINE_BYTES + 1)
     with pytest.raises(DatasetError, match="a line longer than 64 MiB"):
         list(iter_lines(path))

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets.trace_spans import ancestors, find_spans, read_spans
 from judgekit.datasets.traces import events_from_spans, normalise_trace, read_trace
 from judgekit.errors import DatasetError
-from judgekit.records.output import Usage
+from judgekit.formats import find_spans, read_spans, span_ancestors
+from judgekit.records import Usage
 from tests.datasets.genai_spans import (
     ASKED,
     BACK,
@@ -281,7 +281,7 @@ def test_what_a_span_does_can_be_told_from_its_other_attributes() -> None:
 
 def test_a_ring_of_parents_ends() -> None:
     spans = read_spans([{"span_id": "a", "parent_id": "b"}, {"span_id": "b", "parent_id": "a"}])
-    assert ancestors(spans) == {"a": ["b"], "b": ["a"]}
+    assert span_ancestors(spans) == {"a": ["b"], "b": ["a"]}
 
 
 def test_what_is_no_span_is_an_error() -> None:

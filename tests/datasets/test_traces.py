@@ -4,11 +4,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets.outputs import iter_outputs
-from judgekit.datasets.trace_messages import read_messages
 from judgekit.datasets.traces import (
     events_from_messages,
     events_from_runtime,
@@ -16,7 +14,8 @@ from judgekit.datasets.traces import (
     read_trace,
 )
 from judgekit.errors import DatasetError
-from judgekit.records.output import Output, Usage
+from judgekit.formats import read_messages
+from judgekit.records import Output, Usage
 from tests.datasets.genai_spans import RUN, told
 
 if TYPE_CHECKING:

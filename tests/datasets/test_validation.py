@@ -4,14 +4,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.problems import Problem, problem_from_error
-from judgekit.datasets.validation import validate_dataset, validate_path
+from judgekit.datasets import validate_dataset, validate_path
 from judgekit.errors import RubricError
-from judgekit.records.case import Case, Dataset
-from tests.datasets.foreign import FOREIGN
+from judgekit.formats import Problem, problem_from_error
+from judgekit.records import Case, Dataset
+from tests.formats import FOREIGN
 
 if TYPE_CHECKING:
     from pathlib import Path

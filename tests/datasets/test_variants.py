@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judgekit.datasets.suite import Suite
-from judgekit.datasets.variants import expand_variants
+from judgekit.datasets import Suite, expand_variants
 from judgekit.errors import SettingsError
 
 

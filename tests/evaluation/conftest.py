@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
 from tests.evaluation.suites import Bench, lay_suite
 
 if TYPE_CHECKING:

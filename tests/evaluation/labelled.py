@@ -5,19 +5,15 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from judgekit.records.comparison import Preference, PreferenceFailure
-from judgekit.records.judgment import JudgeFailure
-from judgekit.verdicts import conclude, conclude_comparison
+from judgekit.records import JudgeFailure, Preference, PreferenceFailure
+from judgekit.scoring import conclude, conclude_comparison
 from tests.evaluation.pairs import said
 from tests.factories import make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judgekit.records.comparison import Comparison
-    from judgekit.records.judgment import Judgment
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.records import Comparison, Judgment, Rubric, Verdict
 
 RUBRIC = make_rubric()
 """One criterion, `accuracy`, from 1 to 5; passes from 0.7, which is a 4."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.comparing.asking import Compared
-from judgekit.evaluation.comparing.pairing import Answered, Paired, Side
-from judgekit.evaluation.comparing.summary import ComparisonTally
-from judgekit.records.comparison import Comparison, Preference, PreferenceFailure
-from judgekit.verdicts import conclude_comparison
+from judgekit.evaluation import ComparisonTally, JudgedPair, OutputPair, Side, SideOutput
+from judgekit.records import Comparison, Preference, PreferenceFailure
+from judgekit.scoring import conclude_comparison
 from tests.factories import make_case, make_output, make_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.evaluation.comparing.figures import ComparisonSummary
-    from judgekit.records.comparison import Order, Slot
+    from judgekit.evaluation import ComparisonSummary
+    from judgekit.records import PreferenceSlot, PresentationOrder
 
 RUBRIC = make_rubric()
-CHOICES: dict[str, tuple[Slot | None, Slot | None]] = {
+CHOICES: dict[str, tuple[PreferenceSlot | None, PreferenceSlot | None]] = {
     "a": ("first", "second"),
     "b": ("second", "first"),
     "tie": ("tie", "tie"),
@@ -34,9 +32,9 @@ MIRRORED = {"a": "b", "b": "a"}
 def side(label: str, *cases: str, **fields: Any) -> Side:
     """A side that answers the cases with `<label> <case>`."""
 
-    def read() -> Iterable[Answered]:
+    def read() -> Iterable[SideOutput]:
         for case in cases:
-            yield Answered(
+            yield SideOutput(
                 make_case(id=case, input=f"Question {case}?", **fields),
                 make_output(f"{label} {case}"),
             )
@@ -47,7 +45,7 @@ def side(label: str, *cases: str, **fields: Any) -> Side:
 def said(outcome: str, case_id: str, **fields: Any) -> list[Preference | PreferenceFailure]:
     """What a judge says of one pair on the whole, in both orders."""
     found: list[Preference | PreferenceFailure] = []
-    orders: tuple[Order, Order] = ("ab", "ba")
+    orders: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
     for order, choice in zip(orders, CHOICES[outcome], strict=True):
         known = {"order": order, "case_id": case_id, "judge": "fake"} | fields
         if choice is None:
@@ -59,15 +57,15 @@ def said(outcome: str, case_id: str, **fields: Any) -> list[Preference | Prefere
 
 def compared(
     outcome: str, case_id: str = "c", *, texts: tuple[str, str] = ("one", "two"), **fields: Any
-) -> Compared:
+) -> JudgedPair:
     """A pair with the outcome that is wanted."""
     case = make_case(id=case_id, **fields)
     a, b = (make_output(text) for text in texts)
     if outcome == "error":
         found = conclude_comparison(RUBRIC, (), case_id=case_id, error="output a: timed out")
-        return Compared(Paired(case, a, b), found)
+        return JudgedPair(OutputPair(case, a, b), found)
     answers = said(outcome, case_id)
-    return Compared(Paired(case, a, b), concluded(case_id, answers))
+    return JudgedPair(OutputPair(case, a, b), concluded(case_id, answers))
 
 
 def concluded(case_id: str, answers: list[Preference | PreferenceFailure]) -> Comparison:
@@ -80,7 +78,7 @@ def concluded(case_id: str, answers: list[Preference | PreferenceFailure]) -> Co
     )
 
 
-def summed(outcomes: Iterable[Compared], **settings: Any) -> ComparisonSummary:
+def summed(outcomes: Iterable[JudgedPair], **settings: Any) -> ComparisonSummary:
     """What comparisons come to."""
     tally = ComparisonTally(RUBRIC, ("new", "old"), alpha=settings.pop("alpha", 0.05))
     for one in outcomes:
@@ -88,7 +86,7 @@ def summed(outcomes: Iterable[Compared], **settings: Any) -> ComparisonSummary:
     return tally.summary(**settings)
 
 
-def several(**counts: int) -> list[Compared]:
+def several(**counts: int) -> list[JudgedPair]:
     """So many pairs of each outcome: `several(a=9, b=1)`."""
     outcomes = [outcome for outcome, n in counts.items() for _ in range(n)]
     return [compared(outcome, f"c{place}") for place, outcome in enumerate(outcomes)]

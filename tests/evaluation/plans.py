@@ -6,20 +6,18 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from judgekit.datasets.suite import Suite
-from judgekit.evaluation.planning.suite_plan import plan_suite
-from judgekit.evaluation.preparing.asking import Asking, Choice
-from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
-from judgekit.models.cache.memory import MemoryCache
+from judgekit.datasets import Suite
+from judgekit.evaluation import Choice, ExecutionOptions, OpenSuite, open_suite, plan_suite
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
-from judgekit.records.output import Usage
+from judgekit.records import Usage
 from tests.factories import reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from judgekit.evaluation.planning.figures import SuitePlan
+    from judgekit.evaluation import SuitePlan
     from judgekit.models.request import ModelRequest
 
 MINI = "openai/gpt-4.1-mini"
@@ -55,7 +53,7 @@ criteria:
 def opened(made: Suite, **asking: Any) -> OpenSuite:
     """The suite, opened with an empty cache, where none is given."""
     choice = asking.pop("choice", Choice())
-    return open_suite(made, choice, Asking(**{"cache": MemoryCache()} | asking))
+    return open_suite(made, choice, ExecutionOptions(**{"cache": MemoryCache()} | asking))
 
 
 def planned(made: Suite, **options: Any) -> SuitePlan:

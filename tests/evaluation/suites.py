@@ -7,18 +7,16 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.preparing.asking import Asking, Choice
-from judgekit.evaluation.preparing.opening import OpenSuite, open_suite
-from judgekit.evaluation.running.runner import Session, new_run, run_suite
-from judgekit.records.output import Output
+from judgekit.evaluation import Choice, ExecutionOptions, OpenSuite, Session, open_suite, run_suite
+from judgekit.evaluation.runner import new_run
+from judgekit.records import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from judgekit.records.case import Case
-    from judgekit.records.run import CaseResult, RunInfo
-    from judgekit.store.runs import RunStore
+    from judgekit.records import Case, CaseResult, RunInfo
+    from judgekit.store import RunStore
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 RIGHT: dict[str, Any] = {"type": "contains", "value": "right"}
@@ -116,7 +114,7 @@ class Bench:
     def __init__(self, path: Path, store: RunStore, **asking: Any) -> None:
         self.path = path
         self.store = store
-        self.asking = Asking(**({"cache": None} | asking))
+        self.asking = ExecutionOptions(**({"cache": None} | asking))
         self.choice = Choice()
         self.run: RunInfo | None = None
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import judgekit as jk
-from judgekit.datasets.loading import load_suite
+from judgekit.datasets import load_suite
 from judgekit.errors import InputError, SettingsError, UnknownNameError
-from judgekit.evaluation.figures.run_figures import RunSummary
-from judgekit.evaluation.figures.summary import GradeSummary
-from judgekit.evaluation.running.resuming import chosen_before
-from judgekit.verdicts import conclude
+from judgekit.evaluation import GradeSummary, RunSummary, choice_of_run
+from judgekit.scoring import conclude
 from tests.evaluation.suites import NOW, lay_suite
 from tests.factories import make_judgment, make_rubric, reply
 from tests.servers.answers import ok
@@ -182,8 +180,8 @@ def test_a_run_knows_its_own_rubric(tmp_path: Path) -> None:
 
 def test_a_run_that_says_nothing_of_its_choice_chose_everything() -> None:
     known: dict[str, Any] = {"id": "r", "suite": "s", "started_at": NOW}
-    assert chosen_before(jk.RunInfo(**known)) == jk.Choice()
-    assert chosen_before(None) == jk.Choice()
+    assert choice_of_run(jk.RunInfo(**known)) == jk.Choice()
+    assert choice_of_run(None) == jk.Choice()
     chosen = jk.Choice(tags=("a",), sample=3, seed=4)
     run = jk.RunInfo(**known, config={"chosen": chosen.as_json()})
-    assert chosen_before(run) == chosen
+    assert choice_of_run(run) == chosen

@@ -5,21 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.evaluation.figures.run_summary import summarize_run
-from judgekit.evaluation.run import Run
-from judgekit.records.check import AssertionResult
-from judgekit.records.output import Output
-from judgekit.records.run import Panel
-from judgekit.store.runs import RunStore
+from judgekit.evaluation import Run, summarize_run
+from judgekit.records import AssertionResult, Output, RunPanel
+from judgekit.store import RunStore
 from tests.store.observing import START, answer, begun, key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from judgekit.evaluation.gating import GateHeld
+    from judgekit.evaluation import GateResult
 
-NOBODY = Panel()
+NOBODY = RunPanel()
 BROKEN = Output(error="it broke", error_kind="exit")
 
 
@@ -37,7 +34,7 @@ def ran(
     *,
     day: int = 0,
     **fields: Any,
-) -> GateHeld | None:
+) -> GateResult | None:
     """A run whose answers passed, failed, or (None) broke; what its gate says of it."""
     name, status = f"run-{day}", fields.pop("status", "complete")
     config = {"name": "support", **({} if gate is None else {"gate": gate})}
@@ -168,7 +165,7 @@ def test_a_judge_that_nobody_checked_decides_nothing(
     store: RunStore, state: str, outcome: str
 ) -> None:
     use = {"state": state, "words": "so it stands"}
-    given: dict[str, Any] = {"panel": Panel(judges=("m t@1",)), "config": {"calibrated": use}}
+    given: dict[str, Any] = {"panel": RunPanel(judges=("m t@1",)), "config": {"calibrated": use}}
     found = ran(store, [True, True], {"require_calibration": True}, **given)
     assert found is not None
     assert found.held == outcome

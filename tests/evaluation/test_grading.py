@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import DatasetError, StoreError, TemplateError
-from judgekit.evaluation.grading import Graded, grade_answers
-from judgekit.models.cache.memory import MemoryCache
+from judgekit.evaluation import Graded, grade_answers
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.models.scripted import ScriptedModel
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.records.case import Case
-    from judgekit.records.output import Output
+    from judgekit.records import Case, Output
 
 RUBRIC = make_rubric("accuracy")
 

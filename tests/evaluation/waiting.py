@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StoreError
-from judgekit.records.label import HumanItem
-from judgekit.records.run import ItemKey, Panel
-from judgekit.store.runs import RunStore
+from judgekit.records import HumanItem, ItemKey, RunPanel
+from judgekit.store import RunStore
 from tests.store.observing import START, answer, begun, key
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from judgekit.records.judgment import Judgment
-    from judgekit.records.run import RunInfo
+    from judgekit.records import Judgment, RunInfo
 
-HUMAN = Panel(judges=("human",))
+HUMAN = RunPanel(judges=("human",))
 """One person, and nobody else."""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from judgekit.models.scripted import ScriptedModel, fenced_outputs
+from judgekit.models import fenced_outputs
+from judgekit.testing import ScriptedModel
 
 if TYPE_CHECKING:
     from judgekit.models.request import ModelReply, ModelRequest

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from judgekit.judge.agreement import PanelAgreement, panel_agreement
+from judgekit.judge.confidence import PanelAgreement, panel_agreement
 from tests.factories import make_judgment
 
 

@@ -14,11 +14,12 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.judge.asking import Answer, Spending, ask, spending
+from judgekit.judge import ask_judge
+from judgekit.judge.exchange import JudgeAnswer, Spending, total_spending
 from judgekit.models.request import ModelReply
-from judgekit.models.scripted import ScriptedModel
-from judgekit.prompts.replies import CriterionReply
-from judgekit.records.output import Usage
+from judgekit.prompts.parsing import CriterionReply
+from judgekit.records import Usage
+from judgekit.testing import ScriptedModel
 from tests.factories import make_request, priced
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def read(reply: ModelReply) -> Mapping[str, CriterionReply]:
     raise ReplyFormatError(f"It was {text}.", reason=text, reply=text)
 
 
-async def asked(*script: Any, **fields: Any) -> tuple[Answer[Any], list[ModelRequest]]:
+async def asked(*script: Any, **fields: Any) -> tuple[JudgeAnswer[Any], list[ModelRequest]]:
     model = ScriptedModel([*script])
-    answer = await ask(model, make_request(**fields), read)
+    answer = await ask_judge(model, make_request(**fields), read)
     return answer, model.requests
 
 
@@ -126,7 +127,7 @@ async def test_a_refusal_that_is_mended_is_no_failure() -> None:
 
 async def test_asking_again_can_be_switched_off() -> None:
     model = ScriptedModel("ambiguous")
-    answer = await ask(model, make_request(), read, max_reasks=0)
+    answer = await ask_judge(model, make_request(), read, max_reasks=0)
     assert (len(model.requests), answer.failure_kind) == (1, "unreadable")
 
 
@@ -153,8 +154,8 @@ async def test_whatever_a_strangers_model_raises_is_an_internal_failure(error: E
 
 async def test_a_strangers_kind_is_an_internal_failure() -> None:
     assert (await asked(ModelError("no", kind="moody")))[0].failure_kind == "internal"
-    assert Answer(None, None, None, Spending()).failure_kind == "internal"
-    assert Answer(None, JudgeError("x"), None, Spending()).failure_kind == "internal"
+    assert JudgeAnswer(None, None, None, Spending()).failure_kind == "internal"
+    assert JudgeAnswer(None, JudgeError("x"), None, Spending()).failure_kind == "internal"
 
 
 async def test_a_reply_that_was_paid_for_and_cannot_be_kept_stops_everything() -> None:
@@ -189,21 +190,21 @@ async def test_every_reply_counts_in_the_spending() -> None:
 
 
 def test_an_owned_reply_costs_nothing_now_and_keeps_its_price() -> None:
-    spent = spending([priced("ok", 0.1, cached=True), priced("ok", 0.2)])
+    spent = total_spending([priced("ok", 0.1, cached=True), priced("ok", 0.2)])
     assert (spent.cost_usd, spent.cached) == (0.2, False)
     assert spent.price_usd == pytest.approx(0.3)
-    assert spending([priced("ok", 0.1, cached=True)]).cached
+    assert total_spending([priced("ok", 0.1, cached=True)]).cached
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    spent = spending([ModelReply(text="x"), priced("ok", 0.2)])
+    spent = total_spending([ModelReply(text="x"), priced("ok", 0.2)])
     assert (spent.cost_usd, spent.price_usd, spent.usage) == (None, None, None)
-    assert spending([ModelReply(text="x", cached=True)]).cost_usd == 0.0
+    assert total_spending([ModelReply(text="x", cached=True)]).cost_usd == 0.0
 
 
 def test_the_tokens_of_one_reply_are_its_own() -> None:
     usage = Usage(input_tokens=1, cost_usd=0.5)
-    assert spending([ModelReply(text="x", usage=usage)]).usage is usage
+    assert total_spending([ModelReply(text="x", usage=usage)]).usage is usage
 
 
 async def test_a_request_for_another_try_is_plain_json() -> None:

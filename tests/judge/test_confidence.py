@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.judge.confidence import reported_confidence, with_repeat_confidence
+from judgekit.judge import with_repeat_confidence
+from judgekit.judge.confidence import reported_confidence
 from tests.factories import make_judgment
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=6)

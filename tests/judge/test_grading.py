@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.scripted import ScriptedModel
+from judgekit.models.cache import MemoryCache
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric, priced, reply
 
 RUBRIC = make_rubric("accuracy", "style")

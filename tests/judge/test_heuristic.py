@@ -6,10 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from judgekit.errors import UnknownNameError
-from judgekit.judge.heuristic import implied_rubric, judge_by_assertions
-from judgekit.records.check import AssertionResult
-from judgekit.records.judgment import JudgeFailure, Judgment
-from judgekit.verdicts import conclude
+from judgekit.judge import implied_rubric, judge_by_assertions
+from judgekit.records import AssertionResult, JudgeFailure, Judgment
+from judgekit.scoring import conclude
 from tests.factories import make_criterion, make_rubric
 
 CONTAINS: dict[str, Any] = {"type": "output.contains", "value": "30 days", "weight": 3}

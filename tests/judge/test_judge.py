@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import InputError, SettingsError, StoreError, TemplateError, UnknownNameError
-from judgekit.judge.judge import Judge
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.scripted import FlawedModel, ScriptedModel
+from judgekit.judge import Judge
+from judgekit.models.cache import MemoryCache
+from judgekit.testing import ScriptedModel
+from judgekit.testing.fake_models import FlawedModel
 from tests.factories import (
     DATA,
     joint_reply,
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.models.request import ModelReply, ModelRequest
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.records import Rubric, Verdict
 
 RUBRIC = make_rubric("accuracy", "style")
 
@@ -352,7 +352,7 @@ def test_a_judge_that_is_forgotten_closes_what_it_opened() -> None:
 
 AT_EXIT = """
 from tests.factories import *
-from judgekit.models.scripted import ScriptedModel
+from judgekit.testing.fake_models import ScriptedModel
 class Closing(ScriptedModel):
     async def aclose(self):
         print("closed")

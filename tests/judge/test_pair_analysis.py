@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from judgekit.judge.pair_analysis import Analyst
-from judgekit.models.scripted import ScriptedModel
-from judgekit.prompts.pair_analysis import AnalysisTemplate
-from judgekit.records.compared import Analysis, AnalysisFailure
+from judgekit.judge import Analyst
+from judgekit.prompts import AnalysisTemplate
+from judgekit.records import AnalysisFailure, ComparisonAnalysis
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_judge, make_output, make_rubric
 from tests.judge.comparing import by_order, prefers
 
@@ -29,7 +29,7 @@ OUTPUTS = (
 
 async def analysed(
     model: Model, **fields: Any
-) -> tuple[Analysis | AnalysisFailure | None, ScriptedModel]:
+) -> tuple[ComparisonAnalysis | AnalysisFailure | None, ScriptedModel]:
     """The analysis of the pair in which the second output wins."""
     judged = await make_judge(by_order(ab=prefers("second"), ba=prefers("first"))).compare(
         CASE, *OUTPUTS, RUBRIC
@@ -42,7 +42,7 @@ async def analysed(
 
 async def test_quotes_are_looked_for_in_the_output_they_are_of() -> None:
     found, model = await analysed(ScriptedModel(json.dumps(SAID)))
-    assert isinstance(found, Analysis)
+    assert isinstance(found, ComparisonAnalysis)
     assert found.winner == "b"
     assert (found.strengths[0].found, found.weaknesses[0].found) == (True, False)
     assert found.suggestions[0].found

@@ -7,16 +7,15 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import ModelError, TemplateError
-from judgekit.models.cache.memory import MemoryCache
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, TokenLogprob
-from judgekit.models.scripted import Faults, FlawedModel, ScriptedModel
-from judgekit.prompts.scrubbing import WITHHELD
-from judgekit.records.comparison import Scrubbed
-from judgekit.records.output import Usage
+from judgekit.prompts.redaction import WITHHELD_NAME
+from judgekit.records import ScrubbedPassage, Usage
+from judgekit.testing import ScriptedModel
+from judgekit.testing.fake_models import Faults, FlawedModel
 from tests.factories import attacks, make_case, make_judge, make_output, make_rubric
 from tests.judge.comparing import by_order, fair_judge, preference, prefers
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.models.request import Model, ModelRequest
-    from judgekit.records.comparison import Comparison, Order
+    from judgekit.records import Comparison, PresentationOrder
 
 RUBRIC = make_rubric("accuracy", "style")
 A, B = "Yes, within 30 days.", "No idea."
@@ -172,11 +171,11 @@ async def test_no_prompt_says_whose_outputs_they_are() -> None:
 
 
 async def test_what_was_scrubbed_is_in_the_record_and_evidence_counts_in_what_was_seen() -> None:
-    said = prefers(evidence_first=[f"I am {WITHHELD}."])
+    said = prefers(evidence_first=[f"I am {WITHHELD_NAME}."])
     found = await compare(by_order(ab=said, ba=prefers("second")), a="I am Claude. Yes.")
-    assert found.scrubbed == (Scrubbed(side="a", text="Claude", start=5, end=11),)
+    assert found.scrubbed == (ScrubbedPassage(side="a", text="Claude", start=5, end=11),)
     shown = next(p for p in found.preferences if p.order == "ab")
-    assert shown.evidence_first[0].end == len(f"I am {WITHHELD}.")
+    assert shown.evidence_first[0].end == len(f"I am {WITHHELD_NAME}.")
 
 
 async def test_scrubbing_can_be_switched_off_and_the_record_says_so() -> None:
@@ -253,7 +252,7 @@ async def test_answers_are_told_as_they_come_and_known_ones_not_asked() -> None:
     model = ScriptedModel(prefers())
     comparer = make_judge(model).comparer
     outputs = make_output(A), make_output(B)
-    known: set[tuple[Order, str | None, int]] = {
+    known: set[tuple[PresentationOrder, str | None, int]] = {
         ("ab", None, 0),
         ("ab", "style", 0),
         ("ba", "accuracy", 0),

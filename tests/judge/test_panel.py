@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.judge.panel import JudgePanel, narrowed
-from judgekit.models.cache.memory import MemoryCache
+from judgekit.judge import JudgePanel, select_criteria
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.models.scripted import ScriptedModel
-from judgekit.records.judgment import JudgeFailure, Judgment
-from judgekit.records.run import Panel
-from judgekit.verdicts import conclude
+from judgekit.records import JudgeFailure, Judgment, RunPanel
+from judgekit.scoring import conclude
+from judgekit.testing import ScriptedModel
 from tests.factories import answer, make_case, make_judge, make_output, make_rubric, reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from judgekit.judge.judge import Judge
+    from judgekit.judge import Judge
 
 CASE, OUTPUT, RUBRIC = make_case(), make_output(), make_rubric("accuracy", "style")
-CASCADE = Panel(combine="cascade", escalate_below=0.7)
+CASCADE = RunPanel(combine="cascade", escalate_below=0.7)
 ACCURATE = {"accuracy": reply(5, confidence=0.9), "style": reply(2, confidence=0.5)}
 
 
@@ -117,7 +116,7 @@ async def test_a_panel_of_one_says_what_the_judge_says() -> None:
 
 async def test_all_judges_of_a_panel_are_asked_and_combined() -> None:
     judges = [judge(name, reply(score))[0] for name, score in (("a", 5), ("b", 4), ("c", 1))]
-    panel = JudgePanel(judges, Panel(combine="median"))
+    panel = JudgePanel(judges, RunPanel(combine="median"))
     verdict = await panel.grade(CASE, OUTPUT, RUBRIC)
     assert verdict.value == 0.75
     assert [j.judge for j in verdict.judgments] == [one.id for one in judges for _ in range(2)]
@@ -181,8 +180,8 @@ async def test_a_joint_judge_is_asked_the_unsure_criteria_alone() -> None:
     assert "accuracy" not in str(model.requests[0].messages)
 
 
-@pytest.mark.parametrize("panel", [Panel(), CASCADE])
-async def test_an_interrupted_panel_goes_on_where_it_stopped(panel: Panel) -> None:
+@pytest.mark.parametrize("panel", [RunPanel(), CASCADE])
+async def test_an_interrupted_panel_goes_on_where_it_stopped(panel: RunPanel) -> None:
     def judges() -> tuple[list[Any], list[ScriptedModel]]:
         pairs = judge("a", ACCURATE), judge("b", reply(4))
         return [one for one, _ in pairs], [model for _, model in pairs]
@@ -206,15 +205,15 @@ async def test_the_panels_own_order_decides_who_is_asked_first() -> None:
     assert {j.judge for j in verdict.judgments} == {strong.id}
 
 
-@pytest.mark.parametrize("panel", [Panel(), CASCADE])
-async def test_an_output_with_an_error_is_not_judged(panel: Panel) -> None:
+@pytest.mark.parametrize("panel", [RunPanel(), CASCADE])
+async def test_an_output_with_an_error_is_not_judged(panel: RunPanel) -> None:
     one, model = judge("a")
     verdict = await JudgePanel([one], panel).grade(CASE, make_output(None, error="late"), RUBRIC)
     assert (verdict.error, verdict.passed, model.requests) == ("late", None, [])
 
 
-@pytest.mark.parametrize("panel", [Panel(), CASCADE])
-async def test_who_stops_listening_to_a_panel_calls_off_every_judge(panel: Panel) -> None:
+@pytest.mark.parametrize("panel", [RunPanel(), CASCADE])
+async def test_who_stops_listening_to_a_panel_calls_off_every_judge(panel: RunPanel) -> None:
     held, (quick, _) = Held(), judge("a", "no verdict")
     judges = JudgePanel([quick, make_judge(held)], panel)
     async with aclosing(judges.observe(CASE, OUTPUT, RUBRIC)) as answers:
@@ -237,22 +236,22 @@ async def test_an_error_that_no_case_survives_ends_the_panel() -> None:
 @pytest.mark.parametrize(
     ("names", "panel", "problem"),
     [
-        ([], Panel(), "a panel needs a judge"),
-        (["a", "a"], Panel(), "their votes cannot be told apart"),
-        (["a"], Panel(judges=("other",)), "does not name the judge a"),
-        (["a"], Panel(combine="cascade"), "a cascade needs escalate_below"),
+        ([], RunPanel(), "a panel needs a judge"),
+        (["a", "a"], RunPanel(), "their votes cannot be told apart"),
+        (["a"], RunPanel(judges=("other",)), "does not name the judge a"),
+        (["a"], RunPanel(combine="cascade"), "a cascade needs escalate_below"),
     ],
 )
-def test_a_panel_that_cannot_work_is_refused(names: Any, panel: Panel, problem: str) -> None:
+def test_a_panel_that_cannot_work_is_refused(names: Any, panel: RunPanel, problem: str) -> None:
     with pytest.raises(SettingsError, match=problem):
         JudgePanel([judge(name)[0] for name in names], panel)
 
 
 def test_a_rubric_narrowed_has_a_fingerprint_of_its_own() -> None:
     before = RUBRIC.fingerprint
-    assert narrowed(RUBRIC, {"style", "accuracy"}) is RUBRIC
-    assert [c.name for c in narrowed(RUBRIC, {"style"}).criteria] == ["style"]
-    assert narrowed(RUBRIC, {"style"}).fingerprint != before == RUBRIC.fingerprint
+    assert select_criteria(RUBRIC, {"style", "accuracy"}) is RUBRIC
+    assert [c.name for c in select_criteria(RUBRIC, {"style"}).criteria] == ["style"]
+    assert select_criteria(RUBRIC, {"style"}).fingerprint != before == RUBRIC.fingerprint
 
 
 async def test_closing_a_panel_closes_its_judges(tmp_path: Any) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from judgekit.errors import SettingsError, StoreError
 from judgekit.models.request import ModelReply, TokenLogprob
-from judgekit.models.scripted import Faults, FlawedModel, ScriptedModel
-from judgekit.records.judgment import Evidence
-from judgekit.records.output import Usage
+from judgekit.records import Evidence, Usage
+from judgekit.testing import ScriptedModel
+from judgekit.testing.fake_models import Faults, FlawedModel
 from tests.factories import (
     answer,
     attacks,
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.models.request import Model
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.records import Rubric, Verdict
 
 RUBRIC = make_rubric("accuracy", "style")
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import InputError
-from judgekit.judge.portal import Portal
+from judgekit.judge import SyncRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @pytest.fixture
-def portal() -> Iterator[Portal]:
-    made = Portal()
+def portal() -> Iterator[SyncRunner]:
+    made = SyncRunner()
     yield made
     made.close()
 
@@ -33,19 +33,19 @@ def portal_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "judgekit-portal"}
 
 
-def test_a_coroutine_runs_to_its_end_in_one_loop_of_its_own(portal: Portal) -> None:
+def test_a_coroutine_runs_to_its_end_in_one_loop_of_its_own(portal: SyncRunner) -> None:
     assert not portal.started
     assert portal.run(here()) == portal.run(here())
     assert portal.run(here())[1] == "judgekit-portal"
     assert portal.started
 
 
-async def test_a_running_loop_is_left_alone(portal: Portal) -> None:
+async def test_a_running_loop_is_left_alone(portal: SyncRunner) -> None:
     loop, _ = portal.run(here())
     assert loop is not asyncio.get_running_loop()
 
 
-def test_what_a_coroutine_raises_is_raised(portal: Portal) -> None:
+def test_what_a_coroutine_raises_is_raised(portal: SyncRunner) -> None:
     async def fail() -> None:
         raise ValueError("odd")
 
@@ -57,19 +57,19 @@ def test_a_timeout_of_the_coroutines_own_is_not_taken_for_the_waiting() -> None:
     async def late() -> None:
         raise TimeoutError("its own")
 
-    portal = Portal()
+    portal = SyncRunner()
     with pytest.raises(TimeoutError, match="its own"):
         portal.run(late())
     portal.close()
 
 
-def test_many_threads_share_the_loop(portal: Portal) -> None:
+def test_many_threads_share_the_loop(portal: SyncRunner) -> None:
     with ThreadPoolExecutor(8) as pool:
         loops = {found[0] for found in pool.map(lambda _: portal.run(here()), range(32))}
     assert len(loops) == 1
 
 
-def test_calling_it_from_its_own_loop_is_an_error_and_no_deadlock(portal: Portal) -> None:
+def test_calling_it_from_its_own_loop_is_an_error_and_no_deadlock(portal: SyncRunner) -> None:
     async def nested() -> object:
         return portal.run(here())
 
@@ -77,7 +77,7 @@ def test_calling_it_from_its_own_loop_is_an_error_and_no_deadlock(portal: Portal
         portal.run(nested())
 
 
-def test_a_closed_portal_begins_anew(portal: Portal) -> None:
+def test_a_closed_portal_begins_anew(portal: SyncRunner) -> None:
     first, _ = portal.run(here())
     portal.close()
     assert first.is_closed()
@@ -86,7 +86,7 @@ def test_a_closed_portal_begins_anew(portal: Portal) -> None:
 
 
 def test_closing_cancels_what_still_runs() -> None:
-    portal, began = Portal(), threading.Event()
+    portal, began = SyncRunner(), threading.Event()
 
     async def wait() -> None:
         began.set()
@@ -100,7 +100,7 @@ def test_closing_cancels_what_still_runs() -> None:
             waiting.result(timeout=60)
 
 
-def test_the_last_thing_is_done_in_the_loop_before_it_ends(portal: Portal) -> None:
+def test_the_last_thing_is_done_in_the_loop_before_it_ends(portal: SyncRunner) -> None:
     seen: list[asyncio.AbstractEventLoop] = []
 
     async def last() -> None:
@@ -113,7 +113,7 @@ def test_the_last_thing_is_done_in_the_loop_before_it_ends(portal: Portal) -> No
     assert seen == [loop]
 
 
-def test_a_last_thing_that_fails_does_not_keep_the_thread(portal: Portal) -> None:
+def test_a_last_thing_that_fails_does_not_keep_the_thread(portal: SyncRunner) -> None:
     async def last() -> None:
         raise ValueError("odd")
 
@@ -125,7 +125,7 @@ def test_a_last_thing_that_fails_does_not_keep_the_thread(portal: Portal) -> Non
     assert not own.is_alive()
 
 
-def test_closing_from_inside_does_not_wait_for_itself(portal: Portal) -> None:
+def test_closing_from_inside_does_not_wait_for_itself(portal: SyncRunner) -> None:
     ended = threading.Event()
 
     async def close() -> None:
@@ -140,7 +140,7 @@ def test_closing_from_inside_does_not_wait_for_itself(portal: Portal) -> None:
 
 def test_a_portal_that_is_forgotten_takes_its_thread_with_it() -> None:
     gc.collect()  # what earlier tests left behind is not to end in between
-    portal, others = Portal(), portal_threads()
+    portal, others = SyncRunner(), portal_threads()
     portal.run(here())
     (own,) = portal_threads() - others
     del portal
@@ -150,9 +150,9 @@ def test_a_portal_that_is_forgotten_takes_its_thread_with_it() -> None:
 
 FORK = """
 import os
-from judgekit.judge.portal import Portal
+from judgekit.judge.concurrency import SyncRunner
 async def answer(): return 42
-portal = Portal()
+portal = SyncRunner()
 portal.run(answer())
 if os.fork():
     os.wait()
@@ -172,14 +172,14 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
 
 INTERRUPTED = """
 import asyncio
-from judgekit.judge.portal import Portal
+from judgekit.judge.concurrency import SyncRunner
 async def wait():
     print("began", flush=True)
     try:
         await asyncio.Event().wait()
     finally:
         print("cancelled", flush=True)
-portal = Portal()
+portal = SyncRunner()
 try:
     portal.run(wait())
 except KeyboardInterrupt:

@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
-from judgekit.models.limits import LimitedModel
+from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest
 from tests.models.asking import ask, outcome
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import InputError
-from judgekit.models.biased import BiasedModel, Biases
+from judgekit.models import BiasedModel, Biases
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.prompts.pair_schemas import preference_schema
-from judgekit.prompts.quoting import fenced
-from judgekit.prompts.schemas import criteria_schema, criterion_schema
+from judgekit.prompts import fence_text
+from judgekit.prompts.schema import criteria_schema, criterion_schema, preference_schema
 from tests.factories import make_criterion, make_request
 
 if TYPE_CHECKING:
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 LONG = "word " * 150
 MARKDOWN = "## Answer\n\n- **It is** so.\n- **It was** so."
@@ -24,7 +23,7 @@ CRITERIA = (make_criterion("accuracy"), make_criterion("clarity"))
 
 def asks(*texts: str, schema: JsonObject | None = None, **fields: Any) -> ModelRequest:
     labels = ("output",) if len(texts) == 1 else ("first", "second")
-    fences = [fenced(text, label) for text, label in zip(texts, labels, strict=True)]
+    fences = [fence_text(text, label) for text, label in zip(texts, labels, strict=True)]
     messages = (
         {"role": "system", "content": str(fields.pop("system", "Grade it."))},
         {"role": "user", "content": "\n".join(fences)},

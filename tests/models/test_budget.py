@@ -6,12 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import BudgetExceededError, SettingsError
-from judgekit.models.budget import Budget, Reservation
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.models import Budget, ModelPrice, PriceTable
+from judgekit.models.budget import Reservation  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -4,20 +4,16 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import BudgetExceededError, InputError, ModelError, SettingsError
-from judgekit.judge.judge import Judge
-from judgekit.models.budget import Budget
-from judgekit.models.budgeted import MOST_OUTPUT_TOKENS, BudgetedModel, most_input_tokens
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.connecting import connect
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.judge import Judge
+from judgekit.models import Budget, ModelPrice, PriceTable, connect, count_messages
+from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel, most_input_tokens
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.models.scripted import ScriptedModel
-from judgekit.models.tokens import count_messages
-from judgekit.records.output import Usage
+from judgekit.records import Usage
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_output, make_request, make_rubric, reply
 from tests.models.virtual_time import LeapingClock
 from tests.servers.answers import Answer, SeenRequest, limited, refusing

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import FrozenCacheError, ModelError, SettingsError, StoreError
-from judgekit.models.cache.interface import CacheWarning
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.caching import CachedModel, LateModel
+from judgekit.models import CachedModel
+from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache
+from judgekit.models.cached_model import LazyModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
 from tests.models.cache.buying import CountingModel, make_reply, make_request
 
@@ -261,7 +260,7 @@ async def test_a_late_model_is_built_by_the_first_miss_and_once() -> None:
         built.append(CountingModel())
         return built[-1]
 
-    late = LateModel("late", build)
+    late = LazyModel("late", build)
     cache = MemoryCache()
     cache.put(make_request("owned"), make_reply())
     cached = CachedModel(late, cache)

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.caching import CachedModel
+from judgekit.models import CachedModel
+from judgekit.models.cache import MemoryCache
 from tests.models.cache.buying import CountingModel, make_reply, make_request
 
 FAILED = ModelError("the server is busy", kind="overloaded", retryable=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import ModelError, StoreError
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.caching import CachedModel
+from judgekit.models import CachedModel
+from judgekit.models.cache import MemoryCache
 from tests.models.cache.buying import CountingModel, make_request
 
 if TYPE_CHECKING:

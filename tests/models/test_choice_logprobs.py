@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.models.choice_logprobs import choice_distribution
+from judgekit.models import choice_distribution
 from judgekit.models.request import ModelReply, TokenLogprob
 
 if TYPE_CHECKING:
-    from judgekit.records.comparison import Slot
+    from judgekit.records import PreferenceSlot
 
-SLOTS: dict[str, Slot] = {"first": "first", "second": "second", "tie": "tie"}
-LETTERS: dict[str, Slot] = {"A": "first", "B": "second", "C": "tie"}
+SLOTS: dict[str, PreferenceSlot] = {"first": "first", "second": "second", "tie": "tie"}
+LETTERS: dict[str, PreferenceSlot] = {"A": "first", "B": "second", "C": "tie"}
 JSON = r'"preference"\s*:\s*"'
 
 
@@ -67,5 +67,5 @@ def test_letters_count_as_they_are_written() -> None:
         (reply(token('{"preference": "'), token("second", 0.2, x=0.8)), "first"),
     ],
 )
-def test_where_it_cannot_be_told_there_is_no_distribution(said: Any, made: Slot) -> None:
+def test_where_it_cannot_be_told_there_is_no_distribution(said: Any, made: PreferenceSlot) -> None:
     assert choice_distribution(said, SLOTS, lead=JSON, made=made) is None

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.models import connecting, local
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.connecting import connect
-from judgekit.models.litellm_model import LitellmModel
+from judgekit.models import ModelPrice, PriceTable, connect, factory, local
+from judgekit.models.cache import MemoryCache
+from judgekit.models.litellm import LitellmModel
 from judgekit.models.local import LocalModel
-from judgekit.models.pricing import ModelPrice, PriceTable
 from judgekit.models.request import ModelReply
-from judgekit.models.scripted import ScriptedModel
-from judgekit.records.output import Usage
+from judgekit.records import Usage
+from judgekit.testing import ScriptedModel
 from tests.factories import make_request
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -164,7 +162,7 @@ def test_a_local_model_is_named_by_its_weights_and_asked_one_call_at_a_time(
 
 
 def test_a_local_server_is_asked_through_litellm_like_any_provider() -> None:
-    inner = connecting._open_litellm(5)("openai/m", api_base="http://127.0.0.1/v1", api_key="k")
+    inner = factory._open_litellm(5)("openai/m", api_base="http://127.0.0.1/v1", api_key="k")
     assert isinstance(inner, LitellmModel)
     assert inner.name == "openai/m"
 
@@ -175,7 +173,7 @@ def test_a_local_model_is_opened_when_it_is_first_asked(
     weights = tmp_path / "tiny.gguf"
     weights.write_bytes(b"GGUF tiny")
     monkeypatch.setenv("JUDGEKIT_LOCAL_GGUF", str(weights))
-    opened = connecting._opener("local", api_base=None, timeout_s=5, transport="auto")()
+    opened = factory._opener("local", api_base=None, timeout_s=5, transport="auto")()
     assert isinstance(opened, LocalModel)
 
 
@@ -193,7 +191,7 @@ def test_a_range_of_prices_is_known_or_it_is_none() -> None:
 def test_connecting_and_hitting_the_cache_imports_no_transport(tmp_path: Path) -> None:
     code = (
         "import sys, asyncio\n"
-        "from judgekit.models.connecting import connect\n"
+        "from judgekit.models.factory import connect\n"
         "url = 'http://127.0.0.1:1/v1'\n"
         f"connection = connect('openai/m', api_base=url, cache={str(tmp_path)!r})\n"
         "connect('anthropic/m')\n"

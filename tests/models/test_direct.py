@@ -9,7 +9,7 @@ import pytest
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.direct import DirectModel
-from judgekit.models.limits import LimitedModel
+from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import Answer, SeenRequest, error, ok, schedule
@@ -146,7 +146,7 @@ async def test_a_storm_of_faults_is_weathered_without_a_wrong_reply() -> None:
 
 def test_importing_the_transports_imports_neither_litellm_nor_aiohttp() -> None:
     code = (
-        "import judgekit.models.direct, judgekit.models.litellm_model, judgekit.models.limits\n"
+        "import judgekit.models.direct, judgekit.models.litellm, judgekit.models.rate_limit\n"
         "import sys; print(sorted({'litellm', 'aiohttp', 'openai', 'httpx'} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

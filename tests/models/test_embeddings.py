@@ -5,16 +5,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError
-from judgekit.models.budget import Budget
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.embeddings import (
-    EmbeddingModel,
-    Embeddings,
-    embedding_request,
-    open_embeddings,
-    vector_of,
-)
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.models import Budget, Embeddings, ModelPrice, PriceTable, open_embeddings
+from judgekit.models.cache import MemoryCache
+from judgekit.models.embeddings import EmbeddingModel, embedding_request, reply_vector
 from judgekit.models.request import ModelReply
 from tests.models.embedding import embedded, vector
 from tests.servers.answers import Answer
@@ -133,7 +126,7 @@ async def test_litellm_gives_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -
         model = EmbeddingModel("litellm_proxy/some-embedder", api_base=server.url)
         reply = await model.complete(embedding_request("litellm_proxy/some-embedder", "30 days"))
         await model.aclose()
-    assert list(vector_of(reply)) == vector("30 days")
+    assert list(reply_vector(reply)) == vector("30 days")
     assert reply.usage is not None
     assert reply.usage.input_tokens == 7
 
@@ -141,4 +134,4 @@ async def test_litellm_gives_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("text", [None, "no base64!", "AAA="])
 def test_a_kept_reply_that_holds_no_vector_is_named(text: str | None) -> None:
     with pytest.raises(ModelError, match="holds no vector"):
-        vector_of(ModelReply(text=text))
+        reply_vector(ModelReply(text=text))

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from judgekit.models.endpoint import endpoint_label, key_variable, own_endpoint_key
+from judgekit.models import key_variable
+from judgekit.models.credentials import endpoint_label, own_endpoint_key
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models.limits import LimitedModel
+from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest
-from judgekit.records.output import Usage
+from judgekit.records import Usage
 from tests.models.asking import ask, outcome
 from tests.models.limited_endpoint import GOOD, Endpoint, Step, all_of, broken, calls, limited
 from tests.models.virtual_time import VirtualTime

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.foreign_errors import FOREIGN_KINDS, fault_of_exception
-from judgekit.models.litellm_model import LitellmModel, _imported
+from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
+from judgekit.models.litellm import LitellmModel, _imported
 from judgekit.models.request import Model, ModelReply
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import Answer, Script, ok, refusing
@@ -38,7 +38,7 @@ def exceptions_of_litellm() -> list[type[Exception]]:
 
 
 def test_every_exception_of_litellm_has_a_kind() -> None:
-    unmapped = [c.__name__ for c in exceptions_of_litellm() if c.__name__ not in FOREIGN_KINDS]
+    unmapped = [c.__name__ for c in exceptions_of_litellm() if c.__name__ not in EXCEPTION_KINDS]
     assert unmapped == []
     assert len(exceptions_of_litellm()) > 25
 

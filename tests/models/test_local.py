@@ -10,29 +10,28 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models.litellm_model import LitellmModel
+from judgekit.models import SMOKE_NOTICE, local_weights, score_distribution
+from judgekit.models.litellm import LitellmModel
 from judgekit.models.local import (
-    SMOKE_NOTICE,
     LocalModel,
-    Weights,
-    local_weights,
+    ModelWeights,
+    bounded_schema,
+    neutralise_special_tokens,
     start_xllamacpp,
 )
-from judgekit.models.local_requests import bounded_schema, neutralise_special_tokens
-from judgekit.models.logprobs import score_distribution
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
-from judgekit.models.scripted import Script, ScriptedModel
-from judgekit.prompts.schemas import criterion_schema
-from judgekit.records.rubric import Criterion
+from judgekit.prompts.schema import criterion_schema
+from judgekit.records import Criterion
+from judgekit.testing import ScriptedModel
+from judgekit.testing.fake_models import Script  # noqa: TC001
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 SPECIAL = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|reserved_200000|>", "<|turn>", "<turn|>",
@@ -83,7 +82,7 @@ class House:
         self.opened: list[tuple[str, str, str]] = []
 
     def start(
-        self, weights: Weights, *, alias: str, api_key: str, context_tokens: int, threads: int
+        self, weights: ModelWeights, *, alias: str, api_key: str, context_tokens: int, threads: int
     ) -> FakeServer:
         self.started.append(
             {"weights": weights, "alias": alias, "key": api_key, "context": context_tokens,
@@ -127,7 +126,7 @@ def test_breaking_tokens_never_makes_new_ones(text: str) -> None:
 
 def test_weights_are_named_by_their_file_and_its_content(gguf: Path) -> None:
     digest = hashlib.sha256(gguf.read_bytes()).hexdigest()
-    assert local_weights() == Weights(gguf, "my-model-q4", digest)
+    assert local_weights() == ModelWeights(gguf, "my-model-q4", digest)
     model = House().model()
     assert model.name == f"local/my-model-q4@{digest[:12]}"
     assert not model.is_smoke_model
@@ -294,13 +293,13 @@ def test_without_xllamacpp_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(SettingsError, match=r'pip install "judgekit-llm\[local\]"'):
         start_xllamacpp(
-            Weights(gguf, "x", "0" * 64), alias="x", api_key="k", context_tokens=64, threads=1
+            ModelWeights(gguf, "x", "0" * 64), alias="x", api_key="k", context_tokens=64, threads=1
         )
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 def test_weights_that_llama_cannot_load_are_a_settings_error(gguf: Path) -> None:
-    weights = Weights(gguf, "x", "0" * 64)
+    weights = ModelWeights(gguf, "x", "0" * 64)
     with pytest.raises(SettingsError, match=r"cannot load .*My Model-Q4.gguf"):
         start_xllamacpp(weights, alias="x", api_key="k", context_tokens=64, threads=1)
 

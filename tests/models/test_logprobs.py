@@ -3,10 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.models.logprobs import ScoreDistribution, score_distribution
+from judgekit.models import ScoreDistribution, score_distribution
 from judgekit.models.request import ModelReply, TokenLogprob
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.negotiation import Negotiation, Plan, ReplyForm, converse
-from judgekit.models.provider_errors import Fault
+from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
+from judgekit.models.error_mapping import ProviderFault
 from tests.models.asking import SCHEMA, ask
 
 BODY = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}
 ALL_FORMS: tuple[ReplyForm, ...] = ("json_schema", "tool", "plain")
 
 
-def refusal(text: str, parameter: str | None = None, status: int = 400) -> Fault:
-    return Fault("openai", "bad_request", status=status, text=text, parameter=parameter)
+def refusal(text: str, parameter: str | None = None, status: int = 400) -> ProviderFault:
+    return ProviderFault("openai", "bad_request", status=status, text=text, parameter=parameter)
 
 
 def test_a_schema_goes_out_in_the_best_form_there_is() -> None:
@@ -33,13 +33,13 @@ def test_a_schema_that_is_no_object_cannot_be_a_tool() -> None:
 
 
 def test_without_a_schema_nothing_is_said_of_the_form() -> None:
-    assert Negotiation(ALL_FORMS).plan(ask()) == Plan({}, "plain", ())
+    assert Negotiation(ALL_FORMS).plan(ask()) == RequestPlan({}, "plain", ())
 
 
 def test_parameters_that_are_not_accepted_are_not_sent() -> None:
     negotiation = Negotiation(("plain",), accepts=lambda name: name != "logprobs")
     plan = negotiation.plan(ask(parameters={"logprobs": True, "top_logprobs": 5, "seed": None}))
-    assert plan == Plan({}, "plain", ("logprobs", "top_logprobs"))
+    assert plan == RequestPlan({}, "plain", ("logprobs", "top_logprobs"))
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_the_field_that_names_the_parameter_is_believed_first() -> None:
         refusal("please stop that"),
         refusal("messages are empty"),
         refusal("'temperature' is not supported", status=403),
-        Fault("openai", "overloaded", status=500, text="temperature"),
+        ProviderFault("openai", "overloaded", status=500, text="temperature"),
     ],
 )
-def test_other_complaints_change_nothing(fault: Fault) -> None:
+def test_other_complaints_change_nothing(fault: ProviderFault) -> None:
     negotiation = Negotiation(("plain",))
     request = ask(parameters={"temperature": 5.0, "stop": ["x"]})
     assert not negotiation.learns(fault, request, negotiation.plan(request))
@@ -116,22 +116,22 @@ def test_a_call_that_was_on_its_way_learns_from_what_others_learnt() -> None:
 
 
 async def test_a_conversation_ends_with_the_reply_and_what_was_dropped() -> None:
-    async def send(plan: Plan) -> object | Fault:
+    async def send(plan: RequestPlan) -> object | ProviderFault:
         return refusal("'seed'") if "seed" in plan.parameters else BODY
 
     negotiation = Negotiation(("plain",))
-    reply = await converse(negotiation, ask(parameters={"seed": 1}), send, provider="openai")
+    reply = await negotiate_reply(negotiation, ask(parameters={"seed": 1}), send, provider="openai")
     assert (reply.text, reply.dropped_parameters) == ("4", ("seed",))
     assert reply.duration_ms is not None
 
 
 async def test_a_conversation_ends_with_the_error_that_cannot_be_helped() -> None:
-    sent: list[Plan] = []
+    sent: list[RequestPlan] = []
 
-    async def send(plan: Plan) -> object | Fault:
+    async def send(plan: RequestPlan) -> object | ProviderFault:
         sent.append(plan)
         return refusal("no messages")
 
     with pytest.raises(ModelError, match="openai refused the request"):
-        await converse(Negotiation(("plain",)), ask(), send, provider="openai")
+        await negotiate_reply(Negotiation(("plain",)), ask(), send, provider="openai")
     assert len(sent) == 1

@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.priced import PricedModel
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.models import ModelPrice, PriceTable
+from judgekit.models.pricing import PricedModel
 from judgekit.models.request import ModelReply
-from judgekit.models.scripted import ScriptedModel
-from judgekit.records.output import Usage
+from judgekit.records import Usage
+from judgekit.testing import ScriptedModel
 from tests.factories import make_request
 
 if TYPE_CHECKING:
-    from judgekit.models.scripted import Answer
+    from judgekit.testing.fake_models import ScriptedAnswer
 
 TOKENS = Usage(input_tokens=1_000_000, output_tokens=500_000)
 PRICES = PriceTable({"scripted": ModelPrice.per_million(input_usd=2.0, output_usd=8.0)})
 
 
-def priced(reply: Answer) -> PricedModel:
+def priced(reply: ScriptedAnswer) -> PricedModel:
     return PricedModel(ScriptedModel(reply), PRICES)
 
 

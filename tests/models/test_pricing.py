@@ -6,20 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.datasets.suite_settings import PriceSettings
-from judgekit.models.pricing import (
-    ModelPrice,
-    PriceRange,
-    PriceTable,
-    context_window,
-    own_prices,
-    price_of,
-    price_range,
-)
-from judgekit.records.output import Usage
+from judgekit.datasets import PriceSettings
+from judgekit.models import ModelPrice, PriceTable
+from judgekit.models.pricing import PriceRange, context_window, price_of, price_range, suite_prices
+from judgekit.records import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,7 +223,7 @@ def test_prices_need_no_litellm_import() -> None:
 
 def test_the_prices_of_a_suite_hold_for_its_models() -> None:
     settings = PriceSettings(input_usd=0.4, output_usd=1.6, cached_input_usd=0.1)
-    prices = PriceTable(own_prices({"mine/m": settings}))
+    prices = PriceTable(suite_prices({"mine/m": settings}))
     same = ModelPrice.per_million(input_usd=0.4, output_usd=1.6, cached_input_usd=0.1)
     assert prices.price("mine/m") == same
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.provider_errors import (
-    RETRYABLE,
-    Fault,
-    Kind,
+from judgekit.models.error_mapping import (
+    RETRYABLE_KINDS,
+    ProviderErrorKind,
+    ProviderFault,
     fault_in_body,
     fault_of_response,
     retry_after_s,
@@ -98,26 +98,26 @@ def test_an_error_in_a_body_with_status_200_is_an_error(body: Any, expected: Any
 
 
 def test_an_error_says_what_who_which_status_and_how_to_go_on() -> None:
-    error = Fault("openai", "auth", status=401, text="no", hint="set X").to_error()
+    error = ProviderFault("openai", "auth", status=401, text="no", hint="set X").to_error()
     assert str(error) == "openai refused the key (HTTP 401): no\n  set X"
     assert (error.kind, error.provider, error.status) == ("auth", "openai", 401)
 
 
 def test_an_error_without_words_of_its_own_has_those_of_its_kind() -> None:
-    error = Fault("openai", "connection").to_error()
+    error = ProviderFault("openai", "connection").to_error()
     assert "could not be reached" in error.message
     assert "api_base" in str(error.hint)
 
 
-@pytest.mark.parametrize("kind", sorted(RETRYABLE))
-def test_retryable_kinds_are_retryable_unless_told_otherwise(kind: Kind) -> None:
-    fault = Fault("openai", kind)
+@pytest.mark.parametrize("kind", sorted(RETRYABLE_KINDS))
+def test_retryable_kinds_are_retryable_unless_told_otherwise(kind: ProviderErrorKind) -> None:
+    fault = ProviderFault("openai", kind)
     assert fault.to_error().retryable
     assert not fault.to_error(retryable=False).retryable
 
 
 def test_a_long_body_is_shortened_and_put_on_one_line() -> None:
-    error = Fault("openai", "overloaded", text="<html>\n" + "x" * 5000).to_error()
+    error = ProviderFault("openai", "overloaded", text="<html>\n" + "x" * 5000).to_error()
     assert len(error.message) < 400
     assert "\n" not in error.message
 
@@ -125,7 +125,7 @@ def test_a_long_body_is_shortened_and_put_on_one_line() -> None:
 def test_no_secret_is_in_the_message_or_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sentinel-0001")
     foreign = ValueError("sent with sentinel-0001")
-    fault = Fault("openai", "auth", text="got sentinel-0001", cause=foreign)
+    fault = ProviderFault("openai", "auth", text="got sentinel-0001", cause=foreign)
     try:
         raise fault.to_error()
     except ModelError as error:
@@ -138,5 +138,5 @@ def test_a_secret_cut_in_two_by_the_shortening_does_not_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sentinel-0001")
-    error = Fault("openai", "auth", text="x" * 292 + " sentinel-0001").to_error()
+    error = ProviderFault("openai", "auth", text="x" * 292 + " sentinel-0001").to_error()
     assert "sentinel" not in error.message

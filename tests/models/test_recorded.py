@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import DatasetError, ModelError, SettingsError
-from judgekit.models.recorded import RecordedModel, RecordingModel
+from judgekit.models import RecordedModel, RecordingModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
-from judgekit.models.scripted import ScriptedModel
-from judgekit.records.output import Usage
+from judgekit.records import Usage
+from judgekit.testing import ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

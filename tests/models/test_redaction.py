@@ -3,10 +3,10 @@ from __future__ import annotations
 import logging
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.models.redaction import REDACTED, RedactingFilter, redact
+from judgekit.models import redact
+from judgekit.models.credentials import REDACTED, RedactingFilter
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.models.provider_errors import Fault
-from judgekit.models.reply_shape import LOWEST_LOGPROB, read_reply
+from judgekit.models.capabilities import LOWEST_LOGPROB, parse_completion
+from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.request import ModelReply
-from judgekit.records.output import Usage
+from judgekit.records import Usage
 
 
 def body_of(message: dict[str, Any], **choice: Any) -> dict[str, Any]:
@@ -17,7 +16,7 @@ def body_of(message: dict[str, Any], **choice: Any) -> dict[str, Any]:
 
 
 def read(body: object, **how: Any) -> ModelReply:
-    reply = read_reply(body, provider="openai", duration_ms=2.0, **how)
+    reply = parse_completion(body, provider="openai", duration_ms=2.0, **how)
     assert isinstance(reply, ModelReply)
     return reply
 
@@ -126,8 +125,8 @@ def test_log_probabilities_are_read_and_kept_finite() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_reply_is_a_fault(body: Any, kind: str) -> None:
-    fault = read_reply(body, provider="openai")
-    assert isinstance(fault, Fault)
+    fault = parse_completion(body, provider="openai")
+    assert isinstance(fault, ProviderFault)
     assert fault.kind == kind
 
 
@@ -144,6 +143,10 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans())
 def test_whatever_is_sent_is_a_reply_or_a_fault(body: object, by_tool: bool) -> None:  # noqa: FBT001
-    assert isinstance(read_reply(body, provider="openai", by_tool=by_tool), ModelReply | Fault)
+    assert isinstance(
+        parse_completion(body, provider="openai", by_tool=by_tool), ModelReply | ProviderFault
+    )
     filled = {"choices": [body], "usage": body}
-    assert isinstance(read_reply(filled, provider="openai", by_tool=by_tool), ModelReply | Fault)
+    assert isinstance(
+        parse_completion(filled, provider="openai", by_tool=by_tool), ModelReply | ProviderFault
+    )

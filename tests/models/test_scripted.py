@@ -4,18 +4,18 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import InputError, ModelError
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
-from judgekit.models.scripted import Faults, FlawedModel, ScriptedModel
-from judgekit.prompts.quoting import fenced
-from judgekit.prompts.schemas import criteria_schema, criterion_schema
-from judgekit.records.rubric import Criterion
+from judgekit.prompts import fence_text
+from judgekit.prompts.schema import criteria_schema, criterion_schema
+from judgekit.records import Criterion
+from judgekit.testing import ScriptedModel
+from judgekit.testing.fake_models import Faults, FlawedModel
 
 if TYPE_CHECKING:
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 ONE_TO_FIVE = Criterion(name="tone", question="?", scale={"min": 1, "max": 5, "integer": True})
 CONTINUOUS = Criterion(name="worth", question="?", scale={"min": 0, "max": 1})
@@ -30,7 +30,7 @@ PAIR: JsonObject = {
 
 
 def ask(schema: JsonObject | None = None, *texts: str, **subject: Any) -> ModelRequest:
-    content = "\n".join(fenced(text, "output") for text in texts) or "Judge."
+    content = "\n".join(fence_text(text, "output") for text in texts) or "Judge."
     return ModelRequest(
         model="any",
         messages=({"role": "user", "content": content},),

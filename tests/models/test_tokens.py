@@ -8,10 +8,10 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.models.tokens import TokenCount, count_messages, count_tokens, encoding_folders
+from judgekit.models import count_messages, count_tokens
+from judgekit.models.tokens import TokenCount, encoding_folders
 from tests.traps import COUNTED
 
 if TYPE_CHECKING:

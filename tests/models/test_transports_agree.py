@@ -8,7 +8,7 @@ import pytest
 
 from judgekit.errors import ModelError
 from judgekit.models.direct import DirectModel
-from judgekit.models.litellm_model import LitellmModel
+from judgekit.models.litellm import LitellmModel
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import FAULTS, Answer, Script, ok, refusing
 from tests.servers.nobody import unserved_port

@@ -22,8 +22,7 @@ HALF = """
 def test_half(judge):
     judge.grade("Can I?", "Within 30 days.", case_id="half")
 """
-OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options",
-        "judgekit.pytest_plugin.values"}  # fmt: skip
+OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options"}
 
 
 def test_a_good_answer_passes(project: Project) -> None:
@@ -239,7 +238,7 @@ new = set(sys.modules) - known
 print(*(name for name in new if name.partition(".")[0] not in sys.stdlib_module_names))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(ran.stdout.split()) == OURS
+    assert set(ran.stdout.split()) == {*OURS, "lazy_loader"}
 
 
 def test_a_project_that_does_not_use_it_notices_nothing(project: Project) -> None:
@@ -252,7 +251,7 @@ def pytest_unconfigure():
     ran = project.run_alone("-q")
     lines = [part for part in ran.out.splitlines() if part and "[100%]" not in part]
     assert lines[0].startswith("1 passed")
-    assert set(lines[1].split()[1:]) == {*OURS, "judgekit.pytest_plugin.tally"}
+    assert set(lines[1].split()[1:]) == {*OURS, "judgekit.pytest_plugin.session_summary"}
     assert len(lines) == 2
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from judgekit.pytest_plugin.tally import summary_lines
-from judgekit.records.verdict import Verdict
-from judgekit.report.exports import verdict_line
-from judgekit.verdicts import conclude
+from judgekit.pytest_plugin.session_summary import summary_lines
+from judgekit.records import Verdict
+from judgekit.report import verdict_line
+from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
 from tests.plugin.project import JUDGE, line
 

@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.pytest_plugin.values import amount, count, flag, fraction, one_of
+from judgekit.pytest_plugin.options import (
+    choice_parser,
+    parse_amount,
+    parse_count,
+    parse_flag,
+    parse_fraction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,13 +19,13 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("read", "text", "value"),
     [
-        (fraction, "0", 0.0),
-        (fraction, "0.8", 0.8),
-        (amount, "0.05", 0.05),
-        (count, "3", 3),
-        (flag, "Yes", True),
-        (flag, "0", False),
-        (one_of("a", "b"), "b", "b"),
+        (parse_fraction, "0", 0.0),
+        (parse_fraction, "0.8", 0.8),
+        (parse_amount, "0.05", 0.05),
+        (parse_count, "3", 3),
+        (parse_flag, "Yes", True),
+        (parse_flag, "0", False),
+        (choice_parser("a", "b"), "b", "b"),
     ],
 )
 def test_a_value_is_read(read: Callable[[str], object], text: str, value: object) -> None:
@@ -29,16 +35,16 @@ def test_a_value_is_read(read: Callable[[str], object], text: str, value: object
 @pytest.mark.parametrize(
     ("read", "text", "said"),
     [
-        (fraction, "1.01", "1.01 is not a number from 0 to 1"),
-        (fraction, "nan", "nan is not a number from 0 to 1"),
-        (fraction, "much", "'much' is not a number"),
-        (amount, "0", "0 is not an amount above 0"),
-        (amount, "inf", "inf is not an amount above 0"),
-        (count, "0", "0 is not a whole number from 1"),
-        (count, "-1", "-1 is not a whole number from 1"),
-        (count, "1.5", "1.5 is not a whole number from 1"),
-        (flag, "maybe", "'maybe' is neither true nor false"),
-        (one_of("a", "b"), "c", "'c' is none of a, b"),
+        (parse_fraction, "1.01", "1.01 is not a number from 0 to 1"),
+        (parse_fraction, "nan", "nan is not a number from 0 to 1"),
+        (parse_fraction, "much", "'much' is not a number"),
+        (parse_amount, "0", "0 is not an amount above 0"),
+        (parse_amount, "inf", "inf is not an amount above 0"),
+        (parse_count, "0", "0 is not a whole number from 1"),
+        (parse_count, "-1", "-1 is not a whole number from 1"),
+        (parse_count, "1.5", "1.5 is not a whole number from 1"),
+        (parse_flag, "maybe", "'maybe' is neither true nor false"),
+        (choice_parser("a", "b"), "c", "'c' is none of a, b"),
     ],
 )
 def test_an_unsound_value_is_named(read: Callable[[str], object], text: str, said: str) -> None:

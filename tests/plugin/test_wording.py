@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-from judgekit.pytest_plugin.wording import in_short, told, unanswered
-from judgekit.verdicts import conclude
+from judgekit.pytest_plugin.verdict_recorder import (
+    unanswered_message,
+    verdict_details,
+    verdict_summary,
+)
+from judgekit.scoring import conclude
 from tests.factories import make_criterion, make_failure, make_judgment, make_rubric
 
 RUBRIC = make_rubric("accuracy", make_criterion("tone", required=True))
@@ -17,7 +21,7 @@ def test_a_verdict_is_told_with_scores_reasons_quotations_and_what_is_missing() 
     judgment = make_judgment(value=0.25, raw=2, confidence=0.5, evidence=quotes)
     failure = make_failure("tone", message="no verdict\n  ask again")
     verdict = conclude(RUBRIC, [judgment], [failure], case_id="refund")
-    assert told(verdict, RUBRIC).splitlines() == [
+    assert verdict_details(verdict, RUBRIC).splitlines() == [
         "refund failed: value between 0.12 and 0.62; support passes from 0.7",
         "  accuracy: 0.25 FAILED",
         "    score 2 (confidence 0.50): It says so.",
@@ -32,17 +36,17 @@ def test_a_verdict_is_told_with_scores_reasons_quotations_and_what_is_missing() 
 def test_the_short_form_of_a_verdict_names_its_worst_criterion() -> None:
     judgments = [make_judgment(value=0.9), make_judgment("tone", 0.0, rationale="Rude\x1b[2J.")]
     verdict = conclude(RUBRIC, judgments, case_id="refund")
-    assert in_short(verdict) == "refund failed: value 0.45; tone 0: Rude\\x1b[2J."
+    assert verdict_summary(verdict) == "refund failed: value 0.45; tone 0: Rude\\x1b[2J."
 
 
 def test_the_short_form_of_a_verdict_that_passes_gives_no_reason() -> None:
     verdict = conclude(RUBRIC, [make_judgment(), make_judgment("tone")], case_id="refund")
-    assert in_short(verdict) == "refund passed: value 1.00"
+    assert verdict_summary(verdict) == "refund passed: value 1.00"
 
 
 def test_an_answer_that_is_owed_is_told_with_each_failure() -> None:
     failures = [make_failure("tone", kind="timeout", message="too slow"), make_failure()]
-    assert unanswered(conclude(RUBRIC, [], failures, case_id="refund")).splitlines() == [
+    assert unanswered_message(conclude(RUBRIC, [], failures, case_id="refund")).splitlines() == [
         "the judge gave no answer: no answer in time (and 1 more); refund is undecided",
         "  tone: timeout: too slow",
         "  accuracy: unreadable: no",

@@ -3,11 +3,10 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from judgekit.prompts.evidence import locate_evidence
-from judgekit.records.judgment import Evidence
+from judgekit.prompts import locate_evidence
+from judgekit.records import Evidence
 from tests.traps import QUOTES
 
 WORDS = st.text(st.characters(categories=["L", "M", "N", "P"]), min_size=1, max_size=8)

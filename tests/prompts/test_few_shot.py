@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import TemplateError
-from judgekit.prompts.quoting import fence_marker
-from judgekit.prompts.rendering import PromptTemplate
-from judgekit.records.rubric import Example
+from judgekit.prompts import PromptTemplate
+from judgekit.prompts.environment import fence_marker
+from judgekit.records import Example
 from tests.factories import attacks, make_case, make_criterion, make_output, make_rubric
 
 FEW_SHOT = PromptTemplate("pointwise/few_shot")

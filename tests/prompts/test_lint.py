@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from judgekit.datasets.loading import load_rubric, shipped_rubrics
-from judgekit.prompts.lint import Flaw, lint_rubric
-from judgekit.records.rubric import Criterion, Rubric
+from judgekit.datasets import load_rubric, shipped_rubrics
+from judgekit.prompts import Flaw, lint_rubric
+from judgekit.records import Criterion, Rubric
 
 SOUND = {
     "name": "accuracy",

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.prompts.lint import lint_template
-from judgekit.prompts.templates import pair_template_names
+from judgekit.prompts import lint_template, pair_template_names
 
 if TYPE_CHECKING:
     from pathlib import Path

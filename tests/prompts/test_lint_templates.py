@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.lint import Flaw, lint_partial, lint_template
-from judgekit.prompts.templates import template_names
-from judgekit.shipped import shipped_file
+from judgekit.prompts import Flaw, lint_partial, lint_template, template_names
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.pair_analysis import AnalysisTemplate, analysis_schema, read_analysis
-from judgekit.prompts.templates import pair_template_names, template_names
+from judgekit.prompts import (
+    AnalysisTemplate,
+    analysis_schema,
+    pair_template_names,
+    parse_analysis,
+    template_names,
+)
 from tests.factories import make_case, make_rubric
 
 GOOD: dict[str, Any] = {
@@ -48,7 +53,7 @@ def test_it_is_no_template_that_judges() -> None:
 
 @pytest.mark.parametrize("wrap", ["{}", "```json\n{}\n```", "Here it is:\n{}\nDone."])
 def test_a_reply_is_read_with_what_stands_around_it(wrap: str) -> None:
-    found = read_analysis(wrap.replace("{}", json.dumps(GOOD)), "stop")
+    found = parse_analysis(wrap.replace("{}", json.dumps(GOOD)), "stop")
     assert found.strengths == ({"quote": "30 days", "text": "Names the period."},)
     assert found.weaknesses == ()
     assert found.suggestions[0]["before"] == ""
@@ -71,13 +76,13 @@ def test_what_is_not_of_the_form_is_never_guessed(
     reply: str | None, finish: str, reason: str
 ) -> None:
     with pytest.raises(ReplyFormatError) as caught:
-        read_analysis(reply, finish)
+        parse_analysis(reply, finish)
     assert caught.value.reason == reason
 
 
 def test_a_filtered_reply_is_a_refusal() -> None:
     with pytest.raises(RefusalError, match="content filter"):
-        read_analysis("x", "content_filter")
+        parse_analysis("x", "content_filter")
 
 
 def test_the_schema_asks_for_quotes_before_what_they_show() -> None:

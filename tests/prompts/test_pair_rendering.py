@@ -5,25 +5,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import TemplateError
-from judgekit.prompts.pair_rendering import PairTemplate, drawn_labels, shown_text
-from judgekit.prompts.quoting import fenced
-from judgekit.prompts.rendering import PromptTemplate
-from judgekit.prompts.templates import (
+from judgekit.prompts import (
+    PairTemplate,
+    PromptTemplate,
+    draw_labels,
+    fence_text,
     is_pair_template,
     pair_template_names,
-    read_header,
+    pairwise_text,
     template_names,
 )
-from judgekit.records.output import TraceEvent
-from judgekit.shipped import shipped_file
+from judgekit.prompts.templates import read_header
+from judgekit.records import TraceEvent
+from judgekit.resources import shipped_file
 from tests.factories import attacks, make_case, make_output, make_rubric
 from tests.judge.obedient import outside
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.prompts.pair_rendering import PairPrompt
-    from judgekit.records.record import JsonObject
+    from judgekit.prompts import PairPrompt
+    from judgekit.records import JsonObject
 
 NAMES = pair_template_names()
 TEMPLATES = {name: PairTemplate(name) for name in NAMES}
@@ -59,7 +61,7 @@ def test_both_outputs_are_fenced_and_only_they_differ_between_the_orders(name: s
     other = TEMPLATES[name].prompts(make_case(), "No.", "Yes.", RUBRIC)
     for prompt, swapped in zip(one, other, strict=True):
         text = text_of(prompt)
-        assert text.index(fenced("Yes.", "first")) < text.index(fenced("No.", "second"))
+        assert text.index(fence_text("Yes.", "first")) < text.index(fence_text("No.", "second"))
         assert outside(text) == outside(text_of(swapped))
         assert prompt.reply_schema == swapped.reply_schema
 
@@ -124,25 +126,25 @@ def test_a_criterion_called_overall_cannot_be_asked_about_beside_the_whole() -> 
 
 
 def test_drawn_labels_go_with_the_places_and_not_with_the_outputs() -> None:
-    labels = drawn_labels("refund", 7)
+    labels = draw_labels("refund", 7)
     template = TEMPLATES["pairwise/criterion"]
     for first, second in (("Yes.", "No."), ("No.", "Yes.")):
         text = text_of(template.prompts(make_case(), first, second, RUBRIC, labels=labels)[0])
-        assert fenced(first, f"output-{labels[0]}") in text
+        assert fence_text(first, f"output-{labels[0]}") in text
         assert f"Output shown second ({labels[1]}):" in text
 
 
 def test_labels_are_drawn_from_case_and_seed_alone() -> None:
-    assert drawn_labels("refund", 7) == drawn_labels("refund", 7)
-    drawn = {drawn_labels(case, seed) for case in "abc" for seed in range(5)}
+    assert draw_labels("refund", 7) == draw_labels("refund", 7)
+    drawn = {draw_labels(case, seed) for case in "abc" for seed in range(5)}
     assert len(drawn) == 15
     assert all(first != second and len(first + second) == 4 for first, second in drawn)
 
 
 def test_of_an_output_that_is_only_a_trace_the_steps_are_shown() -> None:
     traced = make_output(None, trace=(TraceEvent(type="tool_call", name="look_up"),))
-    assert shown_text(traced) == "1. tool_call look_up"
-    assert shown_text(make_output("Yes.", data={"n": 1})) == 'Yes.\n\n{\n  "n": 1\n}'
+    assert pairwise_text(traced) == "1. tool_call look_up"
+    assert pairwise_text(make_output("Yes.", data={"n": 1})) == 'Yes.\n\n{\n  "n": 1\n}'
 
 
 def test_a_template_for_one_output_cannot_compare_nor_the_other_way_round() -> None:

@@ -4,14 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import JudgeError, RefusalError, ReplyFormatError
-from judgekit.prompts.pair_rendering import PairTemplate
-from judgekit.prompts.replies.pair_forms import read_pair_form
-from judgekit.prompts.replies.pair_json import read_preferences
-from judgekit.prompts.replies.preferences import PreferenceReply
+from judgekit.prompts import PairTemplate
+from judgekit.prompts.parsing import PreferenceReply, parse_formatted_preference, parse_preferences
 from tests.factories import attacks
 
 FORMS = {
@@ -30,13 +27,13 @@ def said(preference: str | None = "first", **fields: Any) -> dict[str, Any]:
 
 
 def read(text: str | None, *questions: str, judged: Any = (), **more: Any) -> PreferenceReply:
-    return read_preferences(text, questions or ("overall",), judged_text=judged, **more)[
+    return parse_preferences(text, questions or ("overall",), judged_text=judged, **more)[
         (questions or ("overall",))[0]
     ]
 
 
 def form(name: str, text: str | None, *, judged: Any = (), **more: Any) -> PreferenceReply:
-    return read_pair_form(text, FORMS[name], judged_text=judged, **more)
+    return parse_formatted_preference(text, FORMS[name], judged_text=judged, **more)
 
 
 WHOLE = PreferenceReply("first", "The first is right.", ("30 days",), (), 0.8, 8, 5)
@@ -55,7 +52,7 @@ def test_a_preference_is_read_with_all_that_stands_beside_it(wrap: str) -> None:
 def test_a_joint_reply_has_a_preference_for_each_criterion_and_the_whole() -> None:
     whole = {"criteria": {"a b": said("tie"), "c": said("second")}, "overall": said()}
     for judged in ((), ('"a": 1',)):
-        found = read_preferences(json.dumps(whole), ["a b", "c", "overall"], judged_text=judged)
+        found = parse_preferences(json.dumps(whole), ["a b", "c", "overall"], judged_text=judged)
         assert [one.choice for one in found.values()] == ["tie", "second", "first"]
         assert {one.rationale for one in found.values()} == {"The first is right."}
         assert {one.evidence_first for one in found.values()} == {("30 days",)}
@@ -101,9 +98,9 @@ def test_what_cannot_be_read_safely_is_refused(text: str | None, reason: str) ->
 def test_a_missing_criterion_is_named_and_a_cut_reply_is_truncated() -> None:
     text = json.dumps({"criteria": {"a": said()}, "overall": said()})
     with pytest.raises(ReplyFormatError, match="the reply left one out"):
-        read_preferences(text, ["a", "b", "overall"])
+        parse_preferences(text, ["a", "b", "overall"])
     with pytest.raises(ReplyFormatError, match="left one out") as caught:
-        read_preferences(text, ["a", "b", "overall"], finish_reason="length")
+        parse_preferences(text, ["a", "b", "overall"], finish_reason="length")
     assert caught.value.reason == "truncated"
     with pytest.raises(ReplyFormatError, match="ended before") as caught:
         read("Let me see", finish_reason="length")

@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import TemplateError
-from judgekit.prompts.quoting import fence_marker
-from judgekit.prompts.rendering import (
-    Prompt,
-    PromptTemplate,
-    as_text,
-    criteria_data,
-    item_data,
-    judged_text,
-    steps_text,
-)
-from judgekit.prompts.schemas import criteria_schema, criterion_schema
-from judgekit.shipped import shipped_file
+from judgekit.prompts import JudgePrompt, PromptTemplate, judged_text, steps_text, to_text
+from judgekit.prompts.environment import fence_marker
+from judgekit.prompts.messages import criteria_data, item_data
+from judgekit.prompts.schema import criteria_schema, criterion_schema
+from judgekit.resources import shipped_file
 from tests.factories import attacks, make_case, make_criterion, make_output, make_rubric
 
 if TYPE_CHECKING:
@@ -39,7 +32,7 @@ def prompts(name: str = "criterion", text: str = "Yes, within 30 days.", **field
     return TEMPLATES[name].prompts(case, make_output(text, trace=TRACE), BINARY)
 
 
-def whole(prompt: Prompt) -> str:
+def whole(prompt: JudgePrompt) -> str:
     return "\n\n".join(message["content"] for message in prompt.messages)
 
 
@@ -256,7 +249,7 @@ def test_the_steps_are_numbered_lines() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [("a", "a"), (None, "null"), (1.5, "1.5")])
 def test_any_json_value_has_a_text(value: Any, text: str) -> None:
-    assert as_text(value) == text
+    assert to_text(value) == text
 
 
 def test_an_item_is_plain_data() -> None:

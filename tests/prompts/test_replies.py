@@ -8,8 +8,8 @@ import timeit
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.replies import CriterionReply, parse_reply, read_reply
-from judgekit.records.rubric import Criterion
+from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies, parse_reply
+from judgekit.records import Criterion
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
 TWO: list[dict[str, object]] = [
@@ -38,7 +38,7 @@ def reason(text: str | None, criteria: object = ONE, **details: object) -> str:
 
 def outcome(text: str, judged: str) -> object:
     try:
-        return read_reply(text, [QUALITY], judged_text=judged)
+        return parse_criterion_replies(text, [QUALITY], judged_text=judged)
     except ReplyFormatError as error:
         return error.reason
 
@@ -294,19 +294,19 @@ def test_a_verdict_of_two_parts_quoted_one_by_one_is_none() -> None:
 
 
 def test_everything_beside_a_score_is_read() -> None:
-    assert read_reply(json.dumps(OWN), [QUALITY]) == {
+    assert parse_criterion_replies(json.dumps(OWN), [QUALITY]) == {
         "quality": CriterionReply(4.0, "Right.", ("Paris",), 0.8)
     }
-    assert read_reply(f"```json\n{json.dumps(OWN)}\n```", [QUALITY]) == {
+    assert parse_criterion_replies(f"```json\n{json.dumps(OWN)}\n```", [QUALITY]) == {
         "quality": CriterionReply(4.0, "Right.", ("Paris",), 0.8)
     }
 
 
 def test_several_criteria_keep_what_stands_beside_their_own_score() -> None:
     text = json.dumps({"criteria": {"quality": OWN, "style": {**OWN, "score": 2}}})
-    found = read_reply(text, [QUALITY, STYLE])
+    found = parse_criterion_replies(text, [QUALITY, STYLE])
     assert (found["quality"].raw, found["style"].raw) == (4.0, 2.0)
-    shared = read_reply(
+    shared = parse_criterion_replies(
         '{"quality": 4, "style": {"score": 2, "reason": "a"}, "reason": "b"}', [QUALITY, STYLE]
     )
     assert (shared["quality"].rationale, shared["style"].rationale) == (None, "a")
@@ -322,14 +322,16 @@ def test_several_criteria_keep_what_stands_beside_their_own_score() -> None:
     ],
 )
 def test_evidence_has_several_shapes(quotes: str, expected: tuple[str, ...]) -> None:
-    found = read_reply(f'{{"quotes": {quotes}, "score": 4, "feedback": "x"}}', [QUALITY])
+    found = parse_criterion_replies(
+        f'{{"quotes": {quotes}, "score": 4, "feedback": "x"}}', [QUALITY]
+    )
     assert found["quality"].evidence == expected
 
 
 @pytest.mark.parametrize("confidence", ["1.2", '"high"', "null", "true", "NaN"])
 def test_a_confidence_off_the_unit_interval_is_missing(confidence: str) -> None:
     text = f'{{"score": 4, "confidence": {confidence}}}'
-    assert read_reply(text, [QUALITY])["quality"].confidence is None
+    assert parse_criterion_replies(text, [QUALITY])["quality"].confidence is None
 
 
 @pytest.mark.parametrize(
@@ -340,7 +342,7 @@ def test_a_confidence_off_the_unit_interval_is_missing(confidence: str) -> None:
     ],
 )
 def test_cannot_assess_is_an_answer_without_a_score(text: str) -> None:
-    found = read_reply(text, [QUALITY])["quality"]
+    found = parse_criterion_replies(text, [QUALITY])["quality"]
     assert found == CriterionReply(None, "No steps.", cannot_assess=True)
     assert reason(text) == "cannot_assess"
 
@@ -375,7 +377,7 @@ def test_the_quick_way_and_the_long_way_agree(changed: dict[str, object]) -> Non
     ],
 )
 def test_other_layouts_take_the_long_way(text: str) -> None:
-    found = read_reply(text, [QUALITY, STYLE])
+    found = parse_criterion_replies(text, [QUALITY, STYLE])
     assert (found["quality"].raw, found["style"].raw) == (4, 2)
 
 
@@ -384,12 +386,14 @@ def test_other_layouts_take_the_long_way(text: str) -> None:
 )
 def test_the_quick_way_takes_nothing_doubtful(text: str) -> None:
     with pytest.raises(ReplyFormatError, match="Give"):
-        read_reply(text, [QUALITY])
+        parse_criterion_replies(text, [QUALITY])
 
 
 def test_a_plain_reply_is_read_at_once() -> None:
     text = json.dumps(OWN)
-    rounds = timeit.repeat(lambda: read_reply(text, [QUALITY], judged_text="Paris."), number=200)
+    rounds = timeit.repeat(
+        lambda: parse_criterion_replies(text, [QUALITY], judged_text="Paris."), number=200
+    )
     assert min(rounds) / 200 < 200e-6
 
 

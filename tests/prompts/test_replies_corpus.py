@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.replies import parse_reply
+from judgekit.prompts.parsing import parse_reply
 
 DATA = Path(__file__).parent.parent / "data"
 HARMLESS = {"master_key", "derail", "naughty_string"}

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import ReplyFormatError
-from judgekit.prompts.replies import parse_reply
-from judgekit.prompts.replies.echoes import is_json_like, judged_texts, normalised
+from judgekit.prompts.parsing import parse_reply
+from judgekit.prompts.parsing.quotation import is_json_like, judged_texts, normalised
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
 PARTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.replies import ReplyFormat, read_formatted
-from judgekit.records.rubric import Criterion
+from judgekit.prompts.parsing import ReplyFormat, parse_formatted_reply
+from judgekit.records import Criterion
 
 QUALITY = Criterion(name="quality", question="Good?", scale={"min": 1, "max": 5})
 PASSED = Criterion(name="passed", question="Passed?", scale={"min": 0, "max": 1})
@@ -30,7 +30,7 @@ LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), Reply
     ],
 )
 def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: float) -> None:
-    assert read_formatted(text, PASSED, reply_format=reply_format).raw == raw
+    assert parse_formatted_reply(text, PASSED, reply_format=reply_format).raw == raw
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: 
 )
 def test_an_unclear_choice_is_asked_again(text: str) -> None:
     with pytest.raises(ReplyFormatError, match=r"Give|Answer"):
-        read_formatted(text, PASSED, reply_format=YES_NO)
+        parse_formatted_reply(text, PASSED, reply_format=YES_NO)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_unclear_choice_is_asked_again(text: str) -> None:
     ],
 )
 def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: float) -> None:
-    assert read_formatted(text, QUALITY, reply_format=reply_format).raw == raw
+    assert parse_formatted_reply(text, QUALITY, reply_format=reply_format).raw == raw
 
 
 @pytest.mark.parametrize(
@@ -76,44 +76,50 @@ def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: 
 def test_an_unsafe_score_is_not_read(text: str, reply_format: ReplyFormat, reason: str) -> None:
     criterion = Criterion(name="q", question="?", scale={"min": 2, "max": 5})
     with pytest.raises(ReplyFormatError, match="Give") as caught:
-        read_formatted(text, criterion, reply_format=reply_format)
+        parse_formatted_reply(text, criterion, reply_format=reply_format)
     assert caught.value.reason == reason
 
 
 def test_the_text_before_the_verdict_is_the_rationale() -> None:
-    reply = read_formatted(
+    reply = parse_formatted_reply(
         "Feedback: Two facts are wrong.\n[RESULT] 2", QUALITY, reply_format=RESULT
     )
     assert (reply.raw, reply.rationale) == (2, "Two facts are wrong.")
 
 
 def test_reasoning_is_no_verdict_and_no_rationale() -> None:
-    reply = read_formatted("<think>Score: 2</think>\nScore: 4", QUALITY, reply_format=LINE)
+    reply = parse_formatted_reply("<think>Score: 2</think>\nScore: 4", QUALITY, reply_format=LINE)
     assert (reply.raw, reply.rationale) == (4, None)
 
 
 def test_a_quoted_verdict_is_none() -> None:
     text = "It says GRADE: 5\nScore: 5, but is poor.\nScore: 1"
-    reply = read_formatted(text, QUALITY, reply_format=LINE, judged_text="GRADE: 5\nScore: 5")
+    reply = parse_formatted_reply(
+        text, QUALITY, reply_format=LINE, judged_text="GRADE: 5\nScore: 5"
+    )
     assert reply.raw == 1
     with pytest.raises(ReplyFormatError, match="held none"):
-        read_formatted("Rating: [[5]]", QUALITY, reply_format=BRACKETS, judged_text="Rating: [[5]]")
+        parse_formatted_reply(
+            "Rating: [[5]]", QUALITY, reply_format=BRACKETS, judged_text="Rating: [[5]]"
+        )
 
 
 def test_a_bare_number_is_never_an_echo() -> None:
-    assert read_formatted("4", QUALITY, reply_format=LINE, judged_text="4").raw == 4
+    assert parse_formatted_reply("4", QUALITY, reply_format=LINE, judged_text="4").raw == 4
 
 
 def test_a_cut_line_is_a_truncation() -> None:
     with pytest.raises(ReplyFormatError, match="ended") as caught:
-        read_formatted("Good. 3 out of 5, as", QUALITY, reply_format=LINE, finish_reason="length")
+        parse_formatted_reply(
+            "Good. 3 out of 5, as", QUALITY, reply_format=LINE, finish_reason="length"
+        )
     assert caught.value.reason == "truncated"
 
 
 def test_a_refusal_is_told_from_an_unreadable_reply() -> None:
     with pytest.raises(RefusalError, match="declined"):
-        read_formatted("I cannot rate this content.", QUALITY, reply_format=LINE)
+        parse_formatted_reply("I cannot rate this content.", QUALITY, reply_format=LINE)
 
 
 def test_json_is_read_as_json() -> None:
-    assert read_formatted('{"score": 4}', QUALITY, reply_format=ReplyFormat()).raw == 4
+    assert parse_formatted_reply('{"score": 4}', QUALITY, reply_format=ReplyFormat()).raw == 4

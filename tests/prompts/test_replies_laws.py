@@ -6,12 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.replies import ReplyFormat, parse_reply, read_formatted
-from judgekit.records.rubric import Criterion
+from judgekit.prompts.parsing import ReplyFormat, parse_formatted_reply, parse_reply
+from judgekit.records import Criterion
 from tests.traps import REPLIES as REPLY_TRAPS
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def test_published_forms_give_scores_on_the_scale_or_one_of_two_errors(
     choices = {"score": 4.0, "4": 5.0} if kind == "choice" else {}
     reply_format = ReplyFormat(kind, choices)  # type: ignore[arg-type]  # one of the six
     with contextlib.suppress(ReplyFormatError, RefusalError):
-        reply = read_formatted(text, ONE[0], reply_format=reply_format, judged_text=judged)
+        reply = parse_formatted_reply(text, ONE[0], reply_format=reply_format, judged_text=judged)
         assert reply.cannot_assess or ONE[0].scale.holds(reply.raw or 0)
 
 
@@ -127,7 +126,7 @@ def test_a_huge_reply_in_a_published_form_is_read_or_refused_for_what_it_is(kind
 
     def found(trap: Trap) -> float | str | None:
         text = trap.text(LENGTH)
-        return outcome(lambda: read_formatted(text, ONE[0], reply_format=form).raw)
+        return outcome(lambda: parse_formatted_reply(text, ONE[0], reply_format=form).raw)
 
     expected = {**dict.fromkeys(REPLY_TRAPS, "no_verdict"), **IN_EVERY_FORM, **FORMS[kind]}
     assert {name: found(trap) for name, trap in REPLY_TRAPS.items()} == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import ReplyFormatError
-from judgekit.prompts.replies import parse_reply
+from judgekit.prompts.parsing import parse_reply
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
 TWO = [{"name": "accuracy", "min": 1, "max": 5}, {"name": "clarity", "min": 1, "max": 5}]

@@ -8,7 +8,7 @@ import pytest
 
 import judgekit
 from judgekit.errors import TemplateError
-from judgekit.prompts.sandbox import CompiledTemplate, make_environment
+from judgekit.prompts import CompiledTemplate, make_environment
 from tests.factories import attacks
 
 if TYPE_CHECKING:

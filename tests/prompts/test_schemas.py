@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from judgekit.prompts.schemas import criteria_schema, criterion_schema, scale_words
-from judgekit.records.rubric import Scale
+from judgekit.prompts import scale_words
+from judgekit.prompts.schema import criteria_schema, criterion_schema
+from judgekit.records import Scale
 from tests.factories import make_criterion
 
 

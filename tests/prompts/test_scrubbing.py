@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.prompts.scrubbing import WITHHELD, Removed, scrub
+from judgekit.prompts import Redaction, scrub
+from judgekit.prompts.redaction import WITHHELD_NAME
 
-W = WITHHELD
+W = WITHHELD_NAME
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_own_names_that_are_no_words_go_wherever_they_stand() -> None:
     text = "gpt-4.1-mini says: use prompt_b.txt, not GPT-4.1-Mini2."
     shown, removed = scrub(text, ["openai/gpt-4.1-mini", "prompt_b.txt"])
     assert shown == f"{W} says: use {W}, not GPT-4.1-Mini2."
-    assert removed == (Removed("gpt-4.1-mini", 0, 12), Removed("prompt_b.txt", 23, 35))
+    assert removed == (Redaction("gpt-4.1-mini", 0, 12), Redaction("prompt_b.txt", 23, 35))
 
 
 @pytest.mark.parametrize("text", ["I am v2.", "variant v2", "Written by v2, today", 'model: "v2"'])

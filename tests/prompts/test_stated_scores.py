@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.replies import ReplyFormat, read_formatted
-from judgekit.records.rubric import Criterion, Scale
+from judgekit.prompts.parsing import ReplyFormat, parse_formatted_reply
+from judgekit.records import Criterion, Scale
 
 STATED, LINE = ReplyFormat("stated"), ReplyFormat("score_line")
 FIVE = Criterion(name="coherence", question="Does it hold together?", scale=Scale(min=1, max=5))
 
 
 def read(text: str, reply_format: ReplyFormat = STATED, judged: str | None = None) -> float | None:
-    return read_formatted(text, FIVE, reply_format=reply_format, judged_text=judged).raw
+    return parse_formatted_reply(text, FIVE, reply_format=reply_format, judged_text=judged).raw
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,9 @@ def test_a_word_that_opens_the_answer_is_no_quotation_of_a_story_that_has_it() -
     yes_no = ReplyFormat("choice", {"yes": 1, "no": 0})
     criterion = Criterion(name="ending", question="Is it earned?", scale=Scale(min=0, max=1))
     story = "She said: No, never. Yes, he said."
-    found = read_formatted("No, it is not.", criterion, reply_format=yes_no, judged_text=story)
+    found = parse_formatted_reply(
+        "No, it is not.", criterion, reply_format=yes_no, judged_text=story
+    )
     assert found.raw == 0
 
 

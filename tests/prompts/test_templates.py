@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.templates import find_template, read_header, template_names
-from judgekit.shipped import shipped_file
+from judgekit.prompts import find_template, template_names
+from judgekit.prompts.templates import read_header
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from pathlib import Path

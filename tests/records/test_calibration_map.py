@@ -3,11 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from judgekit.records.calibration_map import UNCALIBRATED, CalibrationInUse
+from judgekit.records import UNCALIBRATED, CalibrationInUse
 from tests.calibrations import ASKED, make_calibration, make_map
 from tests.factories import make_criterion, make_rubric
 

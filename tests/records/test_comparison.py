@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from judgekit.records.comparison import (
-    Comparison,
-    CriterionComparison,
-    CriterionComparisons,
-    Preference,
-)
+from judgekit.records import Comparison, CriterionComparison, CriterionComparisons, Preference
 
 
 def compared(name: str) -> CriterionComparison:

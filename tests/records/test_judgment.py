@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judgekit.records.judgment import Evidence
+from judgekit.records import Evidence
 from tests.factories import make_failure, make_judgment
 
 

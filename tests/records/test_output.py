@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from judgekit.records.output import Output, TraceEvent, Usage
+from judgekit.records import Output, TraceEvent, Usage
 
 
 def test_an_output_that_says_nothing_is_refused() -> None:

@@ -5,42 +5,59 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from judgekit.records.calibration_map import CalibrationInUse
-from judgekit.records.case import Case, CaseEvaluation, Dataset
-from judgekit.records.check import Asked, AssertionResult, Score, ScoreBreakdown
-from judgekit.records.compared import (
-    Analysis,
+from judgekit.records import (
     AnalysisFailure,
+    AnalysisPoint,
+    AnalysisSuggestion,
     Approval,
+    AssertionResult,
+    CalibrationInUse,
+    Case,
+    CaseEvaluation,
+    CaseResult,
     ComparedPair,
     ComparedSide,
-    ComparisonInfo,
-    PanelMember,
-    Point,
-    Suggestion,
-    VersionMark,
-)
-from judgekit.records.comparison import (
     Comparison,
+    ComparisonAnalysis,
+    ComparisonInfo,
+    Criterion,
     CriterionComparison,
     CriterionComparisons,
-    JudgeComparison,
+    CriterionVerdict,
+    Dataset,
+    EmbeddingUsage,
+    Evidence,
+    Example,
+    HumanItem,
+    ItemKey,
+    JudgeFailure,
+    Judgment,
+    Label,
+    Level,
+    MemberComparison,
+    Output,
     PairAnswer,
     Preference,
     PreferenceFailure,
-    Scrubbed,
+    Record,
+    Rubric,
+    RunInfo,
+    RunPanel,
+    Scale,
+    Score,
+    ScoreBreakdown,
+    ScrubbedPassage,
+    TraceEvent,
+    UncalibratedVerdict,
+    Usage,
+    Variant,
+    VariantVersion,
+    Verdict,
 )
-from judgekit.records.judgment import Evidence, JudgeFailure, Judgment
-from judgekit.records.label import HumanItem, Label
-from judgekit.records.output import Output, TraceEvent, Usage, Variant
-from judgekit.records.record import Record
-from judgekit.records.rubric import Criterion, Example, Level, Rubric, Scale
-from judgekit.records.run import CaseResult, ItemKey, Panel, RunInfo
-from judgekit.records.verdict import CriterionVerdict, Uncalibrated, Verdict
+from judgekit.records.comparison_run import PanelMember
 from tests.calibrations import make_calibration
 
 if TYPE_CHECKING:
@@ -76,8 +93,8 @@ CASE = Case(id="c", input=None, rubric=RUBRIC, evaluation=EVALUATION)
 HELD = AssertionResult(passed=True, actual="t", message="It holds.", type="equals", weight=2)
 UNDECIDED = AssertionResult(passed=None, error="no trace", message="no trace", parts=(HELD,))
 SCORE = Score(name="latency", value=0.5, raw=500, unit="ms", method="linear", message="half")
-ASKED = Asked(n_calls=2, n_owned=1, input_tokens=14, cost_usd=0.014, saved_usd=0.007)
-PANEL = Panel(combine="cascade", judges=("a", "human"), weights={"a": 2}, escalate_below=0.8)
+ASKED = EmbeddingUsage(n_calls=2, n_owned=1, input_tokens=14, cost_usd=0.014, saved_usd=0.007)
+PANEL = RunPanel(combine="cascade", judges=("a", "human"), weights={"a": 2}, escalate_below=0.8)
 PREFERENCE = Preference(
     order="ba", criterion="accuracy", choice="second", rationale="It is right.", case_id="c",
     evidence_first=(EVIDENCE,), evidence_second=(EVIDENCE,), variant_first="v2", repeat=1,
@@ -85,28 +102,28 @@ PREFERENCE = Preference(
     judge="m t@1", model="m", usage=USAGE, n_calls=2, flags=("no_rationale",),
 )  # fmt: skip
 NOT_PREFERRED = PreferenceFailure(order="ab", kind="refusal", message="no", reply="Sorry.")
-SCRUBBED = Scrubbed(side="a", text="ChatGPT", start=3, end=10)
+SCRUBBED = ScrubbedPassage(side="a", text="ChatGPT", start=3, end=10)
 COMPARED = CriterionComparison(
     name="accuracy", winner=None, consistent=None, probability=None, probability_low=0.5,
     probability_high=1, raw_a=8, n=1, n_failed=1,
 )  # fmt: skip
-MARK = VersionMark(fingerprint="f", prompt_fingerprint="p", prompt="a.j2", model="m")
+MARK = VariantVersion(fingerprint="f", prompt_fingerprint="p", prompt="a.j2", model="m")
 SIDE = ComparedSide(label="a.j2", variant="a", run_id="r", version=MARK)
 MEMBER = PanelMember(judge="m t@1", parameters={"temperature": 0.5}, repeats=2)
-VOTE = JudgeComparison(judge="m t@1", winner="a", consistent=None, probability=None)
-POINT = Point(text="It names the period.", quote="30 days", found=True)
-SUGGESTION = Suggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
+VOTE = MemberComparison(judge="m t@1", winner="a", consistent=None, probability=None)
+POINT = AnalysisPoint(text="It names the period.", quote="30 days", found=True)
+SUGGESTION = AnalysisSuggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
 CALIBRATION = make_calibration(RUBRIC)
 RECORDS: list[Record] = [
     CALIBRATION, CALIBRATION.maps[0], CALIBRATION.asked, CALIBRATION.asked.judges[0],
-    CALIBRATION.kappa, Uncalibrated(value=0.5, passed=None, criteria={"accuracy": 0.5}),
+    CALIBRATION.kappa, UncalibratedVerdict(value=0.5, passed=None, criteria={"accuracy": 0.5}),
     CalibrationInUse(state="calibrated", words="w", path="m.json", calibration=CALIBRATION),
     MARK, SIDE, MEMBER, VOTE, POINT, SUGGESTION,
     ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
                    rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3},
                    panel=(MEMBER,)),
     ComparedPair(place=0, case=CASE, a=Output(text="t"), b=Output(error="x"), is_done=True),
-    Analysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),
+    ComparisonAnalysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),  # noqa: E501
     AnalysisFailure(case_id="c", kind="timeout", message="late"),
     Approval(id="apr-1", at=AT, variant="a", baseline="b", version=MARK, by="Ada", because="x",
              kind="blind", evidence=("cmp-1",), rubric="r", rubric_fingerprint="f", alpha=0.05,
@@ -182,7 +199,7 @@ def test_a_misspelt_field_is_an_error(record: Record) -> None:
 def test_what_was_asked_adds_up_and_an_unknown_price_stays_unknown() -> None:
     twice = ASKED + ASKED
     assert (twice.n_calls, twice.n_owned, twice.cost_usd, twice.saved_usd) == (4, 2, 0.028, 0.014)
-    unknown = Asked(n_calls=1)
+    unknown = EmbeddingUsage(n_calls=1)
     assert (ASKED + unknown).cost_usd is None
     assert (unknown + ASKED).cost_usd is None
 

@@ -4,12 +4,11 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from pydantic import ValidationError
 
 from judgekit.errors import UnknownNameError
-from judgekit.records.rubric import Example, Level, Scale
+from judgekit.records import Example, Level, Scale
 from tests.factories import make_criterion, make_rubric
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)

@@ -12,14 +12,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.report.audit_page import audit_html, audit_markdown, write_audit
-from judgekit.stats.estimate import undefined
+from judgekit.report import write_audit
+from judgekit.report.audit import audit_html, audit_markdown
+from judgekit.stats.estimate import undefined_estimate
 from tests.report.test_audit_terminal import audit, effect, probe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.evaluation.auditing.figures import Audit
+    from judgekit.bias_audit import Audit
 
 HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>\u202e\x00</style>|`*_"
 TAGS = frozenset(
@@ -124,7 +125,9 @@ def test_an_interval_is_drawn_from_end_to_end_with_its_margin_behind_it() -> Non
 
 
 def test_what_is_undefined_is_not_drawn() -> None:
-    nothing = effect(0.0, estimate=undefined("none", n=0, method="t"), verdict="cannot_say")
+    nothing = effect(
+        0.0, estimate=undefined_estimate("none", n=0, method="t"), verdict="cannot_say"
+    )
     page = audit_html(audit(probe("a", nothing)))
     assert "<svg" not in page
     alone = audit_html(audit(probe("a", effect(0.3, nan))))

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.evaluation.auditing.figures import Audit, Effect, ProbeFound
-from judgekit.evaluation.auditing.self_test import SelfTest
-from judgekit.evaluation.figures.summary import Spent
-from judgekit.report.audit_terminal import (
+from judgekit.bias_audit import Audit, Effect, ProbeResult, SelfTest
+from judgekit.evaluation import JudgeUsage
+from judgekit.report.audit import (
+    audit_conclusion,
     audit_json,
+    audit_notes,
+    format_effect,
     print_audit,
     print_self_test,
     self_test_json,
 )
-from judgekit.report.audit_view import conclusion, figure, notes
-from judgekit.stats.estimate import Estimate, undefined
+from judgekit.stats.estimate import Estimate, undefined_estimate
 from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from judgekit.evaluation.auditing.figures import EffectVerdict
+    from judgekit.bias_audit import EffectVerdict
 
 
 def shown(draw: Callable[[Console], None], width: int = 100) -> str:
@@ -45,12 +46,12 @@ def effect(value: float, half: float = 0.05, **fields: Any) -> Effect:
     return Effect(**known | fields)
 
 
-def probe(name: str = "verbosity", *effects: Effect, **fields: Any) -> ProbeFound:
+def probe(name: str = "verbosity", *effects: Effect, **fields: Any) -> ProbeResult:
     known = {"question": "Does it reward length?", "status": "done", "effects": effects}
-    return ProbeFound(**{"name": name} | known | fields)
+    return ProbeResult(**{"name": name} | known | fields)
 
 
-def audit(*probes: ProbeFound, **fields: Any) -> Audit:
+def audit(*probes: ProbeResult, **fields: Any) -> Audit:
     known: dict[str, Any] = {
         "judge": "openai/m pointwise/criterion@1",
         "pair_judge": "openai/m pairwise/criterion@1",
@@ -63,7 +64,7 @@ def audit(*probes: ProbeFound, **fields: Any) -> Audit:
         "level": 0.95,
         "failures": {},
         "failure_messages": {},
-        "spent": Spent(n_replies=80, cost_usd=0.5),
+        "spent": JudgeUsage(n_replies=80, cost_usd=0.5),
     }
     return Audit(**known | {"probes": probes} | fields)
 
@@ -77,11 +78,11 @@ def audit(*probes: ProbeFound, **fields: Any) -> Audit:
         (effect(-0.15, scale="lean"), "-15 % [-20, -10]"),
         (effect(0.12, scale="rate"), "12 % [7, 17]"),
         (effect(0.3, nan), "+0.30"),
-        (effect(0.3, estimate=undefined("none", n=0, method="t")), "–"),
+        (effect(0.3, estimate=undefined_estimate("none", n=0, method="t")), "–"),
     ],
 )
 def test_an_effect_is_written_in_what_it_is_measured_in(given: Effect, words: str) -> None:
-    assert figure(given) == words
+    assert format_effect(given) == words
 
 
 def test_a_report_fits_into_80_columns_and_names_every_probe() -> None:
@@ -133,18 +134,18 @@ def test_probes_skipped_for_the_same_reason_are_told_together() -> None:
 def test_one_line_says_what_an_audit_comes_to(verdicts: list[EffectVerdict], line: str) -> None:
     probes = [probe(f"p{k}", effect(0.1, verdict=v)) for k, v in enumerate(verdicts)]
     skipped = probe("skipped", status="skipped", reason="no")
-    assert conclusion(audit(*probes, skipped)) == line
+    assert audit_conclusion(audit(*probes, skipped)) == line
 
 
 def told(found: Audit) -> str:
-    return "\n".join(f"{name:<9}{text}" for name, text in notes(found))
+    return "\n".join(f"{name:<9}{text}" for name, text in audit_notes(found))
 
 
 def test_a_probe_that_was_broken_off_is_not_said_to_have_seen_nothing() -> None:
     fine = effect(0.0, verdict="none_seen")
     some = probe("a", fine, status="incomplete", reason="it was interrupted")
-    assert conclusion(audit(some)) == "incomplete: a"
-    assert conclusion(audit(some, probe("b", fine))) == (
+    assert audit_conclusion(audit(some)) == "incomplete: a"
+    assert audit_conclusion(audit(some, probe("b", fine))) == (
         "1 probe saw nothing material; incomplete: a"
     )
 
@@ -163,7 +164,9 @@ def test_the_notes_say_who_was_asked_and_from_which_size_on_it_matters() -> None
 
 
 def test_failures_are_told_by_kind_with_what_the_first_one_says() -> None:
-    said = notes(audit(failures={"timeout": 2}, failure_messages={"timeout": "no reply\n  wait"}))
+    said = audit_notes(
+        audit(failures={"timeout": 2}, failure_messages={"timeout": "no reply\n  wait"})
+    )
     at = said.index(("failed", "2 answers: no answer in time"))
     assert said[at + 1] == ("", "no reply; wait")
 
@@ -188,7 +191,9 @@ def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked(
 
 
 def test_an_audit_as_json_has_its_verdicts_and_null_for_what_is_undefined() -> None:
-    nothing = effect(0.0, estimate=undefined("none", n=0, method="t"), verdict="cannot_say")
+    nothing = effect(
+        0.0, estimate=undefined_estimate("none", n=0, method="t"), verdict="cannot_say"
+    )
     found: Any = audit_json(audit(probe("a", effect(0.3)), probe("b", nothing)))
     assert json.loads(json.dumps(found))["probes"][1]["effects"][0]["estimate"]["value"] is None
     assert [one["verdict"] for one in found["probes"]] == ["material", "cannot_say"]

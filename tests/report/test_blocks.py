@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from judgekit.report.blocks import FOLDED_CHARACTERS, FOLDED_LINES, folded, print_block, safe_text
+from judgekit.report import print_block, safe_text
+from judgekit.report.message import FOLDED_CHARACTERS, FOLDED_LINES, fold_text
 from tests.report.drawing import drawn, plain_console
 
 
@@ -19,9 +20,9 @@ def test_a_long_text_is_folded_with_a_note_of_how_much() -> None:
     text = safe_text("x" * (FOLDED_CHARACTERS + 5), folds=True).plain
     assert text.endswith("x\n… 5 more characters: --full")
     many = "\n".join("line" for _ in range(FOLDED_LINES + 1))
-    assert folded(many) == ("\n".join(["line"] * FOLDED_LINES), 5)
+    assert fold_text(many) == ("\n".join(["line"] * FOLDED_LINES), 5)
 
 
 def test_a_short_text_is_not_folded() -> None:
-    assert folded("short\ntext") == ("short\ntext", 0)
+    assert fold_text("short\ntext") == ("short\ntext", 0)
     assert safe_text("short", folds=True).plain == "short"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.records.calibration_map import Measured
-from judgekit.report.calibration_maps import map_lines, map_name, save_calibration
+from judgekit.records import CalibrationFigure
+from judgekit.report import map_file_name, map_summary_lines, save_calibration
 from tests.calibrations import make_calibration, make_map
 from tests.factories import make_criterion, make_rubric
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def test_a_file_is_called_by_the_judge_and_the_rubric() -> None:
     assert (
-        map_name(make_calibration(make_rubric(name="Support / v2"))) == "openai-m-Support-v2.json"
+        map_file_name(make_calibration(make_rubric(name="Support / v2")))
+        == "openai-m-Support-v2.json"
     )
 
 
@@ -26,7 +27,7 @@ def test_maps_are_told_with_what_they_gain() -> None:
     )
     maps = (make_map(make_criterion("accuracy")), kept)
     made = make_calibration(maps=maps, without={"length": "nobody labelled it"})
-    assert map_lines(made) == [
+    assert map_summary_lines(made) == [
         "accuracy: isotonic map; 60 labels, kappa 0.71 [0.60, 0.81]",
         "  squared error 0.050 -> 0.050, better by 0.050 [0.040, 0.060]",
         "  passes 40% -> 30%, people 30%; as people do 80% -> 90%",
@@ -36,9 +37,9 @@ def test_maps_are_told_with_what_they_gain() -> None:
 
 
 def test_a_gain_without_an_interval_is_told_without_one() -> None:
-    alike = make_map(make_criterion(), improvement=Measured(value=0.05, level=0.95))
-    assert "better by 0.050" in map_lines(make_calibration(make_rubric(), maps=(alike,)))[1]
-    assert "[" not in map_lines(make_calibration(make_rubric(), maps=(alike,)))[1]
+    alike = make_map(make_criterion(), improvement=CalibrationFigure(value=0.05, level=0.95))
+    assert "better by 0.050" in map_summary_lines(make_calibration(make_rubric(), maps=(alike,)))[1]
+    assert "[" not in map_summary_lines(make_calibration(make_rubric(), maps=(alike,)))[1]
 
 
 def test_maps_are_written_as_json_only(tmp_path: Path) -> None:

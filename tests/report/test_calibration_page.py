@@ -10,19 +10,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import judgekit as jk
+from judgekit.calibration import CalibrationOptions, OutputKey, PairwiseData
+from judgekit.calibration.inputs import PairJudgment
 from judgekit.errors import SettingsError
-from judgekit.evaluation.calibrating.material import Pair, Pairs, Place
-from judgekit.evaluation.calibrating.options import CalibrationOptions
-from judgekit.report.calibration_blocks import decimal, percent
-from judgekit.report.calibration_page import (
-    calibration_html,
-    calibration_markdown,
-    write_calibration,
-)
-from judgekit.report.calibration_terminal import print_calibration
-from judgekit.report.calibration_view import calibration_view
-from judgekit.report.plots import Axis, Mark, plot
-from judgekit.verdicts import conclude
+from judgekit.report import print_calibration, write_calibration
+from judgekit.report.calibration import calibration_view
+from judgekit.report.calibration_page import calibration_html, calibration_markdown
+from judgekit.report.numbers import format_decimal, format_share
+from judgekit.report.page import PlotAxis, PlotSeries, draw_plot
+from judgekit.scoring import conclude
 from tests.evaluation.labelled import (
     RUBRIC,
     TWO,
@@ -39,7 +35,7 @@ from tests.report.drawing import drawn, plain_console
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.evaluation.calibrating.report import CalibrationReport
+    from judgekit.calibration import CalibrationReport
 
 NAN = float("nan")
 EVIL = "<script>alert(1)</script> [x](javascript:y) | *"
@@ -190,7 +186,7 @@ def test_a_page_of_failures_has_no_plots_that_lie() -> None:
 
 
 def test_figures_are_rounded_and_what_is_undefined_is_a_dash() -> None:
-    assert (percent(0.615), percent(NAN), decimal(0.615), decimal(NAN)) == (
+    assert (format_share(0.615), format_share(NAN), format_decimal(0.615), format_decimal(NAN)) == (
         "62 %",
         "–",
         "0.61",
@@ -199,12 +195,12 @@ def test_figures_are_rounded_and_what_is_undefined_is_a_dash() -> None:
 
 
 def test_points_that_are_no_numbers_are_not_drawn() -> None:
-    axis = Axis("a < b", 0, 1)
+    axis = PlotAxis("a < b", 0, 1)
     marks = [
-        Mark(((0.5, NAN), (2.0, 0.5)), name="one"),
-        Mark(((0.0, 0.0),), kind="line", name="two", style=1),
+        PlotSeries(((0.5, NAN), (2.0, 0.5)), name="one"),
+        PlotSeries(((0.0, 0.0),), kind="line", name="two", style=1),
     ]
-    picture = plot(axis, axis, marks, label='say "x"')
+    picture = draw_plot(axis, axis, marks, label='say "x"')
     root = ET.fromstring(picture)  # noqa: S314 - our own
     assert picture.count('class="c0"') == 2  # a dot at the border, and its entry in the key
     assert "polyline" not in picture
@@ -215,8 +211,8 @@ def test_errors_and_criteria_not_judged_in_orders_are_told() -> None:
     broken = conclude(RUBRIC, [], case_id="z", error="timeout")
     text = shown(jk.calibrate([*verdicts({"a": 4}), broken], labels({"a": 4}), rubric=RUBRIC))
     assert "1 output without an output; not judged" in text
-    pairs = [Pair(place=Place(c), criterion=None, choices=(), winner="a") for c in "12"]
-    known = shown(jk.calibrate(Pairs(pairs), winners({"1": "a"})), full=True)
+    pairs = [PairJudgment(place=OutputKey(c), criterion=None, choices=(), winner="a") for c in "12"]
+    known = shown(jk.calibrate(PairwiseData(pairs), winners({"1": "a"})), full=True)
     assert "Two orders" not in known
     assert "How often A wins" in known
 

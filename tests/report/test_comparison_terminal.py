@@ -5,39 +5,35 @@ from dataclasses import replace
 
 import pytest
 
-from judgekit.evaluation.comparing.figures import Evidence
-from judgekit.evaluation.comparing.pairing import LeftOut
-from judgekit.report.comparison_terminal import (
-    comparison_json,
-    comparison_lines,
-    decision_line,
-    notes,
-    small_p,
-)
+from judgekit.evaluation import LeftOut
+from judgekit.evaluation.comparison_result import SequentialEvidence
+from judgekit.report import comparison_json, comparison_lines
+from judgekit.report.comparison import comparison_decision, comparison_notes
+from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed
 
 
 def test_the_decision_says_who_is_better_by_name() -> None:
     found = summed(several(a=14, b=2))
-    line = decision_line(found.decision, "new", "old")
+    line = comparison_decision(found.decision, "new", "old")
     assert line == "new is better: 14 of 16 decided pairs, p 0.004"
 
 
 def test_no_decision_says_how_many_cases_it_would_take() -> None:
-    line = decision_line(summed(several(a=7, b=3)).decision, "new", "old")
+    line = comparison_decision(summed(several(a=7, b=3)).decision, "new", "old")
     assert line.startswith("no decision: 7 wins and 3 losses may be chance")
     assert line.endswith("cases would decide it")
 
 
 def test_a_name_cannot_run_in_the_terminal() -> None:
-    line = decision_line(summed(several(a=9)).decision, "\x1b[31mnew", "old")
+    line = comparison_decision(summed(several(a=9)).decision, "\x1b[31mnew", "old")
     assert "\x1b" not in line
 
 
 def test_the_notes_tell_what_is_missing() -> None:
     out = LeftOut(n_only_a=5, only_a=("x", "y", "z"), n_other_input=1, other_input=("q",))
     pairs = [*several(a=3, open=2), compared("error", "e")]
-    said = "\n".join(notes(summed(pairs, left_out=out)))
+    said = "\n".join(comparison_notes(summed(pairs, left_out=out)))
     assert "if B or A had won the 2 undecided pairs" in said
     assert "errors  1 pair with an output that is an error; not judged" in said
     assert "without 5 cases only A answers: x, y, z, …" in said
@@ -47,7 +43,7 @@ def test_the_notes_tell_what_is_missing() -> None:
 
 @pytest.mark.parametrize(("outcome", "place"), [("first", "first"), ("second", "second")])
 def test_the_notes_tell_which_place_a_judge_favours(outcome: str, place: str) -> None:
-    said = "\n".join(notes(summed(several(**{outcome: 20}))))
+    said = "\n".join(comparison_notes(summed(several(**{outcome: 20}))))
     assert f"doubt   the judge favours the output it sees {place}" in said
     assert "doubt   the judge contradicts itself on most pairs" in said
     assert "flips   100 % [84, 100] of pairs change with the order" in said
@@ -55,9 +51,9 @@ def test_the_notes_tell_which_place_a_judge_favours(outcome: str, place: str) ->
 
 def test_the_notes_tell_scores_lengths_and_where_looking_stopped() -> None:
     pairs = [compared("ab"[k % 2], f"c{k}", texts=("x" * (k % 5), "y" * 3)) for k in range(20)]
-    evidence = Evidence(e_value=23.1, n_cases=15, stopped_at=15, max_cases=None)
+    evidence = SequentialEvidence(e_value=23.1, n_cases=15, stopped_at=15, max_cases=None)
     found = replace(summed(pairs, evidence=evidence), raw_a=7.0, raw_b=6.0, raw_winner="a")
-    said = "\n".join(notes(found))
+    said = "\n".join(comparison_notes(found))
     assert "if both outputs were equally long" in said
     assert "scores  A 7.00, B 6.00 of 10 on average: A is higher" in said
     assert "looked  after each of 15 cases: e-value 23.1, stopped after 15" in said
@@ -81,4 +77,4 @@ def test_a_comparison_is_shown_with_what_was_said_in_each_order() -> None:
 
 
 def test_a_small_p_is_not_shown_as_nothing() -> None:
-    assert (small_p(0.0004), small_p(0.0214)) == ("< 0.001", "0.021")
+    assert (format_p_value(0.0004), format_p_value(0.0214)) == ("< 0.001", "0.021")

@@ -10,17 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.records.judgment import Evidence
-from judgekit.records.verdict import Verdict
-from judgekit.report.exports import (
-    COLUMNS,
-    SUFFIXES,
-    check_suffix,
-    verdict_json,
-    verdict_rows,
-    write_verdicts,
-)
-from judgekit.verdicts import conclude
+from judgekit.records import Evidence, Verdict
+from judgekit.report import check_export_suffix, verdict_json, write_verdicts
+from judgekit.report.exports import EXPORT_SUFFIXES, VERDICT_COLUMNS, verdict_rows
+from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
@@ -83,7 +76,7 @@ def test_a_row_stands_for_each_judgment_failure_and_unjudged_output() -> None:
         ("b", "clarity", "timeout"),
         ("c", None, "target_error"),
     ]
-    assert all(tuple(row) == COLUMNS for row in rows)
+    assert all(tuple(row) == VERDICT_COLUMNS for row in rows)
 
 
 def test_a_row_carries_scores_evidence_and_what_it_cost() -> None:
@@ -105,7 +98,7 @@ def test_csv_has_a_header_and_leaves_missing_cells_empty(tmp_path: Path) -> None
     path = tmp_path / "verdicts.csv"
     write_verdicts(path, verdicts())
     rows = read_csv(path)
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == VERDICT_COLUMNS
     assert (rows[0]["value"], rows[1]["confidence"]) == ("1.0", "0.9")
     assert (rows[3]["value"], rows[4]["failure_message"]) == ("", "the agent crashed")
 
@@ -138,14 +131,14 @@ def test_parquet_has_typed_columns_and_nulls(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.parquet"
     write_verdicts(path, verdicts())
     table = pq.read_table(path)
-    assert tuple(table.column_names) == COLUMNS
+    assert tuple(table.column_names) == VERDICT_COLUMNS
     assert str(table.schema.field("value").type) == "double"
     assert str(table.schema.field("verdict_passed").type) == "bool"
     assert table.column("value").to_pylist() == [1.0, 0.75, 1.0, None, None]
     assert table.column("case_id").to_pylist() == ["a", "a", "b", "b", "c"]
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_nothing_graded_is_still_a_sound_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"verdicts{suffix}"
     write_verdicts(path, [])
@@ -159,19 +152,19 @@ def test_nothing_graded_is_still_a_sound_file(tmp_path: Path, suffix: str) -> No
 
 def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"\.xlsx[\s\S]*\.jsonl, \.json, \.csv, \.parquet"):
-        check_suffix(tmp_path / "verdicts.xlsx")
+        check_export_suffix(tmp_path / "verdicts.xlsx")
     with pytest.raises(SettingsError, match="suffix is missing"):
-        check_suffix(tmp_path / "verdicts")
+        check_export_suffix(tmp_path / "verdicts")
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="there is no folder"):
-        check_suffix(tmp_path / "nowhere" / "verdicts.csv")
+        check_export_suffix(tmp_path / "nowhere" / "verdicts.csv")
 
 
 def test_every_known_suffix_may_be_written(tmp_path: Path) -> None:
-    for suffix in SUFFIXES:
-        check_suffix(tmp_path / f"verdicts{suffix}")
+    for suffix in EXPORT_SUFFIXES:
+        check_export_suffix(tmp_path / f"verdicts{suffix}")
 
 
 def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path: Path) -> None:
@@ -196,4 +189,4 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_asked(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SettingsError, match=r"judgekit-llm\[parquet\]"):
-        check_suffix(tmp_path / "verdicts.parquet")
+        check_export_suffix(tmp_path / "verdicts.parquet")

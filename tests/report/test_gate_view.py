@@ -3,33 +3,34 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.gating import CalibrationHeld, DropHeld, GateHeld, TierHeld
-from judgekit.report.gate_view import gate_json, gate_lines
+from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
+from judgekit.evaluation.gate import CalibrationGateResult
+from judgekit.report.run import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
-    from judgekit.verdicts.gating import Held
+    from judgekit.scoring import GateOutcome
 
 
 def estimate(value: float, low: float, high: float) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=40, method="made up")
 
 
-def tier(held: Held, **fields: Any) -> str:
+def tier(held: GateOutcome, **fields: Any) -> str:
     known: dict[str, Any] = {
         "variant": "v1", "tier": "production", "least": 0.8, "low": 0.4, "high": 0.9,
         "value": estimate(0.85, 0.7, 0.92), "n_without": 0, "held": held,
     }  # fmt: skip
-    (line,) = gate_lines(GateHeld(tiers=(TierHeld(**known | fields),)))
+    (line,) = gate_lines(GateResult(tiers=(TierGateResult(**known | fields),)))
     return line
 
 
-def drop(held: Held | None, **fields: Any) -> str:
+def drop(held: GateOutcome | None, **fields: Any) -> str:
     known: dict[str, Any] = {
         "variant": "v1", "max_drop": 0.1, "baseline": "run-0",
         "change": estimate(-0.2, -0.3, -0.1), "held": held,
     }  # fmt: skip
-    (line,) = gate_lines(GateHeld(drops=(DropHeld(**known | fields),)))
+    (line,) = gate_lines(GateResult(drops=(DropGateResult(**known | fields),)))
     return line
 
 
@@ -65,22 +66,22 @@ def test_nothing_to_compare_with_is_told() -> None:
     first = {"baseline": None, "change": None}
     assert drop(None, **first).startswith("gate    pass rate: no earlier run of this suite, a drop")
     drops = tuple(
-        DropHeld(variant=name, max_drop=0.1, held=None, change=None, baseline=baseline)
+        DropGateResult(variant=name, max_drop=0.1, held=None, change=None, baseline=baseline)
         for name, baseline in (("v1", "run-0"), ("new", None))
     )
     assert (
         "new: pass rate: no earlier run of this suite has it"
-        in gate_lines(GateHeld(drops=drops))[1]
+        in gate_lines(GateResult(drops=drops))[1]
     )
     assert "no case in common with run run-0" in drop(None, change=None)
-    assert gate_lines(GateHeld(is_partial=True)) == [
+    assert gate_lines(GateResult(is_partial=True)) == [
         "gate    not decided: the run did not come to its end"
     ]
 
 
 def test_the_whole_stands_in_json() -> None:
     assert gate_json(None) is None
-    found = gate_json(GateHeld(is_partial=True))
+    found = gate_json(GateResult(is_partial=True))
     assert found is not None
     assert found["held"] == "inconclusive"
     assert found["is_partial"] is True
@@ -88,8 +89,8 @@ def test_the_whole_stands_in_json() -> None:
 
 def test_a_required_calibration_is_told_with_its_state() -> None:
     words = "stale: criterion 1 (tone) edited: its scale"
-    unmet = CalibrationHeld(state="stale", words=words, held="inconclusive")
-    assert gate_lines(GateHeld(calibration=unmet)) == [
+    unmet = CalibrationGateResult(state="stale", words=words, held="inconclusive")
+    assert gate_lines(GateResult(calibration=unmet)) == [
         f"gate    a calibration is required, not met: {words}"
     ]
-    assert GateHeld(calibration=unmet).held == "inconclusive"
+    assert GateResult(calibration=unmet).held == "inconclusive"

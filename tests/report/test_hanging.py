@@ -8,12 +8,14 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from judgekit.report.hanging import Hanging
+from judgekit.report.tables import HangingText
 
 
 def printed(text: str, width: int, *, labelled: bool = False) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(Hanging(Text(text), labelled=labelled))
+    Console(file=out, width=width, color_system=None).print(
+        HangingText(Text(text), labelled=labelled)
+    )
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -36,7 +38,7 @@ def test_a_labelled_line_goes_on_behind_its_label() -> None:
 def test_a_margin_moves_all_of_it_and_no_line_is_filled_up() -> None:
     out = io.StringIO()
     console = Console(file=out, width=20, color_system=None)
-    console.print(Hanging(Text("fail  refund\n  tone 1"), margin=2))
+    console.print(HangingText(Text("fail  refund\n  tone 1"), margin=2))
     assert out.getvalue() == "  fail  refund\n    tone 1\n"
 
 
@@ -49,5 +51,5 @@ def test_in_a_very_narrow_terminal_nothing_is_indented_away(width: int) -> None:
 def test_styles_survive_the_wrapping() -> None:
     out = io.StringIO()
     console = Console(file=out, width=30, force_terminal=True, color_system="standard")
-    console.print(Hanging(Text("tone  the reply is clear, short and polite", style="dim")))
+    console.print(HangingText(Text("tone  the reply is clear, short and polite", style="dim")))
     assert out.getvalue().count("\x1b[2m") == 2

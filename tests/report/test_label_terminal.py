@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgekit.evaluation.people.labelling import Question
-from judgekit.records.output import TraceEvent
-from judgekit.report.label_terminal import print_keys, print_question
+from judgekit.cli.label import print_keys, print_question
+from judgekit.evaluation import LabelQuestion
+from judgekit.records import TraceEvent
 from tests.factories import make_case, make_criterion, make_output
 from tests.report.drawing import drawn, plain_console
 
@@ -19,7 +19,7 @@ def shown(*, with_answer: bool = True, **fields: Any) -> str:
         "criterion": make_criterion(),
     }
     console = plain_console()
-    print_question(console, Question(**known | fields), with_answer=with_answer)
+    print_question(console, LabelQuestion(**known | fields), with_answer=with_answer)
     return drawn(console)
 
 

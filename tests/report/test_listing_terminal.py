@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-from judgekit.evaluation.figures.concluding import conclude_result
-from judgekit.records.output import Output
-from judgekit.records.run import CaseResult
-from judgekit.report.listing_terminal import (
-    print_answers,
-    print_cases,
-    print_judgments,
-    print_runs,
-)
-from judgekit.store.relations import JudgmentOf
+from judgekit.evaluation import conclude_result
+from judgekit.records import CaseResult, Output
+from judgekit.report.listings import print_answers, print_cases, print_judgments, print_runs
+from judgekit.store import StoredJudgment
 from tests.factories import make_case, make_output
 from tests.report.drawing import drawn, plain_console
 from tests.store.observing import key, make_run, said
@@ -61,7 +55,7 @@ def test_cases_show_to_whom_they_belong_and_their_last_run() -> None:
 def test_judgments_show_judge_score_and_reason() -> None:
     console = plain_console(140)
     one = said(judge="", source="human", raw=4, value=0.75, rationale="Fine [red]then[/red].")
-    print_judgments(console, [JudgmentOf("run-1", key(repeat=1), one)])
+    print_judgments(console, [StoredJudgment("run-1", key(repeat=1), one)])
     assert cells(drawn(console)) == [
         ["run-1", "refund", "v1 #2", "human", "4", "0.75", "Fine [red]then[/red]."]
     ]

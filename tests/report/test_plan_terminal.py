@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from judgekit.datasets.streaming import Tally
-from judgekit.evaluation.planning.counting import Length, Load
-from judgekit.evaluation.planning.figures import AnswersPlan, EarlierRun, ModelPlan, SuitePlan
-from judgekit.evaluation.planning.power import detectable
-from judgekit.report.plan_terminal import plan_json, print_suite_plan
+from judgekit.datasets import SelectionCount
+from judgekit.evaluation import AnswersPlan, CallLoad, ModelPlan, SuitePlan
+from judgekit.evaluation.cost_plan import TextLength
+from judgekit.evaluation.suite_plan import EarlierRun, detectable_effects
+from judgekit.report import plan_json, print_suite_plan
 
 MODEL = "openai/gpt-4.1-mini"
 
 
-def load(calls: int = 8, price_usd: float | None = 0.5) -> Load:
+def load(calls: int = 8, price_usd: float | None = 0.5) -> CallLoad:
     """Calls of 1,000 tokens."""
-    return Load(
+    return CallLoad(
         calls=calls, input_tokens=1000 * calls, output_tokens=100 * calls, price_usd=price_usd
     )
 
@@ -64,7 +64,7 @@ def plan(*answered: AnswersPlan, **fields: Any) -> SuitePlan:
     """A plan of four cases."""
     known: dict[str, Any] = {
         "suite": "sums",
-        "cases": Tally(n_chosen=4),
+        "cases": SelectionCount(n_chosen=4),
         "n_counted": 4,
         "repeats": 1,
         "n_answers": 4,
@@ -79,7 +79,7 @@ def plan(*answered: AnswersPlan, **fields: Any) -> SuitePlan:
         "max_cost_usd": None,
         "in_flight": 32,
         "seconds": 3.0,
-        "detectable": detectable(40),
+        "detectable": detectable_effects(40),
         "earlier": None,
     }
     return SuitePlan(**known | fields)
@@ -119,7 +119,7 @@ def test_several_models_are_added_up() -> None:
 
 
 def test_what_is_left_out_is_said() -> None:
-    cases = Tally(n_chosen=4, n_draft=2, n_deprecated=1, n_filtered=3, n_undrawn=5)
+    cases = SelectionCount(n_chosen=4, n_draft=2, n_deprecated=1, n_filtered=3, n_undrawn=5)
     text = shown(plan(cases=cases, n_counted=2, n_done=1, repeats=2, n_retries=9))
     left = "3 filtered, 5 not drawn or after the limit, 2 drafts, 1 deprecated"
     assert f"cases left out: {left}" in text
@@ -133,8 +133,8 @@ def test_answers_are_said_by_kind() -> None:
     text = shown(
         plan(
             answers(n_errors=1),
-            answers("v2", kind="prompt", n_known=3, text=Length(20, 80), text_source="owned"),
-            answers("v3", kind="command", n_known=0, text=Length(20, 80), text_source="run"),
+            answers("v2", kind="prompt", n_known=3, text=TextLength(20, 80), text_source="owned"),
+            answers("v3", kind="command", n_known=0, text=TextLength(20, 80), text_source="run"),
             answers("v4", kind="http", n_known=0, cost_usd=0.3, latency_s=2.0),
         )
     )
@@ -221,13 +221,13 @@ def test_the_limit_that_decides_the_time_is_said() -> None:
 
 
 def test_what_can_be_shown_and_what_that_rests_on_is_said() -> None:
-    text = shown(plan(detectable=detectable(40, sd=0.4)))
+    text = shown(plan(detectable=detectable_effects(40, sd=0.4)))
     assert "pass rate: a difference of 24 points or more; 5 points need 940 cases" in text
     assert "value: a difference of 0.18 or more; 0.05 needs 503 cases" in text
     assert "30 % of the cases differ in passing (a guess)" in text
     assert "differences in value have sd 0.40 (as seen)" in text
-    assert "no difference, however great" in shown(plan(detectable=detectable(2)))
-    assert "0.44 points" in shown(plan(detectable=detectable(121_000)))
+    assert "no difference, however great" in shown(plan(detectable=detectable_effects(2)))
+    assert "0.44 points" in shown(plan(detectable=detectable_effects(121_000)))
 
 
 def test_what_is_taken_from_earlier_is_said() -> None:

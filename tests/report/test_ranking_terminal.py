@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from judgekit.evaluation.comparing.pairing import LeftOut
-from judgekit.evaluation.figures.summary import Spent
-from judgekit.evaluation.ranking.figures import Questioned, RankRules
-from judgekit.evaluation.ranking.summary import rank_meetings
-from judgekit.report.ranking_terminal import print_ranking, ranking_json
+from judgekit.evaluation import JudgeUsage, LeftOut, RankRules, rank_matches
+from judgekit.evaluation.ranking_result import RankingProvenance
+from judgekit.report import print_ranking, ranking_json
 from tests.evaluation.ranking.fields import judged, met, season
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.evaluation.ranking.meetings import Meeting
+    from judgekit.evaluation.ranking_result import MatchResult
 
 
-def shown(meetings: Iterable[Meeting], *names: str, **settings: Any) -> str:
+def shown(meetings: Iterable[MatchResult], *names: str, **settings: Any) -> str:
     """The ranking as a wide terminal shows it."""
     console = Console(file=io.StringIO(), width=200)
-    print_ranking(console, rank_meetings(meetings, names, **settings))
+    print_ranking(console, rank_matches(meetings, names, **settings))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -33,8 +31,8 @@ def test_strengths_places_and_who_beat_whom_are_shown() -> None:
     true = {"v1": 1.5, "v2": 0.0, "v3": -1.5}
     text = shown(
         season(np.random.default_rng(1), true, 60, first=0.8),
-        questioned=Questioned(
-            rubric="support", judges=("gpt pairwise/criterion@1",), spent=Spent(n_replies=720)
+        questioned=RankingProvenance(
+            rubric="support", judges=("gpt pairwise/criterion@1",), spent=JudgeUsage(n_replies=720)
         ),
     )
     assert "support: 3 sides, 180 comparisons on 60 cases" in text
@@ -82,7 +80,7 @@ def test_a_place_no_choice_hangs_on_is_said() -> None:
 
 
 def test_everything_that_is_missing_is_counted() -> None:
-    asked = Questioned(
+    asked = RankingProvenance(
         is_adaptive=True, ended="cost", n_planned=40, n_errors=2,
         failures={"unreadable": 3}, failure_messages={"unreadable": "no verdict\n  look"},
         left_out=LeftOut(n_only_a=2, only_a=("c7", "c8"), n_other_input=1, other_input=("c9",)),
@@ -108,6 +106,6 @@ def test_many_sides_have_no_matrix_and_names_cannot_steer_the_terminal() -> None
 
 
 def test_json_has_null_where_nothing_is_defined() -> None:
-    found = ranking_json(rank_meetings(met("x", "y", *["a"] * 4)))
+    found = ranking_json(rank_matches(met("x", "y", *["a"] * 4)))
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["sides"][0]["strength"]["high"] is None

@@ -4,26 +4,26 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judgekit.evaluation.rejudging.figures import SaidOf
-from judgekit.report.rejudge_terminal import (
-    conclusion,
-    notes,
-    print_rejudged,
-    rejudged_json,
+from judgekit.rejudgment.comparison import CriterionAnswer
+from judgekit.report.rejudgment import (
+    print_rejudgment,
+    rejudgment_conclusion,
+    rejudgment_json,
+    rejudgment_notes,
 )
-from tests.evaluation.rejudging.twice import contrasted, side, twice
 from tests.factories import make_rubric
+from tests.rejudgment.twice import contrasted, side, twice
 from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.rejudging.figures import Rejudged
+    from judgekit.rejudgment import Rejudged
 
 MIXED = [(1.0, 1.0)] * 8 + [(0.5, 1.0)] * 3 + [(1.0, 0.0)]
 
 
 def text(found: Rejudged, **fields: Any) -> str:
     console = plain_console(80)
-    print_rejudged(console, found, **fields)
+    print_rejudgment(console, found, **fields)
     return drawn(console)
 
 
@@ -55,11 +55,11 @@ def test_ten_flips_are_shown_and_all_of_them_on_request() -> None:
 
 def test_the_criterion_that_moved_most_explains_a_flip() -> None:
     criteria = {
-        "still": SaidOf(value=1.0, raw=5.0, rationale="Same."),
-        "moved": SaidOf(value=0.0, raw=None, rationale=None),
-        "lost": SaidOf(value=None, raw=None, rationale="No reply."),
+        "still": CriterionAnswer(value=1.0, raw=5.0, rationale="Same."),
+        "moved": CriterionAnswer(value=0.0, raw=None, rationale=None),
+        "lost": CriterionAnswer(value=None, raw=None, rationale="No reply."),
     }
-    after = criteria | {"moved": SaidOf(value=1.0, raw=5.0, rationale="\x1b[31mBetter.")}
+    after = criteria | {"moved": CriterionAnswer(value=1.0, raw=5.0, rationale="\x1b[31mBetter.")}
     sides: Any = {"old": side(0.5, criteria=criteria), "new": side(1.0, criteria=after)}
     found = replace(contrasted([(1.0, 1.0)]), flips=(replace(twice(0.5, 1.0), **sides),))
     said = text(found)
@@ -70,9 +70,9 @@ def test_the_criterion_that_moved_most_explains_a_flip() -> None:
 
 
 def test_nothing_changed_and_nothing_decided_are_told_apart() -> None:
-    assert conclusion(contrasted([(1.0, 1.0)] * 3)) == "no decision of 3 changes"
+    assert rejudgment_conclusion(contrasted([(1.0, 1.0)] * 3)) == "no decision of 3 changes"
     none = contrasted([(None, 1.0)])
-    assert conclusion(none) == "nothing is decided by both judges"
+    assert rejudgment_conclusion(none) == "nothing is decided by both judges"
     assert "churn    – of verdicts change" in text(none)
     assert "value    – against before" in text(none)
 
@@ -83,7 +83,9 @@ def test_one_case_has_a_shift_without_an_interval() -> None:
 
 def test_the_notes_say_who_judged_what_failed_and_what_it_cost() -> None:
     found = contrasted([(1.0, 1.0), (None, 1.0), (1.0, None)])
-    said = "\n".join(notes(replace(found, old_price_usd=None, new_price_usd=0.25, run_id="r-2")))
+    said = "\n".join(
+        rejudgment_notes(replace(found, old_price_usd=None, new_price_usd=0.25, run_id="r-2"))
+    )
     assert "before   old\nnow      new" in said
     assert "price    price unknown before, $0.25 now" in said
     assert "failed   before: 1 question: " in said
@@ -95,13 +97,13 @@ def test_the_notes_say_who_judged_what_failed_and_what_it_cost() -> None:
 
 def test_another_rubric_is_said_since_not_all_is_the_judges_doing() -> None:
     found = contrasted([(1.0, 0.5)] * 3, rubrics=(None, make_rubric()))
-    assert "it is not the one that was used before" in "\n".join(notes(found))
+    assert "it is not the one that was used before" in "\n".join(rejudgment_notes(found))
     assert "accuracy (asked" in text(found)
 
 
 def test_the_figures_as_json_have_null_for_what_is_undefined() -> None:
-    found: Any = json.loads(json.dumps(rejudged_json(contrasted([(None, 1.0)]))))
+    found: Any = json.loads(json.dumps(rejudgment_json(contrasted([(None, 1.0)]))))
     assert found["churn"]["value"] is None
     assert found["kappa"] is None
-    full: Any = json.loads(json.dumps(rejudged_json(contrasted(MIXED))))
+    full: Any = json.loads(json.dumps(rejudgment_json(contrasted(MIXED))))
     assert full["flips"][0]["new"]["criteria"]["accuracy"]["rationale"] == "Because of 0.0."

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from judgekit.report.rough import short_duration, short_names, short_number, short_usd
+from judgekit.report.message import compact_names
+from judgekit.report.numbers import compact_duration, compact_number, compact_usd
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ from judgekit.report.rough import short_duration, short_names, short_number, sho
     ],
 )
 def test_a_number_is_whole_while_it_is_short(n: int, text: str) -> None:
-    assert short_number(n) == text
+    assert compact_number(n) == text
 
 
 @pytest.mark.parametrize(
@@ -33,14 +34,14 @@ def test_a_number_is_whole_while_it_is_short(n: int, text: str) -> None:
     ],
 )
 def test_a_length_of_time_is_rough(seconds: float, text: str) -> None:
-    assert short_duration(seconds) == text
+    assert compact_duration(seconds) == text
 
 
 def test_large_amounts_have_no_cents() -> None:
-    assert [short_usd(n) for n in (0.0031, 4.04, 2067.4)] == ["$0.0031", "$4.04", "$2,067"]
+    assert [compact_usd(n) for n in (0.0031, 4.04, 2067.4)] == ["$0.0031", "$4.04", "$2,067"]
 
 
 def test_many_names_are_counted() -> None:
-    assert short_names(["v1", "v2"]) == "v1, v2"
-    assert short_names([f"variant {n}" for n in range(9)]) == "9 variants"
-    assert short_names(["x" * 80]) == "x" * 80
+    assert compact_names(["v1", "v2"]) == "v1, v2"
+    assert compact_names([f"variant {n}" for n in range(9)]) == "9 variants"
+    assert compact_names(["x" * 80]) == "x" * 80

@@ -10,17 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.records.check import AssertionResult, Score
-from judgekit.records.judgment import Evidence
-from judgekit.records.output import Usage
-from judgekit.records.run import CaseResult
-from judgekit.report.exports import SUFFIXES, check_suffix
-from judgekit.report.run_exports import (
-    RUN_COLUMNS,
-    result_line,
-    result_rows,
-    write_results,
-)
+from judgekit.records import AssertionResult, CaseResult, Evidence, Score, Usage
+from judgekit.report import check_export_suffix, write_results
+from judgekit.report.exports import EXPORT_SUFFIXES, RUN_COLUMNS, case_result_rows, result_line
 from tests.factories import make_case, make_failure, make_judgment, make_output
 
 if TYPE_CHECKING:
@@ -94,7 +86,7 @@ def test_jsonl_has_a_line_for_each_result_and_counts_them(tmp_path: Path) -> Non
     assert listed == [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_the_same_results_make_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     paths = [tmp_path / f"{name}{suffix}" for name in "ab"]
     for path in paths:
@@ -103,7 +95,7 @@ def test_the_same_results_make_the_same_bytes(tmp_path: Path, suffix: str) -> No
 
 
 def test_a_row_stands_for_each_judgment_and_failure() -> None:
-    judged, failed = result_rows(make_result())
+    judged, failed = case_result_rows(make_result())
     assert (judged["criterion"], judged["raw"], judged["evidence_found"]) == ("accuracy", 1.0, 1)
     assert (failed["criterion"], failed["raw"], failed["failure_kind"]) == (
         "clarity",
@@ -118,7 +110,7 @@ def test_a_row_stands_for_each_judgment_and_failure() -> None:
 
 def test_an_answer_without_judgments_has_a_row_too() -> None:
     output = make_output(None, error="it crashed", error_kind="exit")
-    (row,) = result_rows(make_result(output=output, judgments=(), failures=(), ran_at=None))
+    (row,) = case_result_rows(make_result(output=output, judgments=(), failures=(), ran_at=None))
     assert (row["output_error"], row["output_error_kind"], row["criterion"]) == (
         "it crashed",
         "exit",
@@ -160,7 +152,7 @@ def test_parquet_has_typed_columns_and_is_written_in_groups(tmp_path: Path) -> N
     assert (types["value"], types["cached"], types["place"]) == ("double", "bool", "int64")
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_a_run_without_results_is_still_a_sound_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     assert write_results(path, []) == 0
@@ -201,6 +193,6 @@ def test_what_a_run_cannot_be_written_to_is_refused(
         write_results(tmp_path / "run.parquet", [])
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)
 def test_a_file_that_can_be_written_is_accepted(tmp_path: Path, suffix: str) -> None:
-    check_suffix(tmp_path / f"run{suffix}")
+    check_export_suffix(tmp_path / f"run{suffix}")

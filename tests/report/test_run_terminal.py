@@ -5,30 +5,28 @@ from typing import Any
 
 from rich.console import Console
 
-from judgekit.evaluation.figures.concluding import Concluded, conclude_result
-from judgekit.evaluation.figures.run_summary import summarize_run
-from judgekit.records.check import AssertionResult
-from judgekit.records.output import Output
-from judgekit.report.run_terminal import Weakest, answer_lines, print_run, run_json
+from judgekit.evaluation import Outcome, conclude_result, summarize_run
+from judgekit.records import AssertionResult, Output
+from judgekit.report import WorstAnswers, answer_lines, print_run, run_json
 from tests.factories import make_failure, make_judgment
 from tests.report.test_run_view import result, run
 
 
-def concluded(place: int, value: float | None, **fields: Any) -> Concluded:
+def concluded(place: int, value: float | None, **fields: Any) -> Outcome:
     return conclude_result(result(place, value, **fields), run())
 
 
 def printed(*things: Any) -> str:
     console = Console(file=io.StringIO(), width=100)
     for thing in things:
-        thing.show(console) if isinstance(thing, Weakest) else console.print(thing)
+        thing.show(console) if isinstance(thing, WorstAnswers) else console.print(thing)
     file = console.file
     assert isinstance(file, io.StringIO)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
 def test_the_weakest_answers_are_shown_worst_first() -> None:
-    weakest = Weakest(2)
+    weakest = WorstAnswers(2)
     for place, value in enumerate((0.5, 1.0, 0.0, 0.25)):
         weakest.take(concluded(place, value))
     shown = printed(weakest)
@@ -38,7 +36,7 @@ def test_the_weakest_answers_are_shown_worst_first() -> None:
 
 
 def test_errors_and_what_is_not_judged_to_the_end_are_no_weak_answers() -> None:
-    weakest = Weakest()
+    weakest = WorstAnswers()
     weakest.take(concluded(0, None, output=Output(error="it broke")))
     weakest.take(concluded(1, None, is_done=False))
     assert printed(weakest) == ""

@@ -4,11 +4,10 @@ from typing import Any, get_args
 
 import pytest
 
-from judgekit.evaluation.figures.run_figures import Difference, RunSummary
-from judgekit.evaluation.figures.run_summary import summarize_run
-from judgekit.records.output import Output, TargetErrorKind, Usage, Variant
-from judgekit.records.run import CaseResult, Panel, RunInfo
-from judgekit.report.run_view import TARGET_ERROR_WORDS, difference, notes, nothing_found
+from judgekit.evaluation import RunSummary, VariantDifference, summarize_run
+from judgekit.records import CaseResult, Output, RunInfo, RunPanel, TargetErrorKind, Usage, Variant
+from judgekit.report import TARGET_ERROR_WORDS, undecided_reason
+from judgekit.report.run import difference_line, run_notes
 from judgekit.stats.estimate import Estimate
 from tests.evaluation.suites import NOW
 from tests.factories import make_case, make_failure, make_judgment, make_rubric
@@ -19,7 +18,7 @@ SAID: dict[str, Any] = {"judge": "j", "n_calls": 1}
 def run(**fields: Any) -> RunInfo:
     known: dict[str, Any] = {
         "id": "r1", "suite": "s", "started_at": NOW, "rubric": make_rubric("good"), "n_cases": 2,
-        "panel": Panel(judges=("j",)), "variants": (Variant(id="v"),), "status": "complete",
+        "panel": RunPanel(judges=("j",)), "variants": (Variant(id="v"),), "status": "complete",
     }  # fmt: skip
     return RunInfo(**(known | fields))
 
@@ -34,7 +33,7 @@ def result(place: int, value: float | None = 1.0, **fields: Any) -> CaseResult:
 
 
 def told(*results: CaseResult, n_waiting: int = 0, **fields: Any) -> str:
-    return "\n".join(notes(summarize_run(results, run(**fields), n_waiting=n_waiting)))
+    return "\n".join(run_notes(summarize_run(results, run(**fields), n_waiting=n_waiting)))
 
 
 def test_a_run_says_who_judged_and_what_it_cost() -> None:
@@ -48,7 +47,7 @@ def test_a_run_says_who_judged_and_what_it_cost() -> None:
 
 
 def test_a_panel_names_its_rule_and_all_of_its_judges() -> None:
-    found = told(result(0), result(1), panel=Panel(judges=("j", "k"), combine="median"))
+    found = told(result(0), result(1), panel=RunPanel(judges=("j", "k"), combine="median"))
     assert "judge   j\njudge   k\npanel   median" in found
 
 
@@ -73,10 +72,12 @@ def test_rubrics_that_no_judge_was_asked_are_told() -> None:
 
 
 def test_nothing_that_was_decided_says_what_is_missing() -> None:
-    nobody = summarize_run([result(0, None)], run(panel=Panel()))
-    assert nothing_found(nobody).startswith("nothing was decided: there is a rubric and no judge")
-    nothing = summarize_run([result(0, None)], run(panel=Panel(), rubric=None))
-    assert "give it `assertions`, or a `rubric` and a `judge`" in nothing_found(nothing)
+    nobody = summarize_run([result(0, None)], run(panel=RunPanel()))
+    assert undecided_reason(nobody).startswith(
+        "nothing was decided: there is a rubric and no judge"
+    )
+    nothing = summarize_run([result(0, None)], run(panel=RunPanel(), rubric=None))
+    assert "give it `assertions`, or a `rubric` and a `judge`" in undecided_reason(nothing)
 
 
 def test_a_part_of_a_run_is_said_to_be_one() -> None:
@@ -136,7 +137,7 @@ def differs(value: float, low: float, high: float, **fields: Any) -> str:
         "first": "a", "second": "b", "measure": "value", "p": 0.008, "p_adjusted": 0.016,
         "detectable": None,
     }  # fmt: skip
-    return difference(Difference(estimate=estimate, **(parts | fields)))
+    return difference_line(VariantDifference(estimate=estimate, **(parts | fields)))
 
 
 def test_a_difference_is_one_line() -> None:

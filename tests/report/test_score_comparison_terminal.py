@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from judgekit.report.score_comparison_terminal import print_scores
-from tests.evaluation.comparing.test_scores import beside, scored
+from judgekit.report import print_score_comparison
+from tests.evaluation.comparison.test_scores import beside, scored
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.comparing.scores import Scored
+    from judgekit.evaluation import SideScores
 
 
 def test_differences_are_shown_with_what_they_rest_on() -> None:
     console = Console(file=io.StringIO(), width=120)
-    print_scores(console, beside(scored(0.2, 0.4, 0.6, None), scored(0.3, 0.5, 0.8)))
+    print_score_comparison(console, beside(scored(0.2, 0.4, 0.6, None), scored(0.3, 0.5, 0.8)))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "A is new, B is old" in text
@@ -25,16 +25,16 @@ def test_differences_are_shown_with_what_they_rest_on() -> None:
 
 def test_a_measure_that_nobody_has_is_left_out() -> None:
     console = Console(file=io.StringIO(), width=120)
-    print_scores(console, beside(scored(None), scored(0.3)))
+    print_score_comparison(console, beside(scored(None), scored(0.3)))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "pass rate" not in text
     assert "without 1 case that a side has no value for" in text
 
 
-def shown(a: Scored, b: Scored) -> str:
+def shown(a: SideScores, b: SideScores) -> str:
     console = Console(file=io.StringIO(), width=120)
-    print_scores(console, beside(a, b))
+    print_score_comparison(console, beside(a, b))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -54,7 +54,7 @@ def test_which_test_decides_is_said_with_what_others_say() -> None:
 def test_without_values_passing_decides() -> None:
     console = Console(file=io.StringIO(), width=120)
     found = beside(scored(*[1.0] * 8, 0.0), scored(*[0.0] * 8, 0.0))
-    print_scores(console, replace(found, value=None))
+    print_score_comparison(console, replace(found, value=None))
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "decides the pass rates, by McNemar's test (mid-p): they are pass or fail" in text

@@ -5,13 +5,10 @@ from typing import Any
 
 import pytest
 
-from judgekit.evaluation.figures.concluding import conclude_result
-from judgekit.records.check import AssertionResult, Score
-from judgekit.records.judgment import Evidence
-from judgekit.records.output import Output, TraceEvent
-from judgekit.records.run import CaseResult
-from judgekit.report.show_terminal import answer_json, print_answer, print_case
-from judgekit.store.forgetting import Earlier
+from judgekit.evaluation import conclude_result
+from judgekit.records import AssertionResult, CaseResult, Evidence, Output, Score, TraceEvent
+from judgekit.report import answer_json, print_answer, print_case
+from judgekit.store import SupersededObservation
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
 from tests.report.drawing import drawn, plain_console
 from tests.store.observing import JUDGE, START, make_run, said
@@ -32,7 +29,11 @@ def result(**fields: Any) -> CaseResult:
 
 
 def shown(
-    *, full: bool = False, earlier: tuple[Earlier, ...] = (), rubric: Any = None, **fields: Any
+    *,
+    full: bool = False,
+    earlier: tuple[SupersededObservation, ...] = (),
+    rubric: Any = None,
+    **fields: Any,
 ) -> str:
     """An answer as a terminal shows it."""
     console = plain_console(140)
@@ -152,7 +153,7 @@ def test_the_verdict_shows_each_criterion_and_what_is_missing() -> None:
 
 
 def test_what_was_replaced_stands_at_the_end() -> None:
-    before = Earlier(START, START + timedelta(hours=1), said(rationale="Once."))
+    before = SupersededObservation(START, START + timedelta(hours=1), said(rationale="Once."))
     text = shown(earlier=(before,))
     assert "earlier\n    2026-11-22 09:30, replaced 2026-11-22 10:30 UTC  Judgment  {" in text
 
@@ -175,7 +176,7 @@ def test_as_json_an_answer_holds_what_it_comes_to() -> None:
 def test_as_json_an_answer_without_a_rubric_has_no_verdict() -> None:
     shown_json: Any = answer_json(
         conclude_result(result(), make_run(rubric=None)),
-        [Earlier(START, START, make_output("Before."))],
+        [SupersededObservation(START, START, make_output("Before."))],
     )
     assert shown_json["verdict"] is None
     assert shown_json["earlier"][0]["Output"]["text"] == "Before."

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from judgekit.evaluation.figures.summary import summarize
-from judgekit.evaluation.grading import Graded
-from judgekit.evaluation.planning.plan import GradePlan
-from judgekit.records.judgment import Evidence
-from judgekit.report.terminal import print_plan, print_summary, print_verdicts, print_weakest
-from judgekit.verdicts import conclude
+from judgekit.evaluation import Graded, GradePlan, summarize_verdicts
+from judgekit.records import Evidence
+from judgekit.report.answers import print_verdicts, print_worst_verdicts
+from judgekit.report.plan import print_judging_plan
+from judgekit.report.run import print_grade_summary
+from judgekit.scoring import conclude
 from tests.factories import make_case, make_failure, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgekit.records.rubric import Rubric
-    from judgekit.records.verdict import Verdict
+    from judgekit.records import Rubric, Verdict
 
 RUBRIC = make_rubric("accuracy", "clarity", name="support")
 HOSTILE = "[red]x[/] [/] :warning: \x1b[31m\u202e"
@@ -44,7 +43,9 @@ def verdict(value: float | None = 1.0, *, case: str = "a", **fields: Any) -> Ver
 
 
 def summary_text(*verdicts: Verdict, rubric: Rubric = RUBRIC, width: int = 110) -> str:
-    return shown(lambda console: print_summary(console, summarize(verdicts, rubric)), width)
+    return shown(
+        lambda console: print_grade_summary(console, summarize_verdicts(verdicts, rubric)), width
+    )
 
 
 def graded(*verdicts: Verdict) -> list[Graded]:
@@ -162,7 +163,7 @@ def test_foreign_names_in_the_summary_are_neither_run_nor_lost() -> None:
 
 def test_the_worst_outputs_that_did_not_pass_come_first() -> None:
     items = graded(verdict(0.5, case="half"), verdict(1.0, case="good"), verdict(0.0, case="bad"))
-    text = shown(lambda console: print_weakest(console, items))
+    text = shown(lambda console: print_worst_verdicts(console, items))
     assert "good" not in text
     assert 0 < text.index("bad") < text.index("half")
     assert "fail  bad  v1  0.00" in text
@@ -170,13 +171,13 @@ def test_the_worst_outputs_that_did_not_pass_come_first() -> None:
 
 def test_only_some_are_shown_and_it_is_said_of_how_many() -> None:
     items = graded(*(verdict(0.1, case=f"case-{n}") for n in range(7)))
-    text = shown(lambda console: print_weakest(console, items, most=2))
+    text = shown(lambda console: print_worst_verdicts(console, items, most=2))
     assert "Not passed (2 of 7; all with -v)" in text
     assert text.count("fail  case-") == 2
 
 
 def test_where_all_passed_nothing_is_shown() -> None:
-    assert shown(lambda console: print_weakest(console, graded(verdict()))) == ""
+    assert shown(lambda console: print_worst_verdicts(console, graded(verdict()))) == ""
 
 
 def test_every_verdict_is_printed_with_every_reason() -> None:
@@ -225,7 +226,7 @@ def test_a_long_rationale_is_cut() -> None:
 
 
 def test_a_plan_says_calls_tokens_and_price() -> None:
-    text = shown(lambda console: print_plan(console, plan()))
+    text = shown(lambda console: print_judging_plan(console, plan()))
     rows = dict(line.split("  ", 1) for line in text.splitlines() if "  " in line)
     assert {name: cell.strip() for name, cell in rows.items()} == {
         "outputs": "1,200",
@@ -250,11 +251,13 @@ def test_a_plan_says_calls_tokens_and_price() -> None:
     ],
 )
 def test_a_plan_says_what_is_unknown_skipped_or_odd(fields: dict[str, Any], words: str) -> None:
-    assert words in shown(lambda console: print_plan(console, plan(**fields)))
+    assert words in shown(lambda console: print_judging_plan(console, plan(**fields)))
 
 
 def test_a_plan_without_savings_does_not_speak_of_them() -> None:
-    assert "when bought" not in shown(lambda console: print_plan(console, plan(saved_usd=0.0)))
+    assert "when bought" not in shown(
+        lambda console: print_judging_plan(console, plan(saved_usd=0.0))
+    )
 
 
 def test_judgments_of_a_smoke_model_are_marked_as_worth_nothing() -> None:

@@ -6,25 +6,32 @@ from math import nan
 
 import pytest
 
-from judgekit.evaluation.figures.summary import Spent
-from judgekit.evaluation.tuning.figures import Agreement, Contrast, Decision, HeldOut, Tried, Tuning
-from judgekit.evaluation.tuning.preparing import TunePlan
-from judgekit.report.tuning_terminal import conclusion, notes, plan_line, tuning_json
-from judgekit.stats.estimate import Estimate, undefined
+from judgekit.evaluation import JudgeUsage
+from judgekit.report.tuning import tuning_conclusion, tuning_json, tuning_notes, tuning_plan_line
+from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.paired import paired_difference
+from judgekit.tuning import (
+    HeldOutAgreement,
+    HeldOutContrast,
+    HeldOutResult,
+    TunePlan,
+    Tuning,
+    TuningDecision,
+)
+from judgekit.tuning.results import TriedCandidate
 
-SIDE = HeldOut(
+SIDE = HeldOutResult(
     name="present",
-    overall=Agreement(
+    overall=HeldOutAgreement(
         name="",
         distance=Estimate(value=0.2, low=0.1, high=0.3, n=9, method="t"),
-        kappa=undefined("no levels", n=9, method="kappa"),
+        kappa=undefined_estimate("no levels", n=9, method="kappa"),
         n_items=9,
         n_failed=0,
     ),
     criteria=(),
 )
-CONTRAST = Contrast(
+CONTRAST = HeldOutContrast(
     distance=paired_difference([0.3, 0.2, None], [0.1, 0.1, 0.1], step=0.1),
     low=-0.2,
     high=0.1,
@@ -41,7 +48,7 @@ TUNING = Tuning(
     present_held_out=SIDE,
     chosen_held_out=SIDE,
     contrast=CONTRAST,
-    tried=tuple(Tried(name=f"w{n}", place=7 - n, n_failed=0) for n in range(1, 7)),
+    tried=tuple(TriedCandidate(name=f"w{n}", place=7 - n, n_failed=0) for n in range(1, 7)),
     training_cases=("a", "b"),
     held_out_cases=("c",),
     n_labels=30,
@@ -49,12 +56,12 @@ TUNING = Tuning(
     n_examples=0,
     seed=4,
     level=0.9,
-    spent=Spent(n_replies=5, cost_usd=0.5),
+    spent=JudgeUsage(n_replies=5, cost_usd=0.5),
 )
 
 
 def test_the_notes_say_what_changed_and_what_lies_beneath() -> None:
-    said = notes(replace(TUNING, n_unused=2, n_examples=1, failures={"timeout": 1},
+    said = tuning_notes(replace(TUNING, n_unused=2, n_examples=1, failures={"timeout": 1},
                          failure_messages={"timeout": "late\n  wait"}))  # fmt: skip
     assert said[0].startswith("change   -0.150 [")
     assert "below 0 is nearer" in said[0]
@@ -71,22 +78,22 @@ def test_the_notes_say_what_changed_and_what_lies_beneath() -> None:
 
 def test_what_was_broken_off_has_no_figures() -> None:
     early = replace(TUNING, decision="incomplete", contrast=None,
-                    tried=(Tried(name="present", place=None, n_failed=None),))  # fmt: skip
-    assert notes(early)[0] == "tried    1 way of asking: present"
-    assert conclusion(early) == "nothing is decided: too little was answered"
+                    tried=(TriedCandidate(name="present", place=None, n_failed=None),))  # fmt: skip
+    assert tuning_notes(early)[0] == "tried    1 way of asking: present"
+    assert tuning_conclusion(early) == "nothing is decided: too little was answered"
 
 
 def test_a_p_that_is_undefined_is_said_to_be() -> None:
     same = paired_difference([0.1, 0.2], [0.1, 0.2], step=0.1)
-    none = undefined("none", n=0, method="kappa")
-    said = notes(replace(TUNING, contrast=replace(CONTRAST, distance=same, kappa=none)))
+    none = undefined_estimate("none", n=0, method="kappa")
+    said = tuning_notes(replace(TUNING, contrast=replace(CONTRAST, distance=same, kappa=none)))
     assert "p undefined" in said[0]
     assert said[1].startswith("tried")
 
 
 @pytest.mark.parametrize("decision", ["not_shown", "worse", "open", "none_better"])
-def test_whatever_is_not_shown_is_no_better(decision: Decision) -> None:
-    said = conclusion(replace(TUNING, decision=decision))
+def test_whatever_is_not_shown_is_no_better(decision: TuningDecision) -> None:
+    said = tuning_conclusion(replace(TUNING, decision=decision))
     assert said.startswith("no candidate is shown to be better: ")
     assert ("'kinder'" in said) == (decision != "none_better")
 
@@ -94,15 +101,15 @@ def test_whatever_is_not_shown_is_no_better(decision: Decision) -> None:
 def test_json_has_null_for_what_is_undefined() -> None:
     found = json.loads(json.dumps(tuning_json(TUNING)))
     assert found["present_held_out"]["overall"]["kappa"]["value"] is None
-    assert found["conclusion"] == conclusion(TUNING)
+    assert found["conclusion"] == tuning_conclusion(TUNING)
 
 
 def test_a_plan_says_calls_and_price() -> None:
     plan = TunePlan(model="openai/m", n_candidates=3, n_training=18, n_held_out=12, n_questions=78,
                     n_owned=1, n_calls=77, price_usd=0.5)  # fmt: skip
-    assert plan_line(plan) == (
+    assert tuning_plan_line(plan) == (
         "3 ways of asking, 18 cases to choose by, 12 held out: up to 77 calls to openai/m, 1 reply "
         "owned already; about $0.50"
     )
-    assert plan_line(replace(plan, price_usd=None)).endswith("; price unknown")
-    assert plan_line(replace(plan, price_usd=0.0)).endswith("; $0")
+    assert tuning_plan_line(replace(plan, price_usd=None)).endswith("; price unknown")
+    assert tuning_plan_line(replace(plan, price_usd=0.0)).endswith("; $0")

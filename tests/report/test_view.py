@@ -4,17 +4,16 @@ from math import nan
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from judgekit.evaluation.figures.summary import Spent, VariantSummary
-from judgekit.records.judgment import FailureKind
-from judgekit.report import view
-from judgekit.stats.estimate import Estimate, undefined
+from judgekit.evaluation import JudgeUsage, VariantSummary
+from judgekit.records import FailureKind
+from judgekit.report import message, numbers, tables
+from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import proportion
 from tests.factories import make_judgment
 
-NOTHING = undefined("no trials", n=0, method="wilson")
+NOTHING = undefined_estimate("no trials", n=0, method="wilson")
 
 
 def estimate(value: float, low: float = nan, high: float = nan) -> Estimate:
@@ -37,42 +36,48 @@ def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> VariantSummar
 
 
 def test_a_rate_is_whole_per_cents_with_its_interval() -> None:
-    assert view.rate(proportion(7, 12)) == "58 % [32, 81]"
-    assert view.rate(proportion(12, 12)) == "100 % [76, 100]"
+    assert numbers.format_rate(proportion(7, 12)) == "58 % [32, 81]"
+    assert numbers.format_rate(proportion(12, 12)) == "100 % [76, 100]"
 
 
 def test_a_mean_has_two_digits_and_its_interval() -> None:
-    assert view.number(estimate(0.714, 0.5499, 0.87)) == "0.71 [0.55, 0.87]"
-    assert view.number(estimate(0.714, 0.5499, 0.87), digits=1) == "0.7 [0.5, 0.9]"
+    assert numbers.format_mean(estimate(0.714, 0.5499, 0.87)) == "0.71 [0.55, 0.87]"
+    assert numbers.format_mean(estimate(0.714, 0.5499, 0.87), digits=1) == "0.7 [0.5, 0.9]"
 
 
 def test_a_mean_without_an_interval_has_no_bracket() -> None:
-    assert view.number(estimate(0.5)) == "0.50"
-    assert view.plain(estimate(0.5)) == "0.50"
+    assert numbers.format_mean(estimate(0.5)) == "0.50"
+    assert numbers.format_value(estimate(0.5)) == "0.50"
 
 
 def test_what_is_undefined_is_a_dash_and_never_zero() -> None:
-    said = (view.rate, view.number, view.plain, view.signed, view.signed_points)
-    assert {one(NOTHING) for one in said} == {view.DASH}
+    said = (
+        numbers.format_rate,
+        numbers.format_mean,
+        numbers.format_value,
+        numbers.format_difference,
+        numbers.format_rate_difference,
+    )
+    assert {one(NOTHING) for one in said} == {numbers.DASH}
 
 
 def test_a_difference_has_a_sign_unless_it_rounds_to_nothing() -> None:
-    assert view.signed(estimate(0.12, -0.05, 0.29)) == "+0.12 [-0.05, +0.29]"
-    assert view.signed(estimate(-0.001, -0.2, 0.2)) == "0.00 [-0.20, +0.20]"
-    assert view.signed(estimate(1.0)) == "+1.00"
-    assert view.signed_points(estimate(0.35, -0.001, 0.5)) == "+35 % [0, +50]"
+    assert numbers.format_difference(estimate(0.12, -0.05, 0.29)) == "+0.12 [-0.05, +0.29]"
+    assert numbers.format_difference(estimate(-0.001, -0.2, 0.2)) == "0.00 [-0.20, +0.20]"
+    assert numbers.format_difference(estimate(1.0)) == "+1.00"
+    assert numbers.format_rate_difference(estimate(0.35, -0.001, 0.5)) == "+35 % [0, +50]"
 
 
 def test_no_interval_is_rounded_until_it_has_no_width() -> None:
-    assert view.rate(estimate(0.99912, 0.9988, 0.9994)) == "99.91 % [99.88, 99.94]"
-    assert view.number(estimate(0.7141, 0.7132, 0.7149)) == "0.714 [0.713, 0.715]"
-    assert view.signed(estimate(0.0, -0.0042, 0.0042)) == "0.000 [-0.004, +0.004]"
-    assert view.signed_points(estimate(0.0, -0.001, 0.001)) == "0.0 % [-0.1, +0.1]"
+    assert numbers.format_rate(estimate(0.99912, 0.9988, 0.9994)) == "99.91 % [99.88, 99.94]"
+    assert numbers.format_mean(estimate(0.7141, 0.7132, 0.7149)) == "0.714 [0.713, 0.715]"
+    assert numbers.format_difference(estimate(0.0, -0.0042, 0.0042)) == "0.000 [-0.004, +0.004]"
+    assert numbers.format_rate_difference(estimate(0.0, -0.001, 0.001)) == "0.0 % [-0.1, +0.1]"
 
 
 def test_undecided_outputs_stand_beside_those_decided() -> None:
-    assert view.passed(variant(7, 5)) == "7/12"
-    assert view.passed(variant(7, 4, 1)) == "7/11 +1?"
+    assert tables.format_pass_count(variant(7, 5)) == "7/12"
+    assert tables.format_pass_count(variant(7, 4, 1)) == "7/11 +1?"
 
 
 @pytest.mark.parametrize(
@@ -89,12 +94,12 @@ def test_undecided_outputs_stand_beside_those_decided() -> None:
     ],
 )
 def test_money_is_written_without_an_exponent(amount: float | None, text: str) -> None:
-    assert view.usd(amount) == text
+    assert numbers.format_usd(amount) == text
 
 
 def test_money_of_which_a_part_is_unknown_is_at_least_the_known_part() -> None:
-    assert view.usd(0.42, unknown=True) == "at least $0.42"
-    assert view.usd(0.0, unknown=True) == "price unknown"
+    assert numbers.format_usd(0.42, unknown=True) == "at least $0.42"
+    assert numbers.format_usd(0.0, unknown=True) == "price unknown"
 
 
 @pytest.mark.parametrize(
@@ -109,69 +114,74 @@ def test_money_of_which_a_part_is_unknown_is_at_least_the_known_part() -> None:
     ],
 )
 def test_a_duration_has_at_most_two_parts(seconds: float, text: str) -> None:
-    assert view.duration(seconds) == text
+    assert numbers.format_duration(seconds) == text
 
 
 def test_things_are_counted_in_their_own_plural() -> None:
-    assert view.count(1, "reply", "replies") == "1 reply"
-    assert view.count(1200, "reply", "replies") == "1,200 replies"
-    assert view.count(0, "output") == "0 outputs"
+    assert numbers.format_count(1, "reply", "replies") == "1 reply"
+    assert numbers.format_count(1200, "reply", "replies") == "1,200 replies"
+    assert numbers.format_count(0, "output") == "0 outputs"
 
 
 def test_what_was_spent_names_replies_cache_and_money() -> None:
-    figures = Spent(n_replies=36, n_cached=36, saved_usd=0.0021)
-    assert view.spent(figures) == "36 replies, 36 from the cache, $0 spent, $0.0021 saved"
+    figures = JudgeUsage(n_replies=36, n_cached=36, saved_usd=0.0021)
+    assert (
+        numbers.format_spending(figures) == "36 replies, 36 from the cache, $0 spent, $0.0021 saved"
+    )
 
 
 def test_an_unknown_price_is_not_nothing_spent() -> None:
-    assert view.spent(Spent(n_replies=1, cost_unknown=True)) == "1 reply, cost unknown"
+    assert (
+        numbers.format_spending(JudgeUsage(n_replies=1, cost_unknown=True))
+        == "1 reply, cost unknown"
+    )
 
 
 def test_a_part_that_is_known_is_said_with_the_doubt() -> None:
-    figures = Spent(n_replies=2, cost_usd=0.5, cost_unknown=True)
-    assert view.spent(figures) == "2 replies, at least $0.50 spent"
+    figures = JudgeUsage(n_replies=2, cost_usd=0.5, cost_unknown=True)
+    assert numbers.format_spending(figures) == "2 replies, at least $0.50 spent"
 
 
 def test_a_score_has_no_needless_zeros() -> None:
-    assert view.score(make_judgment(raw=4.0, value=0.75)) == "4"
-    assert view.score(make_judgment(raw=3.5, value=0.5)) == "3.5"
+    assert numbers.format_score(make_judgment(raw=4.0, value=0.75)) == "4"
+    assert numbers.format_score(make_judgment(raw=3.5, value=0.5)) == "3.5"
 
 
 def test_every_kind_of_failure_has_words() -> None:
-    assert set(view.FAILURE_WORDS) == set(get_args(FailureKind))
+    assert set(message.FAILURE_WORDS) == set(get_args(FailureKind))
 
 
 def test_control_and_direction_characters_are_shown_and_not_run() -> None:
     hostile = "a\x1b[31mred\x07\u202eevil\ud800\x00"
-    assert view.printable(hostile) == r"a\x1b[31mred\x07\u202eevil\ud800\x00"
+    assert message.printable(hostile) == r"a\x1b[31mred\x07\u202eevil\ud800\x00"
 
 
 def test_lines_are_folded_into_one() -> None:
-    assert view.printable("  one\r\n\ttwo\u2028three ") == "one two three"
+    assert message.printable("  one\r\n\ttwo\u2028three ") == "one two three"
 
 
 def test_a_long_text_ends_with_an_ellipsis() -> None:
-    assert view.printable("word " * 100, 12) == "word word w…"
-    assert view.printable("short", 5) == "short"
+    assert message.printable("word " * 100, 12) == "word word w…"
+    assert message.printable("short", 5) == "short"
 
 
 def test_a_message_keeps_its_lines_and_loses_its_control_characters() -> None:
-    assert view.message_lines("no\x1b[2J file\n  give one") == "no\\x1b[2J file\n  give one"
+    assert message.message_lines("no\x1b[2J file\n  give one") == "no\\x1b[2J file\n  give one"
 
 
 def test_a_message_and_its_hint_fit_on_one_line() -> None:
-    assert view.one_line("no file\n  give one", 40) == "no file; give one"
+    assert message.one_line("no file\n  give one", 40) == "no file; give one"
 
 
 @given(st.text(), st.none() | st.integers(1, 50))
 def test_printable_text_is_one_printable_line(text: str, limit: int | None) -> None:
-    shown = view.printable(text, limit)
+    shown = message.printable(text, limit)
     assert shown.isprintable()
     assert "\n" not in shown
 
 
 @given(st.floats(1e-9, 1e7))
 def test_money_above_nothing_is_never_shown_as_nothing(amount: float) -> None:
-    shown = view.usd(amount)
+    shown = numbers.format_usd(amount)
     assert "e" not in shown
     assert float(shown.removeprefix("$").replace(",", "")) > 0

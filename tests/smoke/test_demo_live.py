@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.local import SMOKE_NOTICE
+from judgekit.models import SMOKE_NOTICE
 
 if TYPE_CHECKING:
     from pathlib import Path

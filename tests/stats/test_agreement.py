@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement import agreement_rate, cohen_kappa, lin_ccc, scott_pi
+from judgekit.stats.agreement import agreement_rate, cohen_kappa, scott_pi
+from judgekit.stats.method_comparison import lin_ccc
 from judgekit.stats.raters import fleiss_kappa
 from tests.stats.rated_items import joint, rated, rated_twice
 from tests.stats.simulation import covers_at_its_level, share_covering
 
 if TYPE_CHECKING:
-    from judgekit.stats.coefficient import Weights
+    from judgekit.stats.agreement_coefficients import Weights
 
 PAIRS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=25)
 SCALE = [1, 2, 3, 4]

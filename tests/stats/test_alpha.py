@@ -6,8 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
 from tests.stats.rated_items import joint, rated, rated_twice

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.arguments import given, whole
 from judgekit.stats.attribution import shapley_r2, type2_anova
 from judgekit.stats.intervals import mean, proportion
-from judgekit.stats.known import floats
+from judgekit.stats.missing import floats
 from judgekit.stats.paired import win_rate
+from judgekit.stats.quantiles import require, require_whole
 from judgekit.stats.resample import bootstrap
 from judgekit.stats.variance import optimal_samples, pass_at_k
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def test_a_count_may_be_a_float_that_is_whole() -> None:
-    assert whole(k=3.0, n=np.int64(10), m=True) == (3, 10, 1)
-    assert {type(count) for count in whole(k=np.float64(3), n=np.int8(2))} == {int}
+    assert require_whole(k=3.0, n=np.int64(10), m=True) == (3, 10, 1)
+    assert {type(count) for count in require_whole(k=np.float64(3), n=np.int8(2))} == {int}
     assert proportion(7.0, 10.0) == proportion(7, 10)  # type: ignore[arg-type] # what is tested
     assert pass_at_k(10.0, 3.0, 5).value == pass_at_k(10, 3, 5).value  # type: ignore[arg-type] # as above
 
@@ -31,16 +31,16 @@ def test_a_count_may_be_a_float_that_is_whole() -> None:
 @pytest.mark.parametrize("count", [None, 0.5, math.nan, math.inf, "3"])
 def test_what_is_no_count_is_refused_by_name(count: object) -> None:
     with pytest.raises(ValueError, match=f"wins is {count}; a count is a whole number"):
-        whole(wins=count)
+        require_whole(wins=count)
     with pytest.raises(ValueError, match=r"ties is .*; a count is a whole number"):
         win_rate(3, count, 1)  # type: ignore[arg-type] # what is tested
 
 
 @pytest.mark.parametrize("number", [None, math.nan, math.inf, "3"])
 def test_what_is_no_number_is_refused_by_name(number: object) -> None:
-    assert given(sd=Fraction(1, 2)) == (0.5,)
+    assert require(sd=Fraction(1, 2)) == (0.5,)
     with pytest.raises(ValueError, match=f"sd is {number}; give a number"):
-        given(sd=number)
+        require(sd=number)
 
 
 def test_words_among_scores_are_named() -> None:

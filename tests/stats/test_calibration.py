@@ -2,18 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.calibration import (
-    choose_map,
-    crossfit,
-    fit_affine,
-    fit_isotonic,
-    fit_ordinal,
-    fit_shift,
-)
+from judgekit.stats.calibration import choose_map, crossfit, fit_affine, fit_isotonic, fit_shift
+from judgekit.stats.logistic import fit_ordinal
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=25)
 

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.closeness import bland_altman, lin_ccc
 from judgekit.stats.estimate import jackknife_interval
+from judgekit.stats.method_comparison import bland_altman, lin_ccc
 from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS, shared
 from tests.stats.simulation import band, covers_at_its_level
 

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from judgekit.stats.coefficient import (
+from judgekit.stats.agreement_coefficients import (
     above_chance,
     category_weights,
-    check_interval,
-    jackknife_ends,
+    check_interval_method,
+    coefficient_interval,
 )
 
 
@@ -53,11 +53,11 @@ def test_full_agreement_by_chance_leaves_nothing_to_measure() -> None:
 def test_an_interval_that_is_not_there_has_a_reason(
     value: float, left_out: list[float], reason: str
 ) -> None:
-    ends = jackknife_ends(value, left_out, level=0.95)
+    ends = coefficient_interval(value, left_out, level=0.95)
     assert math.isnan(ends.low)
     assert reason in (ends.reason or "")
 
 
 def test_unknown_intervals_are_refused() -> None:
     with pytest.raises(ValueError, match="known: jackknife, analytic, none"):
-        check_interval("wald")
+        check_interval_method("wald")

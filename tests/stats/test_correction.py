@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.correction import corrected_mean, poststratified_mean, ppi_mean
+from judgekit.stats.correction import corrected_mean, poststratified_mean
+from judgekit.stats.ppi import ppi_mean
 
 
 def graded(n: int, *, rate: float = 0.7, seed: int = 1) -> tuple[list[float], list[float]]:

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.discrimination import auroc
 from judgekit.stats.estimate import jackknife_interval
+from judgekit.stats.selective import auroc
 from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS
 from tests.stats.simulation import covers_at_its_level, share_covering
 

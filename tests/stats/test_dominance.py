@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.dominance import Plane, sums_below
+from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=25)
 
 
-def plane(points: list[tuple[int, int]]) -> Plane:
+def plane(points: list[tuple[int, int]]) -> PlanePoints:
     x, y = np.array(points, dtype=int).reshape(-1, 2).T
-    return Plane(x, y)
+    return PlanePoints(x, y)
 
 
 @settings(max_examples=100)

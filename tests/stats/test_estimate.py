@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.stats.estimate import (
     Decision,
@@ -14,8 +13,8 @@ from judgekit.stats.estimate import (
     cluster_means,
     decide,
     jackknife_interval,
-    observed,
-    undefined,
+    known_observations,
+    undefined_estimate,
 )
 from tests.stats.simulation import covers_at_least
 
@@ -45,7 +44,7 @@ def test_a_negative_margin_is_refused() -> None:
 
 
 def test_an_undefined_estimate_says_why() -> None:
-    estimate = undefined("no trials", n=0, method="wilson")
+    estimate = undefined_estimate("no trials", n=0, method="wilson")
     assert math.isnan(estimate.value)
     assert estimate.reason == "no trials"
 
@@ -55,12 +54,15 @@ def test_a_figure_is_a_number() -> None:
 
 
 def test_nan_and_none_are_missing() -> None:
-    assert observed([1, None, math.nan, 2], ["a", "b", "c", "d"]) == ([1.0, 2.0], ["a", "d"])
+    assert known_observations([1, None, math.nan, 2], ["a", "b", "c", "d"]) == (
+        [1.0, 2.0],
+        ["a", "d"],
+    )
 
 
 def test_an_infinite_observation_is_refused() -> None:
     with pytest.raises(ValueError, match="infinite"):
-        observed([1.0, math.inf])
+        known_observations([1.0, math.inf])
 
 
 def test_a_cluster_is_worth_its_mean() -> None:

@@ -5,11 +5,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.intraclass import ICCKind, icc
+from judgekit.stats.raters import ICCKind, icc
 from tests.stats.simulation import covers_at_its_level
 
 KINDS = get_args(ICCKind)

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import isotonic_regression
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.isotonic import fit_isotonic, pool_adjacent
+from judgekit.stats.calibration import fit_isotonic, pool_adjacent
 
 PAIRS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=25)
 

@@ -5,11 +5,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats as oracle
 
-from judgekit.stats.kendall import consistent_s, kendall_p_value, kendall_s, theil_sen
+from judgekit.stats.trend import consistent_s, kendall_p_value, kendall_s, theil_sen
 
 
 @settings(max_examples=40)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.logistic import expit, fit_logistic
-from judgekit.stats.newton import maximise
+from judgekit.stats.logistic import expit, fit_logistic, maximise
 
 
 def test_one_share_has_its_own_log_odds() -> None:

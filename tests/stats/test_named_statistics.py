@@ -4,11 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.named_statistics import NAMED, StatisticName, Values
-from judgekit.stats.resample import bootstrap
+from judgekit.stats.resample import NAMED_STATISTICS, ResampledValues, StatisticName, bootstrap
 from tests.stats.simulation import covers_at_its_level, covers_at_least
 
 NAMES: tuple[StatisticName, ...] = ("mean", "median", "sd")
@@ -24,7 +22,7 @@ def test_leaving_out_is_the_statistic_of_the_rest(
 ) -> None:
     x = np.array([value for _, value in rows], dtype=float)
     codes = np.unique([case for case, _ in rows], return_inverse=True)[1]
-    values = Values(x, codes if clustered else None)
+    values = ResampledValues(x, codes if clustered else None)
     units = codes if clustered else np.arange(len(x))
     if values.n == 1:
         assert np.isnan(values.leave_one_out(name)).all()
@@ -34,14 +32,14 @@ def test_leaving_out_is_the_statistic_of_the_rest(
         if name == "sd" and len(rest) == 1:
             assert np.isnan(found)
         else:
-            assert found == pytest.approx(float(NAMED[name](rest)), abs=1e-9)
+            assert found == pytest.approx(float(NAMED_STATISTICS[name](rest)), abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
 def test_a_drawn_median_has_the_law_of_resampling(n: int) -> None:
     """Quantiles of 20,000 medians by order statistics and of as many by drawing every number."""
     x, rng = np.arange(n) ** 2.0, np.random.default_rng(n)
-    quick = Values(x, None).draw("median", rng, 20_000)
+    quick = ResampledValues(x, None).draw("median", rng, 20_000)
     plain = np.median(x[rng.integers(0, n, (20_000, n))], axis=1)
     for q in np.unique(x):
         assert (quick <= q).mean() == pytest.approx((plain <= q).mean(), abs=0.015)
@@ -51,10 +49,12 @@ def test_a_drawn_median_has_the_law_of_resampling(n: int) -> None:
 def test_clusters_are_drawn_whole(name: StatisticName) -> None:
     rng = np.random.default_rng(1)
     codes, x = np.repeat(np.arange(6), [1, 2, 3, 4, 1, 2]), rng.normal(size=13)
-    quick = Values(x, codes).draw(name, rng, 5000)
+    quick = ResampledValues(x, codes).draw(name, rng, 5000)
     members = [x[codes == k] for k in range(6)]
     picks = rng.integers(0, 6, (5000, 6))
-    plain = [float(NAMED[name](np.concatenate([members[k] for k in pick]))) for pick in picks]
+    plain = [
+        float(NAMED_STATISTICS[name](np.concatenate([members[k] for k in pick]))) for pick in picks
+    ]
     assert np.mean(quick) == pytest.approx(np.mean(plain), abs=0.03)
     assert np.std(quick) == pytest.approx(np.std(plain), rel=0.08)
 
@@ -62,8 +62,8 @@ def test_clusters_are_drawn_whole(name: StatisticName) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_few_levels_have_the_law_of_many(name: StatisticName) -> None:
     x, rng = np.repeat([1.0, 2, 5], [20, 30, 10]), np.random.default_rng(2)
-    quick = Values(x, None).draw(name, rng, 20_000)
-    plain = NAMED[name](x[rng.integers(0, 60, (20_000, 60))])
+    quick = ResampledValues(x, None).draw(name, rng, 20_000)
+    plain = NAMED_STATISTICS[name](x[rng.integers(0, 60, (20_000, 60))])
     assert np.quantile(quick, [0.1, 0.9]) == pytest.approx(np.quantile(plain, [0.1, 0.9]), abs=0.03)
     assert np.mean(quick) == pytest.approx(np.mean(plain), abs=0.01)
 
@@ -74,7 +74,7 @@ def test_few_levels_have_the_law_of_many(name: StatisticName) -> None:
 def test_ten_thousand_items_are_resampled_in_little_memory(
     name: StatisticName,
     method: str,
-    clustered: bool,  # noqa: FBT001 - a parameter
+    clustered: bool,  # noqa: FBT001 - drawn
 ) -> None:
     x = np.random.default_rng(8).normal(size=10_000)
     names = np.repeat(np.arange(1000), 10).tolist() if clustered else None

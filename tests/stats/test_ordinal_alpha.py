@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.alpha import krippendorff_alpha
-from judgekit.stats.ordinal_alpha import RankedRatings, n_couples, ordinal_sums
+from judgekit.stats.alpha import (
+    RankedRatings,
+    count_level_pairs,
+    krippendorff_alpha,
+    ordinal_pair_sums,
+)
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.lists(st.integers(0, 9), min_size=2, max_size=5)),
@@ -45,7 +48,7 @@ def test_ranks_give_the_alpha_of_the_matrix(rows: list[tuple[int, list[int]]]) -
     level = np.unique(np.concatenate(ratings), return_inverse=True)[1]
     case = np.unique([name for name, _ in rows], return_inverse=True)[1]
     for unit in (np.arange(len(rows)), case):
-        whole, left = ordinal_sums(RankedRatings(level, item, unit[item]))
+        whole, left = ordinal_pair_sums(RankedRatings(level, item, unit[item]))
         found = 1 - (whole.n - 1) * whole.observed / np.where(whole.expected > 0, whole.expected, 1)
         want = by_matrix(ratings)
         assert np.isnan(want) or found == pytest.approx(want, abs=1e-12)
@@ -58,7 +61,7 @@ def test_ranks_give_the_alpha_of_the_matrix(rows: list[tuple[int, list[int]]]) -
 
 
 def test_couples_are_counted_by_unit() -> None:
-    assert n_couples(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 1])) == 3 + 1
+    assert count_level_pairs(np.array([0, 1, 1, 2]), np.array([0, 0, 0, 1])) == 3 + 1
 
 
 def test_scores_without_steps_take_ranks() -> None:

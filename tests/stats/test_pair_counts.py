@@ -5,11 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from judgekit.stats.agreement import correlation, pairwise_accuracy
-from judgekit.stats.pair_counts import count_pairs
+from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.correlations import correlation
+from judgekit.stats.pair_accuracy import pairwise_accuracy
 
 ITEM = st.tuples(st.integers(0, 2), st.integers(1, 4), st.integers(0, 12).map(lambda k: k / 10))
 

@@ -5,17 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.intervals import mean
-from judgekit.stats.known import fold_codes
-from judgekit.stats.ppi import (
-    crossfit_isotonic_mean,
-    ppi_mean,
-    stratified_ppi_mean,
-)
+from judgekit.stats.missing import fold_codes
+from judgekit.stats.ppi import crossfit_isotonic_mean, ppi_mean, stratified_ppi_mean
 from tests.stats.simulation import covers_at_its_level
 
 if TYPE_CHECKING:

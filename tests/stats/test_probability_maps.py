@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.probability_maps import fit_beta, fit_platt
+from judgekit.stats.calibration import fit_beta, fit_platt
 
 
 def test_two_scores_get_the_smoothed_share_of_each() -> None:

@@ -5,12 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.discrimination import auroc
 from judgekit.stats.reliability import brier_decomposition, ece, log_loss, reliability_table
+from judgekit.stats.selective import auroc
 from tests.stats.repeated_cases import N_CASES, NAMES, rated_cases
 from tests.stats.simulation import band, covers_at_its_level, covers_at_least
 

@@ -14,9 +14,9 @@ import pytest
 import judgekit.stats
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.confidence import vote_confidence
+from judgekit.stats.estimate import Result, python_value
 from judgekit.stats.intervals import proportion
 from judgekit.stats.replacement import alt_test
-from judgekit.stats.result import Result, plain
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -38,8 +38,8 @@ def test_numpys_numbers_become_pythons() -> None:
 
 def test_what_is_pythons_own_is_left_as_it_is() -> None:
     kept = (1, (2.0, None), "three")
-    assert plain(kept) is kept
-    assert plain(array := np.zeros(2)) is array
+    assert python_value(kept) is kept
+    assert python_value(array := np.zeros(2)) is array
 
 
 def test_numpy_input_gives_the_same_json_as_pythons() -> None:
@@ -75,5 +75,5 @@ def test_every_result_is_made_of_pythons_numbers(name: str) -> None:
         and found.__module__ == module.__name__
         and not found.__name__.startswith("_")
     ]
-    arrays = {"RatingList", "RatingCounts", "Values"}
+    arrays = {"RatingList", "RatingCounts", "ResampledValues"}
     assert {found.__name__ for found in own if not issubclass(found, Result)} <= arrays

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.correction import active_mean, labels_look_random, poststratified_mean
 from judgekit.stats.ppi import ppi_mean
-from judgekit.stats.sampled_labels import active_mean, labels_look_random, poststratified_mean
 from tests.stats.simulation import covers_at_its_level, share_covering
 
 

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.scale_use import granularity, length_slope, scale_use
+from judgekit.stats.bias import granularity, length_slope, scale_use
 from tests.stats.repeated_cases import N_CASES, NAMES, REPEATS
 from tests.stats.simulation import covers_at_its_level, share_covering
 

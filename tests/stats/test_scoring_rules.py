@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from judgekit.stats.scoring_rules import brier_decomposition, known_probabilities, log_loss
+from judgekit.stats.reliability import brier_decomposition, known_probabilities, log_loss
 from tests.stats.repeated_cases import N_CASES, NAMES, rated_cases
 from tests.stats.simulation import covers_at_its_level, share_covering
 

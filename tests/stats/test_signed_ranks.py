@@ -4,11 +4,10 @@ from itertools import product
 from math import isnan, nan
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.signed_ranks import signed_rank_test
+from judgekit.stats.paired import signed_rank_test
 
 DIFFERENCES = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=9)
 

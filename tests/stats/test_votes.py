@@ -5,8 +5,7 @@ from itertools import product
 from statistics import median as reference
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.stats.votes import median, mode, mode_bounds, nearest
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
 from tests.store.postgres import MISSING, Server, programs, running_server
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from judgekit.records.output import Variant
-from judgekit.records.run import ItemKey, Observed, Panel, RunInfo
+from judgekit.records import ItemKey, Observation, RunInfo, RunPanel, Variant
 from tests.factories import make_case, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
-    from judgekit.records.run import CaseResult
-    from judgekit.store.runs import RunStore
+    from judgekit.records import CaseResult
+    from judgekit.store import RunStore
 
 START = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 JUDGE = "openai/m pointwise/default@1"
@@ -24,7 +23,7 @@ def make_run(name: str = "run-1", *variants: str, **fields: Any) -> RunInfo:
         "started_at": START,
         "rubric": make_rubric("accuracy", "clarity"),
         "variants": [Variant(id=each) for each in variants or ("v1",)],
-        "panel": Panel(judges=(JUDGE,)),
+        "panel": RunPanel(judges=(JUDGE,)),
         "config": {"name": "support", "judge": {"model": "openai/m"}},
     }
     return RunInfo(**{"id": name} | known | fields)
@@ -40,7 +39,7 @@ def said(criterion: str = "accuracy", value: float = 1.0, **fields: Any) -> Any:
     return make_judgment(criterion, value, **{"judge": JUDGE} | fields)
 
 
-def answer(answer_key: ItemKey | None = None, **fields: Any) -> Observed:
+def answer(answer_key: ItemKey | None = None, **fields: Any) -> Observation:
     """A whole answer at place 0: its case, an output and a judgment of each criterion."""
     answer_key = answer_key or key()
     known: dict[str, Any] = {
@@ -51,16 +50,16 @@ def answer(answer_key: ItemKey | None = None, **fields: Any) -> Observed:
         "said": (said("accuracy"), said("clarity", 0.5)),
         "is_done": True,
     }
-    return Observed(**known | {"key": answer_key} | fields)
+    return Observation(**known | {"key": answer_key} | fields)
 
 
-def part(answer_key: ItemKey | None = None, **fields: Any) -> Observed:
+def part(answer_key: ItemKey | None = None, **fields: Any) -> Observation:
     """Something more of an answer that was begun."""
     known: dict[str, Any] = {"place": 0, "at": START + timedelta(minutes=1)}
-    return Observed(**{"key": answer_key or key()} | known | fields)
+    return Observation(**{"key": answer_key or key()} | known | fields)
 
 
-def begun(store: RunStore, *observed: Observed, **fields: Any) -> RunInfo:
+def begun(store: RunStore, *observed: Observation, **fields: Any) -> RunInfo:
     """A run that was begun, with observations."""
     run = make_run(**fields)
     store.begin(run)

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import InputError, StoreError, UnknownNameError
-from judgekit.records.compared import (
-    Analysis,
+from judgekit.records import (
+    AnalysisPoint,
+    AnalysisSuggestion,
     Approval,
     ComparedPair,
     ComparedSide,
+    ComparisonAnalysis,
     ComparisonInfo,
-    Point,
-    Suggestion,
-    VersionMark,
+    Preference,
+    PreferenceFailure,
+    VariantVersion,
 )
-from judgekit.records.comparison import Preference, PreferenceFailure
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
 from tests.factories import make_case, make_output, make_rubric
 
 if TYPE_CHECKING:
@@ -137,11 +138,11 @@ def test_a_comparison_that_is_made_belongs_to_one_store(store: RunStore, locatio
 def test_an_analysis_is_kept_with_its_pair_and_the_last_one_counts(store: RunStore) -> None:
     store.begin_comparison(info())
     store.add_pairs("cmp-1", [pair()])
-    said = Analysis(
+    said = ComparisonAnalysis(
         case_id="c0",
         winner="a",
-        strengths=(Point(text="Names it.", quote="30 days", found=True),),
-        suggestions=(Suggestion(area="x", before="", after="y", reasoning="z"),),
+        strengths=(AnalysisPoint(text="Names it.", quote="30 days", found=True),),
+        suggestions=(AnalysisSuggestion(area="x", before="", after="y", reasoning="z"),),
         judge="m analysis/pair@1",
     )
     store.add_analysis("cmp-1", 0, said.model_copy(update={"winner": "b"}))
@@ -152,7 +153,7 @@ def test_an_analysis_is_kept_with_its_pair_and_the_last_one_counts(store: RunSto
 
 def test_approvals_are_listed_newest_first(store: RunStore) -> None:
     first = Approval(
-        id="apr-1", at=AT, variant="v2", baseline="v1", version=VersionMark(fingerprint="f"),
+        id="apr-1", at=AT, variant="v2", baseline="v1", version=VariantVersion(fingerprint="f"),
         by="Ada", because="fewer errors", kind="blind", evidence=("cmp-1",), rubric="r",
         rubric_fingerprint="rf", alpha=0.05, p=0.01, shown="9 of 10 decided pairs",
     )  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy.exc import InvalidRequestError, OperationalError
 
 from judgekit.errors import StoreError
-from judgekit.store.faults import mapped
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
+from judgekit.store.engine import map_database_errors
 from tests.factories import make_output
 from tests.store.observing import START, answer, begun, key, make_run, only
 
@@ -41,16 +41,19 @@ class FromServer(Exception):  # noqa: N818 - stands for a driver's own
     ],
 )
 def test_every_error_of_a_server_says_what_to_do(sqlstate: str, hint: str) -> None:
-    with pytest.raises(StoreError, match=rf"db: the server said this[\s\S]*{hint}"), mapped("db"):
+    with (
+        pytest.raises(StoreError, match=rf"db: the server said this[\s\S]*{hint}"),
+        map_database_errors("db"),
+    ):
         raise OperationalError("INSERT ...", {"json": "private"}, FromServer(sqlstate))
 
 
 def test_an_error_that_is_not_known_is_shown_as_it_is() -> None:
-    with pytest.raises(StoreError, match=r"^db: the server said this$"), mapped("db"):
+    with pytest.raises(StoreError, match=r"^db: the server said this$"), map_database_errors("db"):
         raise OperationalError("INSERT ...", {}, FromServer("XX000"))
-    with pytest.raises(StoreError, match=r"^db: closed$"), mapped("db"):
+    with pytest.raises(StoreError, match=r"^db: closed$"), map_database_errors("db"):
         raise InvalidRequestError("closed")
-    with pytest.raises(StoreError, match="db: disk I/O error\n"), mapped("db"):
+    with pytest.raises(StoreError, match="db: disk I/O error\n"), map_database_errors("db"):
         raise sqlite3.OperationalError("disk I/O error")
 
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import InputError
-from judgekit.records.check import AssertionResult
+from judgekit.records import AssertionResult
 from tests.factories import make_failure, make_output
 from tests.store.observing import JUDGE, answer, begun, key, only, part, said
 
 if TYPE_CHECKING:
-    from judgekit.store.runs import RunStore
+    from judgekit.store import RunStore
 
 CRASHED = make_output(None, error="it crashed", error_kind="exit")
 SILENT = make_failure("clarity", judge=JUDGE)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.store.location import locate
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore, locate_database
 from tests.store.observing import START, begun
 
 
@@ -22,13 +21,13 @@ from tests.store.observing import START, begun
     ],
 )
 def test_a_path_or_its_url_means_a_file(given: str | Path, file: str) -> None:
-    found = locate(given)
+    found = locate_database(given)
     assert (found.file, found.name) == (Path(file), file)
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_a_server_is_reached_through_psycopg_and_named_without_its_password(scheme: str) -> None:
-    found = locate(f"{scheme}://me:s3cret@db.example/runs")
+    found = locate_database(f"{scheme}://me:s3cret@db.example/runs")
     assert (found.file, found.url.drivername) == (None, "postgresql+psycopg")
     assert found.name == "postgresql+psycopg://me:***@db.example/runs"
 
@@ -36,13 +35,13 @@ def test_a_server_is_reached_through_psycopg_and_named_without_its_password(sche
 @pytest.mark.parametrize("url", ["mysql://me:s3cret@host/db", "sqlite://", "sqlite:///:memory:"])
 def test_what_cannot_keep_runs_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(SettingsError, match="runs cannot be kept in") as caught:
-        locate(url)
+        locate_database(url)
     assert "s3cret" not in str(caught.value)
 
 
 def test_an_address_that_cannot_be_read_is_refused_without_repeating_it() -> None:
     with pytest.raises(SettingsError, match="cannot be read") as caught:
-        locate("postgresql://me:s3cret@host:not-a-port/db")
+        locate_database("postgresql://me:s3cret@host:not-a-port/db")
     assert "s3cret" not in str(caught.value)
 
 

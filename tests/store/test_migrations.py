@@ -11,10 +11,9 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from judgekit.errors import StoreError
-from judgekit.store.location import locate
-from judgekit.store.migrations import OLDEST, STEPS
-from judgekit.store.runs import RunStore
-from judgekit.store.tables import VERSION
+from judgekit.store import RunStore, locate_database
+from judgekit.store.database import MIGRATIONS, OLDEST_VERSION
+from judgekit.store.schema import SCHEMA_VERSION
 from tests.store.observing import answer, begun, key, only
 from tests.store.test_people import item
 
@@ -43,7 +42,7 @@ def run_script(location: str, script: str) -> None:
 @contextmanager
 def looking(location: str) -> Iterator[Inspector]:
     """What a database is made of."""
-    engine = create_engine(locate(location).url, poolclass=NullPool)
+    engine = create_engine(locate_database(location).url, poolclass=NullPool)
     with engine.connect() as connection:
         yield inspect(connection)
 
@@ -166,4 +165,4 @@ def test_a_server_may_be_shared_with_tables_of_other_names(postgres: Server) -> 
 
 
 def test_there_is_a_step_from_every_version_to_the_next() -> None:
-    assert sorted(STEPS) == list(range(OLDEST, VERSION))
+    assert sorted(MIGRATIONS) == list(range(OLDEST_VERSION, SCHEMA_VERSION))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import InputError, StoreError
-from judgekit.records.label import HumanItem
+from judgekit.records import HumanItem
 from tests.store.observing import START, answer, begun, key, make_run, only, said
 
 if TYPE_CHECKING:
-    from judgekit.records.run import ItemKey
-    from judgekit.store.runs import RunStore
+    from judgekit.records import ItemKey
+    from judgekit.store import RunStore
 
 LATER = START + timedelta(hours=1)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
 from tests.store.observing import START, answer, begun, key, make_run
 from tests.store.worker import Worker
 

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import InputError, UnknownNameError
-from judgekit.records.check import AssertionResult, Score
-from judgekit.records.run import ItemKey
+from judgekit.records import AssertionResult, ItemKey, Score
 from tests.factories import make_case, make_failure, make_output
 from tests.store.observing import START, answer, begun, key, make_run, only, part, said
 
 if TYPE_CHECKING:
-    from judgekit.store.runs import RunStore
+    from judgekit.store import RunStore
 
 PASSED = AssertionResult(passed=True, message="it is there", type="output.contains", actual="x")
 BROKEN = AssertionResult(passed=None, message="no such path", type="output.equals", error="path")

@@ -10,8 +10,8 @@ from tests.factories import make_case, make_output, make_rubric
 from tests.store.observing import START, answer, begun, key, make_run, said
 
 if TYPE_CHECKING:
-    from judgekit.records.run import RunInfo
-    from judgekit.store.runs import RunStore
+    from judgekit.records import RunInfo
+    from judgekit.store import RunStore
 
 OWN = make_rubric("tone", name="own")
 

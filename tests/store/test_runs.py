@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import InputError, StoreError, UnknownNameError
-from judgekit.records.output import Variant
-from judgekit.store.runs import RunStore
+from judgekit.records import Variant
+from judgekit.store import RunStore
 from tests.factories import make_failure, make_output
 from tests.store.observing import (
     JUDGE,

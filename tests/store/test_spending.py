@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.records.check import Asked, AssertionResult, Score
-from judgekit.records.output import Output, Usage
+from judgekit.records import AssertionResult, EmbeddingUsage, Output, Score, Usage
 from tests.factories import make_failure, make_output
 from tests.store.observing import JUDGE, answer, begun, key, part, said
 
 if TYPE_CHECKING:
-    from judgekit.store.runs import RunStore
+    from judgekit.store import RunStore
 
-PAID = Asked(n_calls=1, cost_usd=0.001)
+PAID = EmbeddingUsage(n_calls=1, cost_usd=0.001)
 
 
 def never(_variant: str, _output: Output) -> bool:
@@ -25,7 +24,7 @@ def costing(usd: float | None, **fields: Any) -> Output:
 
 def test_everything_that_was_paid_is_added_up(store: RunStore) -> None:
     check = AssertionResult(type="similar", passed=True, message="-", asked=PAID)
-    score = Score(name="similarity", value=1.0, asked=Asked(n_calls=1, cost_usd=0.002))
+    score = Score(name="similarity", value=1.0, asked=EmbeddingUsage(n_calls=1, cost_usd=0.002))
     begun(
         store,
         answer(

@@ -4,29 +4,29 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.errors import StoreError
-from judgekit.records.case import Case
-from judgekit.records.check import AssertionResult
-from judgekit.records.output import Output, TraceEvent
-from judgekit.store.texts import (
-    LONGEST_NAME,
+from judgekit.records import (
+    AssertionResult,
+    Case,
+    Output,
+    TraceEvent,
+    judgment_slot,
     lookup_text,
     name_text,
     read_record,
     read_time,
     record_text,
-    slot_of,
     time_text,
     words_text,
 )
+from judgekit.records.encoding import LONGEST_NAME
 from tests.factories import make_case, make_criterion, make_output, make_rubric
 from tests.store.observing import answer, begun, key, make_run, only, said
 
 if TYPE_CHECKING:
-    from judgekit.store.runs import RunStore
+    from judgekit.store import RunStore
 
 ANY_TEXT = st.text(st.characters(), max_size=20) | st.sampled_from(["\x00", "\ud800", "a\x00b"])
 JSON = st.recursive(
@@ -141,7 +141,8 @@ def test_words_for_people_lose_only_what_cannot_be_kept() -> None:
 
 def test_a_slot_tells_criterion_judge_and_repeat_apart() -> None:
     slots = {
-        slot_of(*each) for each in (("a", "b", 0), ("ab", "", 0), ("a", "b", 1), ("b", "a", 0))
+        judgment_slot(*each)
+        for each in (("a", "b", 0), ("ab", "", 0), ("a", "b", 1), ("b", "a", 0))
     }
     assert len(slots) == 4
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from judgekit.store.runs import RunStore
+from judgekit.store import RunStore
 from tests.store.observing import answer, key, make_run
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.processes import Limits, scrubbed_environment
-from judgekit.records.case import CaseEvaluation
+from judgekit.records import CaseEvaluation
+from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.command import CommandTarget
 from tests.factories import make_case
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.output import Output
+    from judgekit.records import Output
 
 ECHO = """\
 import json, sys
@@ -28,8 +28,8 @@ def opened(folder: Path, program: str, **settings: Any) -> CommandTarget:
     (folder / "agent.py").write_text(program, encoding="utf-8")
     known: dict[str, Any] = {
         "folder": folder,
-        "environment": scrubbed_environment(),
-        "limits": Limits(),
+        "environment": scrub_environment(),
+        "limits": ProcessLimits(),
     }
     return CommandTarget("v1", [sys.executable, "agent.py"], **known | settings)
 
@@ -82,7 +82,7 @@ async def test_its_own_duration_and_error_are_kept(tmp_path: Path) -> None:
 async def test_a_failure_is_an_output_with_its_kind(
     tmp_path: Path, program: str, kind: str, told: str
 ) -> None:
-    limits = Limits(timeout_s=0.5 if kind == "timeout" else 20, output_bytes=1 << 20)
+    limits = ProcessLimits(timeout_s=0.5 if kind == "timeout" else 20, output_bytes=1 << 20)
     output = await answered(tmp_path, program, limits=limits)
     assert output.error_kind == kind
     assert told in (output.error or "")
@@ -91,7 +91,7 @@ async def test_a_failure_is_an_output_with_its_kind(
 
 async def test_a_long_error_is_shortened_and_keys_are_taken_out(tmp_path: Path) -> None:
     program = "import os, sys; sys.exit(os.environ['PASS'] + 'x' * 5000)"
-    environment = scrubbed_environment({"PASS": "hush-hush"})
+    environment = scrub_environment({"PASS": "hush-hush"})
     output = await answered(tmp_path, program, environment=environment, secrets=["hush-hush"])
     assert "hush" not in (output.error or "")
     with_key = "import os, sys; sys.exit('bad key ' + os.environ['PASS'])"
@@ -110,7 +110,9 @@ async def test_a_program_that_vanishes_is_an_error_of_the_case(tmp_path: Path) -
     script = tmp_path / "agent.sh"
     script.write_text("#!/bin/sh\n", encoding="utf-8")
     script.chmod(0o700)
-    target = CommandTarget("v1", ["./agent.sh"], folder=tmp_path, environment={}, limits=Limits())
+    target = CommandTarget(
+        "v1", ["./agent.sh"], folder=tmp_path, environment={}, limits=ProcessLimits()
+    )
     script.unlink()
     output = await target.answer(make_case())
     assert output.error_kind == "exit"
@@ -119,4 +121,4 @@ async def test_a_program_that_vanishes_is_an_error_of_the_case(tmp_path: Path) -
 
 def test_a_program_that_is_not_there_is_told_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="variant 'v1': no program 'nonesuch'"):
-        CommandTarget("v1", ["nonesuch"], folder=tmp_path, environment={}, limits=Limits())
+        CommandTarget("v1", ["nonesuch"], folder=tmp_path, environment={}, limits=ProcessLimits())

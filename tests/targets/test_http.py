@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.targets.http import HttpTarget
+from judgekit.targets.http import EndpointTarget
 from tests.factories import make_case
 from tests.servers.nobody import unserved_port
 from tests.targets.loopback import Loopback, Reply
 
 if TYPE_CHECKING:
-    from judgekit.records.output import Output
+    from judgekit.records import Output
 
 
 async def asked(url: str, **settings: Any) -> Output:
-    target = HttpTarget("v1", url, **{"timeout_s": 10.0} | settings)
+    target = EndpointTarget("v1", url, **{"timeout_s": 10.0} | settings)
     try:
         return await target.answer(make_case(), repeat=1)
     finally:
@@ -164,19 +164,19 @@ async def test_a_header_that_comes_back_is_not_shown() -> None:
 @pytest.mark.parametrize("url", ["ftp://x/", "http://", "http://x:99999/", "http://[x/"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(SettingsError, match="is no HTTP address"):
-        HttpTarget("v1", url, timeout_s=1)
+        EndpointTarget("v1", url, timeout_s=1)
 
 
 @pytest.mark.parametrize("headers", [{"X-Key": "a\nb"}, {"": "x"}, {"Ü": "x"}])
 def test_a_header_of_two_lines_is_refused_without_its_value(headers: dict[str, str]) -> None:
     with pytest.raises(SettingsError, match="cannot be sent") as caught:
-        HttpTarget("v1", "http://x/", headers=headers, timeout_s=1)
+        EndpointTarget("v1", "http://x/", headers=headers, timeout_s=1)
     assert "a\nb" not in str(caught.value)
 
 
 def test_it_may_be_asked_in_several_loops() -> None:
     with Loopback(lambda _case, _path: Reply({"text": "yes"})) as server:
-        target = HttpTarget("v1", server.url, timeout_s=5)
+        target = EndpointTarget("v1", server.url, timeout_s=5)
         outputs = [asyncio.run(target.answer(make_case())) for _ in range(2)]
         asyncio.run(target.aclose())
     assert [output.text for output in outputs] == ["yes", "yes"]

@@ -5,20 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets.suite import Suite
-from judgekit.datasets.variants import expand_variants
+from judgekit.datasets import Suite, expand_variants
 from judgekit.errors import InputError, SettingsError
-from judgekit.models.connecting import Connection, connect
-from judgekit.models.scripted import ScriptedModel
-from judgekit.targets.opening import open_target
-from judgekit.targets.target import Target
+from judgekit.models import Connection, connect
+from judgekit.targets import Target, open_target
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case
 from tests.targets.loopback import Loopback, Reply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.datasets.suite_settings import VariantSettings
+    from judgekit.datasets import VariantSettings
 
 OWN = {"PATH": "/usr/bin:/bin", "SERVICE_KEY": "hush-hush", "HOME": "/nowhere"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.targets.own_loop import OwnLoop
+from judgekit.targets.python import EventLoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ async def loop_of() -> object:
 
 
 async def test_all_calls_share_a_loop_that_is_not_the_callers() -> None:
-    own = OwnLoop(grace_s=30)
+    own = EventLoopThread(grace_s=30)
     first, second = await asyncio.gather(own.run(loop_of), own.run(loop_of))
     await own.aclose()
     assert first is second is not asyncio.get_running_loop()
@@ -47,7 +47,7 @@ async def test_all_calls_share_a_loop_that_is_not_the_callers() -> None:
 
 
 async def test_who_blocks_it_does_not_hold_up_those_that_come_after(block: Block) -> None:
-    own = OwnLoop(grace_s=0.05, patience_s=0.05)
+    own = EventLoopThread(grace_s=0.05, patience_s=0.05)
     blocking = asyncio.create_task(own.run(block.hold))
     await asyncio.to_thread(block.begun.wait, 30)
     other = await own.run(loop_of)  # in a new loop, while the old one is still held up
@@ -59,7 +59,7 @@ async def test_who_blocks_it_does_not_hold_up_those_that_come_after(block: Block
 
 
 async def test_a_call_that_was_called_off_before_it_began_never_begins(block: Block) -> None:
-    own, begun = OwnLoop(grace_s=30, patience_s=30), []
+    own, begun = EventLoopThread(grace_s=30, patience_s=30), []
 
     async def note() -> None:
         begun.append(1)
@@ -76,7 +76,7 @@ async def test_a_call_that_was_called_off_before_it_began_never_begins(block: Bl
 
 
 async def test_a_loop_that_does_not_answer_is_blocked(block: Block) -> None:
-    own = OwnLoop(grace_s=0.05, patience_s=0.05)
+    own = EventLoopThread(grace_s=0.05, patience_s=0.05)
     assert not await own.is_blocked()
     await own.run(loop_of)
     blocking = asyncio.create_task(own.run(block.hold))
@@ -88,7 +88,7 @@ async def test_a_loop_that_does_not_answer_is_blocked(block: Block) -> None:
 
 
 async def test_a_loop_that_is_blocked_is_left_behind_in_the_end(block: Block) -> None:
-    own = OwnLoop(grace_s=0.05, patience_s=0.05)
+    own = EventLoopThread(grace_s=0.05, patience_s=0.05)
     waiting = asyncio.create_task(own.run(block.hold))
     await asyncio.to_thread(block.begun.wait, 30)
     await own.aclose()
@@ -98,7 +98,7 @@ async def test_a_loop_that_is_blocked_is_left_behind_in_the_end(block: Block) ->
 
 
 async def test_a_call_that_was_cancelled_elsewhere_leaves_the_loop_in_use() -> None:
-    own = OwnLoop(grace_s=30)
+    own = EventLoopThread(grace_s=30)
     before = await own.run(loop_of)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(own.run(lambda: asyncio.sleep(60)), 0.01)
@@ -107,7 +107,7 @@ async def test_a_call_that_was_cancelled_elsewhere_leaves_the_loop_in_use() -> N
 
 
 async def test_the_end_cancels_what_still_runs_there() -> None:
-    own, said = OwnLoop(grace_s=30), list[str]()
+    own, said = EventLoopThread(grace_s=30), list[str]()
 
     async def hang() -> None:
         try:
@@ -127,7 +127,7 @@ async def test_the_end_cancels_what_still_runs_there() -> None:
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), ValueError("no")])
 async def test_what_would_end_a_loop_ends_the_call_alone(error: BaseException) -> None:
-    own = OwnLoop(grace_s=30)
+    own = EventLoopThread(grace_s=30)
 
     async def raise_it() -> None:
         raise error

@@ -11,12 +11,12 @@ from judgekit.errors import (
     TemplateError,
     UnknownNameError,
 )
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.connecting import connect
+from judgekit.models import connect
+from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
-from judgekit.models.scripted import ScriptedModel
-from judgekit.records.output import Output, Usage
-from judgekit.targets.prompt import PromptTarget, TargetPrompt
+from judgekit.records import Output, Usage
+from judgekit.targets import PromptTarget, TargetPrompt
+from judgekit.testing import ScriptedModel
 from tests.factories import make_case
 from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer

@@ -16,7 +16,7 @@ from tests.factories import make_case
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.output import Output
+    from judgekit.records import Output
 
 _numbers = itertools.count()
 

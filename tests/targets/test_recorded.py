@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import DatasetError
-from judgekit.targets.recorded import RecordedTarget
+from judgekit.targets import RecordedTarget
 from tests.factories import make_case
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from judgekit.targets.replying import Asked, asked_as_json
+from judgekit.targets.target import TargetCall, encode_call
 from tests.factories import make_case
 
 
@@ -21,13 +21,13 @@ from tests.factories import make_case
 def test_a_charset_that_does_not_read_the_reply_is_an_error_of_it(
     raw: bytes, charset: str, why: str
 ) -> None:
-    output = Asked(make_case(), "v1").read_text(raw, charset=charset)
+    output = TargetCall(make_case(), "v1").read_text(raw, charset=charset)
     assert (output.error_kind, output.text) == ("unreadable", None)
     assert why in str(output.error)
 
 
 def test_a_case_is_sent_as_it_is_also_with_half_a_surrogate_pair() -> None:
     case = make_case(input={"naïve": "a\ud800b"})
-    sent = asked_as_json(case, 2)
+    sent = encode_call(case, 2)
     assert json.loads(sent) == {**case.to_json(), "repeat": 2}
     assert "naïve".encode() in sent

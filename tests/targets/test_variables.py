@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.targets.variables import filled, filled_all
+from judgekit.targets.factory import expand_all_variables, expand_variables
 
 
 @pytest.mark.parametrize(
@@ -17,17 +17,17 @@ from judgekit.targets.variables import filled, filled_all
     ],
 )
 def test_variables_are_filled_in(text: str, value: str) -> None:
-    assert filled(text, {"KEY": "abc"}, where="a header") == value
+    assert expand_variables(text, {"KEY": "abc"}, where="a header") == value
 
 
 def test_a_variable_that_is_not_set_is_told_by_name() -> None:
     with pytest.raises(SettingsError, match="a header names the environment variable NONE"):
-        filled("$NONE", {}, where="a header")
+        expand_variables("$NONE", {}, where="a header")
 
 
 def test_what_came_from_a_variable_may_not_be_shown() -> None:
     texts = {"A": "Bearer $KEY", "B": "plain", "C": "$$"}
-    assert filled_all(texts, {"KEY": "abc"}, where="the header") == (
+    assert expand_all_variables(texts, {"KEY": "abc"}, where="the header") == (
         {"A": "Bearer abc", "B": "plain", "C": "$"},
         ("abc",),
     )

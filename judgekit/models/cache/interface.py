@@ -1,16 +1,23 @@
-"""What a reply cache offers, whether it is on disk or in memory, and what it hands out."""
+"""What a reply cache offers, and the named rows it is stored in.
+
+Implemented in `reply_cache` (over any rows), `sqlite` and `disk_cache`.
+"""
 
 from __future__ import annotations
 
+import re
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
+from judgekit.errors import StoreError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from judgekit.models.request import ModelReply, ModelRequest
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 
 class CacheWarning(UserWarning):
@@ -69,104 +76,35 @@ class ReplyCache(Protocol):
         ...
 
     def get(self, key: str) -> ModelReply | None:
-        """The reply to serve for a key; nothing is counted.
-
-        Args:
-            key: `ModelRequest.key`.
-
-        Returns:
-            The reply with `cached` true and `key` set; None when there is none that may be
-            served. A damaged entry is none, with a `CacheWarning`.
-
-        Raises:
-            StoreError: The cache cannot be read at all.
-        """
+        """The reply to serve for a key; nothing is counted."""
         ...
 
     def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The replies to serve for several keys, with one look; nothing is counted.
-
-        Args:
-            keys: `ModelRequest.key` of each.
-
-        Returns:
-            What `get` returns for each key, those without a reply left out.
-
-        Raises:
-            StoreError: The cache cannot be read at all.
-        """
+        """The replies to serve for several keys, with one look; nothing is counted."""
         ...
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep a reply; it is on disk when this returns, and replaces an older one.
-
-        Args:
-            request: What was asked.
-            reply: What came back; must be one that `entries.is_servable` accepts.
-
-        Raises:
-            StoreError: It could not be written; the message says where it was saved instead.
-            ValueError: The reply may not be served.
-        """
+        """Keep a reply; it is on disk when this returns, and replaces an older one."""
         ...
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep for the record a reply that was paid for but may not be served.
-
-        Args:
-            request: What was asked.
-            reply: What came back.
-
-        Raises:
-            StoreError: As for `put`.
-        """
+        """Keep for the record a reply that was paid for but may not be served."""
         ...
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Keep entries that come from elsewhere, all or none, replacing those of the same key.
-
-        Args:
-            entries: Entries whose key was checked against their request.
-
-        Raises:
-            StoreError: They could not be written; none was.
-        """
+        """Keep entries that come from elsewhere, all or none, replacing those of the same key."""
         ...
 
     def delete(self, key: str) -> bool:
-        """Forget the reply that is served for a key, sound or damaged.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            Whether there was one.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget the reply that is served for a key, sound or damaged."""
         ...
 
     def forget_rejected(self, key: str) -> int:
-        """Forget the rejected replies of a key, and not the one that is served.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            How many there were.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget the rejected replies of a key, and not the one that is served."""
         ...
 
     def clear(self) -> None:
-        """Forget everything: entries, rejected replies, counts, and rows of strangers.
-
-        Raises:
-            StoreError: The cache cannot be written.
-        """
+        """Forget everything: entries, rejected replies, counts, and rows of strangers."""
         ...
 
     def keys(self) -> Iterator[str]:
@@ -174,18 +112,7 @@ class ReplyCache(Protocol):
         ...
 
     def entry(self, key: str) -> CacheEntry | None:
-        """The whole entry of a key; no hit is counted.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            The entry, or None when there is none.
-
-        Raises:
-            DamagedEntryError: It is there but cannot be trusted.
-            StoreError: The cache cannot be read at all.
-        """
+        """The whole entry of a key; no hit is counted."""
         ...
 
     def rejected_keys(self) -> Iterator[str]:
@@ -193,22 +120,11 @@ class ReplyCache(Protocol):
         ...
 
     def rejected(self, key: str) -> tuple[CacheEntry, ...]:
-        """The rejected replies of a key, oldest first; damaged ones are left out.
-
-        Args:
-            key: Its key.
-        """
+        """The rejected replies of a key, oldest first; damaged ones are left out."""
         ...
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """What was asked under a key, whether its reply is served or rejected.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            The request's `key_parts`; None when unknown or damaged.
-        """
+        """What was asked under a key, whether its reply is served or rejected."""
         ...
 
     def problems(self) -> tuple[str, ...]:
@@ -216,11 +132,7 @@ class ReplyCache(Protocol):
         ...
 
     def count_hit(self, reply: ModelReply) -> None:
-        """Count a request that was answered without a call of its own.
-
-        Args:
-            reply: What it was answered with.
-        """
+        """Count a request that was answered without a call of its own."""
         ...
 
     def count_miss(self) -> None:
@@ -232,22 +144,11 @@ class ReplyCache(Protocol):
         ...
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only one who asks for a key; never waits.
-
-        Args:
-            key: Its key.
-
-        Returns:
-            Whether the caller may ask; if so it must `release` the key.
-        """
+        """Try to become the only one who asks for a key; never waits."""
         ...
 
     def release(self, key: str) -> None:
-        """Let others ask for a key again.
-
-        Args:
-            key: A key this caller holds the lease of.
-        """
+        """Let others ask for a key again."""
         ...
 
     def close(self) -> None:
@@ -261,3 +162,140 @@ class ReplyCache(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exc_info: object) -> None: ...
+
+
+COUNTS_ROW = "counts"
+"""Name of the row that holds what the cache has saved."""
+
+_ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
+
+
+class DamagedEntryError(StoreError):
+    """A row is there but cannot be trusted; the rest of the cache is unharmed."""
+
+
+class WriteFailedError(StoreError):
+    """Rows could not be written; none of them was."""
+
+
+class CacheRows(Protocol):
+    """Text under names; writes are all or none and on disk when they return."""
+
+    def text(self, name: str) -> str | None:
+        """The text of a row, or None when there is none."""
+        ...
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The texts of several rows at once, by name; those that are not there are left out."""
+        ...
+
+    def names(self) -> Iterator[str]:
+        """The names of all rows of ours, in ascending order."""
+        ...
+
+    def count_replies(self) -> int:
+        """How many rows are named by a bare key."""
+        ...
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        """Write rows, replacing those of the same name."""
+        ...
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove rows; those that are not there are passed over."""
+        ...
+
+    def clear(self) -> None:
+        """Remove every row, those of strangers too."""
+        ...
+
+    def add_counts(self, text_of: CountsUpdate) -> None:
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
+        ...
+
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the storage itself, in words."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files."""
+        ...
+
+
+class CountsUpdate(Protocol):
+    """Makes the new text of the row of counts from the present one."""
+
+    def __call__(self, present: str | None, /) -> str:
+        """The new text."""
+        ...
+
+
+def is_row_name(name: object) -> bool:
+    """Whether a name is one that this package writes."""
+    return isinstance(name, str) and _ROW_NAME.fullmatch(name) is not None
+
+
+def request_row(key: str) -> str:
+    """Name of the row that holds what was asked under a key."""
+    return f"{key}:request"
+
+
+def rejected_row(key: str, number: int) -> str:
+    """Name of the row that holds a key's rejected reply of that number, from 0."""
+    return f"{key}:rejected:{number}"
+
+
+class MemoryRows:
+    """Rows in a dict; gone with the process."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def text(self, name: str) -> str | None:
+        """See `Rows.text`; never raises."""
+        return self._rows.get(name)
+
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]:
+        """See `Rows.texts`; never raises."""
+        rows = self._rows
+        return {name: rows[name] for name in names if name in rows}
+
+    def names(self) -> Iterator[str]:
+        """See `Rows.names`."""
+        with self._lock:
+            names = sorted(self._rows)
+        return iter(names)
+
+    def count_replies(self) -> int:
+        """See `Rows.count_replies`."""
+        with self._lock:
+            return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
+
+    def write(self, rows: Mapping[str, str]) -> None:
+        """See `Rows.write`; never raises."""
+        with self._lock:
+            self._rows.update(rows)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """See `Rows.remove`; never raises."""
+        with self._lock:
+            for name in names:
+                self._rows.pop(name, None)
+
+    def clear(self) -> None:
+        """See `Rows.clear`; never raises."""
+        with self._lock:
+            self._rows.clear()
+
+    def add_counts(self, text_of: CountsUpdate) -> None:
+        """See `Rows.add_counts`; never raises."""
+        with self._lock:
+            self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
+
+    def problems(self) -> tuple[str, ...]:
+        """Nothing; memory is taken to be sound."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""

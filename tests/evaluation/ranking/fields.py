@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from judgekit.evaluation.ranking.meetings import Meeting
+from judgekit.evaluation.ranking_result import MatchResult
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.records.comparison import Slot, Winner
+    from judgekit.records import PreferenceSlot, Winner
 
-_WINNERS: dict[tuple[Slot, Slot], Winner] = {
+_WINNERS: dict[tuple[PreferenceSlot, PreferenceSlot], Winner] = {
     ("first", "second"): "a", ("second", "first"): "b", ("tie", "tie"): "tie",
 }  # fmt: skip
 
 
-def met(a: str, b: str, *winners: str | None) -> list[Meeting]:
+def met(a: str, b: str, *winners: str | None) -> list[MatchResult]:
     """Two sides on cases c0, c1, …, of which only the winners are known."""
     known = [cast("Winner | None", winner) for winner in winners]
-    return [Meeting(f"c{k}", a, b, winner, False) for k, winner in enumerate(known)]
+    return [MatchResult(f"c{k}", a, b, winner, False) for k, winner in enumerate(known)]
 
 
-def judged(a: str, b: str, case: str, ab: Slot, ba: Slot) -> Meeting:
+def judged(a: str, b: str, case: str, ab: PreferenceSlot, ba: PreferenceSlot) -> MatchResult:
     """Two sides on a case, with what was chosen when a was shown first and when b was."""
     winner = _WINNERS.get((ab, ba))
-    return Meeting(case, a, b, winner or "tie", winner is None, (("ab", ab), ("ba", ba)))
+    return MatchResult(case, a, b, winner or "tie", winner is None, (("ab", ab), ("ba", ba)))
 
 
 def season(
@@ -40,7 +40,7 @@ def season(
     first: float = 0.0,
     tie_share: float = 0.0,
     case_sd: float = 0.0,
-) -> list[Meeting]:
+) -> list[MatchResult]:
     """Everybody against everybody by the Bradley-Terry law, in both orders.
 
     Args:
@@ -62,7 +62,7 @@ def season(
     return found
 
 
-def _choice(rng: np.random.Generator, log_odds: float, tie_share: float) -> Slot:
+def _choice(rng: np.random.Generator, log_odds: float, tie_share: float) -> PreferenceSlot:
     if rng.random() < tie_share:
         return "tie"
     return "first" if rng.random() < float(expit(np.array(log_odds))) else "second"

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgekit.evaluation.ranking.choosing import Adaptive, RoundRobin
-from judgekit.evaluation.ranking.contest import Contest
-from judgekit.evaluation.ranking.figures import Questioned, RankRules
-from judgekit.evaluation.ranking.summary import rank_meetings
+from judgekit.evaluation import Contest, RankRules, rank_matches
+from judgekit.evaluation.ranking import AdaptiveSelector, RoundRobinSelector
+from judgekit.evaluation.ranking_result import RankingProvenance
 from judgekit.stats.logistic import expit
 from tests.evaluation.pairs import side
 from tests.evaluation.ranking.fields import judged
@@ -16,9 +15,9 @@ from tests.evaluation.ranking.fields import judged
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from judgekit.evaluation.ranking.contest import Match
-    from judgekit.evaluation.ranking.meetings import Meeting
-    from judgekit.records.comparison import Slot
+    from judgekit.evaluation.pairing import Match
+    from judgekit.evaluation.ranking_result import MatchResult
+    from judgekit.records import PreferenceSlot
 
 
 def contest(n_cases: int, *labels: str) -> Contest:
@@ -26,22 +25,24 @@ def contest(n_cases: int, *labels: str) -> Contest:
     return Contest([side(label, *cases) for label in labels])
 
 
-def surely(order: str) -> Callable[[Match], Meeting]:
+def surely(order: str) -> Callable[[Match], MatchResult]:
     """The side that comes first in `order` wins in both places."""
 
-    def decide(match: Match) -> Meeting:
+    def decide(match: Match) -> MatchResult:
         first = order.index(match.a) < order.index(match.b)
-        ab: Slot = "first" if first else "second"
-        ba: Slot = "second" if first else "first"
+        ab: PreferenceSlot = "first" if first else "second"
+        ba: PreferenceSlot = "second" if first else "first"
         return judged(match.a, match.b, match.pair.case.id, ab, ba)
 
     return decide
 
 
-def by_strength(rng: np.random.Generator, true: Mapping[str, float]) -> Callable[[Match], Meeting]:
+def by_strength(
+    rng: np.random.Generator, true: Mapping[str, float]
+) -> Callable[[Match], MatchResult]:
     """A fair judge of sides that differ by so much."""
 
-    def decide(match: Match) -> Meeting:
+    def decide(match: Match) -> MatchResult:
         p = float(expit(np.array(true[match.a] - true[match.b])))
         ab, ba = rng.random() < p, rng.random() < 1 - p
         return judged(
@@ -55,21 +56,23 @@ def by_strength(rng: np.random.Generator, true: Mapping[str, float]) -> Callable
     return decide
 
 
-def play(chooser: RoundRobin | Adaptive, decide: Callable[[Match], Meeting]) -> list[Meeting]:
-    met: list[Meeting] = []
+def play(
+    chooser: RoundRobinSelector | AdaptiveSelector, decide: Callable[[Match], MatchResult]
+) -> list[MatchResult]:
+    met: list[MatchResult] = []
     while chosen := chooser.next_round(met):
         met += [decide(match) for match in chosen]
     return met
 
 
 def test_everybody_meets_everybody_once_and_then_it_is_over() -> None:
-    chooser = RoundRobin(contest(4, "x", "y", "z"))
+    chooser = RoundRobinSelector(contest(4, "x", "y", "z"))
     assert len(play(chooser, surely("xyz"))) == 12
     assert (chooser.ended, chooser.next_round([])) == ("all", [])
 
 
 def test_with_fewer_comparisons_the_sides_met_equally_often() -> None:
-    chooser = RoundRobin(contest(4, "x", "y", "z"), most=7)
+    chooser = RoundRobinSelector(contest(4, "x", "y", "z"), most=7)
     met = play(chooser, surely("xyz"))
     assert sorted(Counter((m.a, m.b) for m in met).values()) == [2, 2, 3]
     assert chooser.ended == "comparisons"
@@ -77,52 +80,52 @@ def test_with_fewer_comparisons_the_sides_met_equally_often() -> None:
 
 def test_adaptive_choice_ends_when_the_first_place_is_decided() -> None:
     there = contest(60, "w", "x", "y", "z")
-    chooser = Adaptive(there, RankRules())
+    chooser = AdaptiveSelector(there, RankRules())
     met = play(chooser, surely("wxyz"))
     assert chooser.ended == "decided"
     assert len(met) < there.n_matches / 4
-    asked = Questioned(is_adaptive=True)
-    assert rank_meetings(met, questioned=asked).decision.order == ("w",)
+    asked = RankingProvenance(is_adaptive=True)
+    assert rank_matches(met, questioned=asked).decision.order == ("w",)
     first = Counter("w" in (m.a, m.b) for m in met)
     assert first[True] > 3 * first[False]
 
 
 def test_as_many_places_are_decided_as_are_asked_for() -> None:
     rules = RankRules(top=2)
-    chooser = Adaptive(contest(60, "x", "y", "z"), rules)
+    chooser = AdaptiveSelector(contest(60, "x", "y", "z"), rules)
     met = play(chooser, surely("zxy"))
     assert chooser.ended == "decided"
-    found = rank_meetings(met, rules=rules, questioned=Questioned(is_adaptive=True))
+    found = rank_matches(met, rules=rules, questioned=RankingProvenance(is_adaptive=True))
     assert (found.decision.is_decided, found.decision.order) == (True, ("z", "x"))
 
 
 def test_adaptive_choice_keeps_to_its_number_of_comparisons() -> None:
-    chooser = Adaptive(contest(60, "x", "y", "z"), RankRules(), most=10)
+    chooser = AdaptiveSelector(contest(60, "x", "y", "z"), RankRules(), most=10)
     assert len(play(chooser, surely("xyz"))) == 10
     assert chooser.ended == "comparisons"
-    few = Adaptive(contest(60, "x", "y", "z"), RankRules(), most=2)
+    few = AdaptiveSelector(contest(60, "x", "y", "z"), RankRules(), most=2)
     assert len(play(few, surely("xyz"))) == 2
 
 
 def test_where_the_cases_of_the_pairs_that_matter_are_used_up_it_ends() -> None:
-    chooser = Adaptive(contest(4, "x", "y", "z"), RankRules())
+    chooser = AdaptiveSelector(contest(4, "x", "y", "z"), RankRules())
     met = play(chooser, surely("xyz"))
     assert len(met) < 12
     assert chooser.ended == "cases"
-    every = Adaptive(contest(2, "x", "y"), RankRules())
+    every = AdaptiveSelector(contest(2, "x", "y"), RankRules())
     assert len(play(every, surely("xy"))) == 2
     assert every.ended == "all"
 
 
 def test_without_any_answer_it_goes_on_until_the_cases_end() -> None:
-    chooser = Adaptive(contest(3, "x", "y"), RankRules())
+    chooser = AdaptiveSelector(contest(3, "x", "y"), RankRules())
     assert len(play(chooser, lambda m: surely("xy")(m)._replace(winner=None))) == 3
 
 
 def test_the_matches_do_not_hang_on_the_order_in_which_answers_are_told() -> None:
     def matches(*, turned: bool) -> list[tuple[str, str, str]]:
-        chooser = Adaptive(contest(30, "x", "y", "z"), RankRules())
-        met: list[Meeting] = []
+        chooser = AdaptiveSelector(contest(30, "x", "y", "z"), RankRules())
+        met: list[MatchResult] = []
         found = []
         while chosen := chooser.next_round(met[::-1] if turned else met):
             met += [surely("xyz")(match) for match in chosen]
@@ -139,7 +142,9 @@ def test_looking_after_every_round_shows_no_difference_where_there_is_none() -> 
     there = contest(20, *labels)
     n_wrong = 0
     for _ in range(40):
-        met = play(Adaptive(there, RankRules()), by_strength(rng, dict.fromkeys(labels, 0.0)))
-        found = rank_meetings(met, labels, questioned=Questioned(is_adaptive=True))
+        met = play(
+            AdaptiveSelector(there, RankRules()), by_strength(rng, dict.fromkeys(labels, 0.0))
+        )
+        found = rank_matches(met, labels, questioned=RankingProvenance(is_adaptive=True))
         n_wrong += any(pair.stronger for pair in found.pairs)
     assert n_wrong <= 40 * 0.05 + 3 * (40 * 0.05 * 0.95) ** 0.5

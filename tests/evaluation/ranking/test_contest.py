@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation.comparing.pairing import Side
-from judgekit.evaluation.ranking.contest import Contest
+from judgekit.evaluation import Contest, Side
 from tests.evaluation.pairs import side
 
 CASES = [f"c{k}" for k in range(6)]

@@ -5,11 +5,9 @@ import asyncio
 import pytest
 
 import judgekit as jk
-from judgekit.evaluation.ranking.asking import Ranker
-from judgekit.evaluation.ranking.choosing import RoundRobin
-from judgekit.evaluation.ranking.contest import Contest
-from judgekit.models.budget import Budget
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.evaluation import Contest, Ranker
+from judgekit.evaluation.ranking import RoundRobinSelector
+from judgekit.models import Budget, ModelPrice, PriceTable
 from tests.evaluation.pairs import side
 from tests.factories import make_case, make_judge, make_output, make_rubric
 from tests.judge.comparing import by_order, fair_judge, prefers
@@ -98,7 +96,9 @@ async def test_stopped_it_finishes_what_was_begun_and_keeps_it() -> None:
     worth = {f"{label} {case}": float("xyz".index(label)) for label in "xyz" for case in cases}
     stop = asyncio.Event()
     async with make_judge(fair_judge(worth)) as judge:
-        ranker = Ranker(judge, contest, make_rubric(), chooser=RoundRobin(contest), in_flight=2)
+        ranker = Ranker(
+            judge, contest, make_rubric(), chooser=RoundRobinSelector(contest), in_flight=2
+        )
         async for told in ranker.ask(stop):
             assert told.comparison.variant_a == told.match.a
             stop.set()

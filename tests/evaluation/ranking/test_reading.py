@@ -8,13 +8,13 @@ import pytest
 
 import judgekit as jk
 from judgekit.errors import DatasetError
-from judgekit.evaluation.ranking.reading import is_comparisons, read_comparisons
+from judgekit.evaluation import holds_comparisons, read_comparisons
 from tests.evaluation.pairs import concluded, said
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.records.comparison import Comparison
+    from judgekit.records import Comparison
 
 PLAIN = {"case_id": "c", "variant_a": "x", "variant_b": "y", "winner": "a"}
 
@@ -89,9 +89,9 @@ def test_comparisons_by_different_rubrics_are_not_ranked_together(tmp_path: Path
 
 
 def test_a_file_of_comparisons_is_told_from_one_of_outputs(tmp_path: Path) -> None:
-    assert is_comparisons(write(tmp_path / "c.jsonl", PLAIN))
-    assert not is_comparisons(write(tmp_path / "o.jsonl", {"case_id": "c", "text": "t"}))
-    assert not is_comparisons(write(tmp_path / "empty.jsonl"))
+    assert holds_comparisons(write(tmp_path / "c.jsonl", PLAIN))
+    assert not holds_comparisons(write(tmp_path / "o.jsonl", {"case_id": "c", "text": "t"}))
+    assert not holds_comparisons(write(tmp_path / "empty.jsonl"))
 
 
 def test_probabilities_tell_how_far_a_side_is_preferred(tmp_path: Path) -> None:

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import SettingsError
-from judgekit.evaluation.ranking.figures import Questioned, RankRules
-from judgekit.evaluation.ranking.meetings import Meeting, arranged
-from judgekit.evaluation.ranking.shown import keeps_lead
-from judgekit.evaluation.ranking.summary import rank_meetings
+from judgekit.evaluation import RankRules, rank_matches
+from judgekit.evaluation.ranking_result import MatchResult, RankingProvenance, canonical_match
+from judgekit.evaluation.strengths import keeps_lead
 from tests.evaluation.ranking.fields import judged, met, season
 from tests.stats.simulation import covers_at_its_level
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.ranking.figures import RankedSide, RankingSummary
+    from judgekit.evaluation import RankedSide, RankingSummary
 
 
 def by_name(found: RankingSummary) -> dict[str, RankedSide]:
@@ -31,7 +29,7 @@ def placed(found: RankingSummary) -> list[tuple[str, int, int, int]]:
 
 def test_two_sides_differ_by_the_log_of_their_odds() -> None:
     """By hand: of two items Bradley & Terry's maximum is at the log of wins over losses."""
-    found = rank_meetings(met("x", "y", *["a"] * 15, *["b"] * 5))
+    found = rank_matches(met("x", "y", *["a"] * 15, *["b"] * 5))
     strengths = {side.name: side.strength.value for side in found.sides}
     assert strengths["x"] - strengths["y"] == pytest.approx(log(15 / 5))
     assert sum(strengths.values()) == pytest.approx(0)
@@ -42,11 +40,11 @@ def test_strengths_are_those_of_choix_and_evalica() -> None:
     """`ranking.bradley_terry#1` of the golden statistics: choix 0.4.1 ilsr_pairwise, evalica."""
     games = {"ab": (7, 3), "ac": (9, 1), "bc": (6, 4), "ad": (8, 2), "bd": (7, 3), "cd": (5, 5)}
     meetings = [
-        Meeting(f"{pair}{k}", pair[0], pair[1], "a" if k < won else "b", False)
+        MatchResult(f"{pair}{k}", pair[0], pair[1], "a" if k < won else "b", False)
         for pair, (won, lost) in games.items()
         for k in range(won + lost)
     ]
-    found = by_name(rank_meetings(meetings))
+    found = by_name(rank_matches(meetings))
     expected = {
         "a": 1.06244176109,
         "b": 0.0949283658241,
@@ -59,7 +57,7 @@ def test_strengths_are_those_of_choix_and_evalica() -> None:
 
 def test_the_pull_of_the_first_place_is_taken_out_of_the_strengths() -> None:
     true = {"v1": 0.8, "v2": 0.0, "v3": -0.8}
-    found = rank_meetings(season(np.random.default_rng(3), true, 400, first=0.7))
+    found = rank_matches(season(np.random.default_rng(3), true, 400, first=0.7))
     assert found.position is not None
     assert found.position.low < 0.7 < found.position.high
     assert {n: s.strength.value for n, s in by_name(found).items()} == pytest.approx(true, abs=0.1)
@@ -68,7 +66,7 @@ def test_the_pull_of_the_first_place_is_taken_out_of_the_strengths() -> None:
 
 
 def test_a_judge_that_always_takes_the_first_tells_nothing_and_that_is_said() -> None:
-    found = rank_meetings(
+    found = rank_matches(
         [judged(a, b, f"c{k}", "first", "first") for k in range(9) for a, b in ("xy", "yz", "xz")]
     )
     assert [side.strength.value for side in found.sides] == pytest.approx([0, 0, 0])
@@ -77,7 +75,7 @@ def test_a_judge_that_always_takes_the_first_tells_nothing_and_that_is_said() ->
     assert "no end" in str(found.position_reason)
     assert found.flip_rate.value == 1
     assert not found.decision.is_decided
-    modelled = rank_meetings(
+    modelled = rank_matches(
         [judged("x", "y", f"c{k}", "first", "first") for k in range(9)],
         rules=RankRules(ties="davidson"),
     )
@@ -85,7 +83,7 @@ def test_a_judge_that_always_takes_the_first_tells_nothing_and_that_is_said() ->
 
 
 def test_where_no_choice_changes_with_the_place_its_pull_has_no_interval_of_no_width() -> None:
-    found = rank_meetings(
+    found = rank_matches(
         [judged("x", "y", f"c{k}", "first", "second") for k in range(6)]
         + [judged("x", "y", f"d{k}", "second", "first") for k in range(3)]
     )
@@ -97,7 +95,7 @@ def test_where_no_choice_changes_with_the_place_its_pull_has_no_interval_of_no_w
 def test_who_won_everything_has_no_finite_strength_and_the_sign_test_tells() -> None:
     meetings = [*met("x", "y", *["a"] * 12), *met("x", "z", *["a"] * 12)]
     meetings += met("y", "z", *"aaaaaaabbbbb")
-    found = rank_meetings(meetings)
+    found = rank_matches(meetings)
     x = by_name(found)["x"]
     assert x.is_unbeaten
     assert isnan(x.strength.low)
@@ -117,7 +115,7 @@ def test_what_failures_leave_open_could_turn_is_not_decided(
 ) -> None:
     meetings = [*met("x", "y", *["a"] * 12), *met("y", "z", *["a"] * 12), *met("x", "z", "a")]
     left = [m._replace(case_id=f"o{k}") for k, m in enumerate(met("x", "y", *[None] * n_open))]
-    found = rank_meetings([*meetings, *left])
+    found = rank_matches([*meetings, *left])
     assert found.decision.is_decided == is_decided
     x, y = by_name(found)["x"], by_name(found)["y"]
     assert x.bounds == pytest.approx((13 / (13 + n_open), 1))
@@ -135,14 +133,14 @@ def test_what_lifts_the_other_against_a_third_side_can_turn_a_lead_too() -> None
 
 
 def test_three_wins_of_three_decide_nothing() -> None:
-    found = rank_meetings([*met("x", "y", *"aaa"), *met("x", "z", *"aaa"), *met("y", "z", *"aaa")])
+    found = rank_matches([*met("x", "y", *"aaa"), *met("x", "z", *"aaa"), *met("y", "z", *"aaa")])
     assert not found.decision.is_decided
     assert found.decision.n_to_decide is None
     assert [side.worst for side in found.sides] == [3, 3, 3]
 
 
 def test_sides_that_never_met_are_ranked_apart() -> None:
-    found = rank_meetings(
+    found = rank_matches(
         [*met("x", "y", *"aaab"), *met("p", "q", *"aabb")], names=["x", "y", "p", "q", "lonely"]
     )
     assert found.groups == (("p", "q"), ("x", "y"), ("lonely",))
@@ -160,7 +158,7 @@ def test_sides_that_never_met_are_ranked_apart() -> None:
 
 def test_who_beats_the_better_one_beats_the_other_too() -> None:
     meetings = [*met("x", "y", *["a"] * 12), *met("y", "z", *["a"] * 12)]
-    found = rank_meetings(meetings)
+    found = rank_matches(meetings)
     never = next(p for p in found.pairs if (p.a, p.b) == ("x", "z"))
     assert (never.n_cases, never.p, never.stronger) == (0, None, "x")
     assert isnan(never.share)
@@ -168,18 +166,18 @@ def test_who_beats_the_better_one_beats_the_other_too() -> None:
 
 
 def test_a_circle_shows_nothing() -> None:
-    adaptive = Questioned(is_adaptive=True)
+    adaptive = RankingProvenance(is_adaptive=True)
     wins = ["a"] * 30
     meetings = [*met("x", "y", *wins), *met("y", "z", *wins), *met("x", "z", *["b"] * 30)]
-    found = rank_meetings(meetings, questioned=adaptive)
+    found = rank_matches(meetings, questioned=adaptive)
     assert all(pair.p_adjusted is not None and pair.p_adjusted < 0.01 for pair in found.pairs)
     assert all(pair.stronger is None for pair in found.pairs)
 
 
 def test_where_pairs_were_chosen_by_what_came_out_only_evidence_valid_at_any_time_counts() -> None:
     meetings = [*met("x", "y", *"aaaaaaaa"), *met("x", "z", *"aaaaaaaa"), *met("y", "z", *"ab")]
-    fixed = rank_meetings(meetings)
-    looked_at = rank_meetings(meetings, questioned=Questioned(is_adaptive=True))
+    fixed = rank_matches(meetings)
+    looked_at = rank_matches(meetings, questioned=RankingProvenance(is_adaptive=True))
     assert fixed.decision.is_decided
     assert not looked_at.decision.is_decided
     assert {pair.evidence for pair in looked_at.pairs} == {"e-value"}
@@ -187,12 +185,12 @@ def test_where_pairs_were_chosen_by_what_came_out_only_evidence_valid_at_any_tim
 
 def test_ties_only_leave_all_alike_by_any_rule() -> None:
     for ties in ("half", "davidson", "rao-kupper"):
-        found = rank_meetings(met("x", "y", *["tie"] * 5), rules=RankRules(ties=ties))
+        found = rank_matches(met("x", "y", *["tie"] * 5), rules=RankRules(ties=ties))
         assert [side.strength.value for side in found.sides] == pytest.approx([0, 0])
         assert {side.place for side in found.sides} == {1}
         assert found.pairs[0].p is None
         assert found.tie_share == 1
-        seen = rank_meetings(
+        seen = rank_matches(
             [judged("x", "y", f"c{k}", "tie", "tie") for k in range(5)], rules=RankRules(ties=ties)
         )
         assert seen.position_reason == (None if ties == "half" else "every choice is a tie")
@@ -201,39 +199,39 @@ def test_ties_only_leave_all_alike_by_any_rule() -> None:
 def test_modelled_ties_give_their_parameter() -> None:
     """By hand, two items: Davidson's nu is ties over the root of the product of the wins."""
     meetings = met("x", "y", *["a"] * 8, *["b"] * 2, *["tie"] * 4)
-    found = rank_meetings(meetings, rules=RankRules(ties="davidson"))
+    found = rank_matches(meetings, rules=RankRules(ties="davidson"))
     assert found.tie_parameter == pytest.approx(4 / (8 * 2) ** 0.5)
     x, y = (by_name(found)[name].strength.value for name in "xy")
     assert x - y == pytest.approx(log(8 / 2))
-    assert rank_meetings(meetings, rules=RankRules(ties="rao-kupper")).tie_parameter is not None
-    assert rank_meetings(meetings).tie_parameter is None
+    assert rank_matches(meetings, rules=RankRules(ties="rao-kupper")).tie_parameter is not None
+    assert rank_matches(meetings).tie_parameter is None
 
 
 def test_what_is_undecided_is_left_out_and_counted() -> None:
-    found = rank_meetings(met("x", "y", "a", "b", None, "a"))
+    found = rank_matches(met("x", "y", "a", "b", None, "a"))
     assert (found.n_comparisons, found.n_undecided) == (4, 1)
     assert found.pairs[0].n_undecided == 1
-    nothing = rank_meetings(met("x", "y", None, None))
+    nothing = rank_matches(met("x", "y", None, None))
     assert nothing.decision.reason == "no comparison is decided"
     assert isnan(nothing.tie_share)
 
 
 def test_one_case_only_has_no_interval() -> None:
     one = [m._replace(case_id="c") for m in met("x", "y", "a", "b", "a")]
-    found = rank_meetings(one)
+    found = rank_matches(one)
     assert isnan(found.sides[0].strength.low)
     assert found.pairs[0].evidence == "sign"
 
 
 def test_comparisons_without_a_case_are_cases_of_their_own() -> None:
-    found = rank_meetings([m._replace(case_id="") for m in met("x", "y", *"aabab")])
+    found = rank_matches([m._replace(case_id="") for m in met("x", "y", *"aabab")])
     assert (found.n_cases, found.pairs[0].n_cases) == (5, 5)
 
 
 def test_more_places_are_decided_where_they_are_asked_for() -> None:
     true = {"v1": 2.0, "v2": 0.0, "v3": -2.0}
     meetings = season(np.random.default_rng(5), true, 60)
-    found = rank_meetings(meetings, rules=RankRules(top=2))
+    found = rank_matches(meetings, rules=RankRules(top=2))
     assert (found.decision.is_decided, found.decision.order) == (True, ("v1", "v2"))
     assert found.decision.reason == "each shown to be better than all below"
 
@@ -248,7 +246,7 @@ def test_more_places_are_decided_where_they_are_asked_for() -> None:
 )
 def test_rules_that_do_not_fit_are_refused(rules: RankRules, words: str) -> None:
     with pytest.raises(SettingsError, match=words):
-        rank_meetings(met("x", "y", "a"), rules=rules)
+        rank_matches(met("x", "y", "a"), rules=rules)
 
 
 CHOICE = st.sampled_from(["first", "second", "tie"])
@@ -268,14 +266,14 @@ MEETINGS = st.lists(
 @settings(max_examples=40)
 @given(meetings=MEETINGS, seed=st.integers(0, 99))
 def test_neither_the_order_of_rows_nor_which_side_is_called_a_changes_anything(
-    meetings: list[Meeting], seed: int
+    meetings: list[MatchResult], seed: int
 ) -> None:
     shuffled = random.Random(seed).sample(meetings, len(meetings))
     turned = [_turned(m) if k % 2 else m for k, m in enumerate(shuffled)]
-    assert repr(rank_meetings(turned)) == repr(rank_meetings(meetings))
+    assert repr(rank_matches(turned)) == repr(rank_matches(meetings))
 
 
-def _turned(m: Meeting) -> Meeting:
+def _turned(m: MatchResult) -> MatchResult:
     """The same told from the other side, and brought into its order again."""
     other: Any = {"a": "b", "b": "a"}
     turned = m._replace(
@@ -284,16 +282,16 @@ def _turned(m: Meeting) -> Meeting:
         winner=other.get(m.winner, m.winner),
         choices=tuple(("ba" if order == "ab" else "ab", choice) for order, choice in m.choices),
     )
-    return arranged(turned)
+    return canonical_match(turned)
 
 
 @settings(max_examples=25)
 @given(meetings=MEETINGS)
-def test_other_names_are_the_same_ranking(meetings: list[Meeting]) -> None:
+def test_other_names_are_the_same_ranking(meetings: list[MatchResult]) -> None:
     """The law: relabelling sides relabels the result."""
     names = {"x": "k", "y": "c", "z": "q"}
-    other = [arranged(m._replace(a=names[m.a], b=names[m.b])) for m in meetings]
-    there, back = by_name(rank_meetings(meetings)), by_name(rank_meetings(other))
+    other = [canonical_match(m._replace(a=names[m.a], b=names[m.b])) for m in meetings]
+    there, back = by_name(rank_matches(meetings)), by_name(rank_matches(other))
     for name, side in there.items():
         same = back[names[name]]
         assert same.strength.value == pytest.approx(side.strength.value, abs=1e-7)
@@ -304,7 +302,7 @@ def test_intervals_cover_and_wrong_orders_are_as_rare_as_they_say() -> None:
     """Seeded: strengths that differ from case to case, so that rows of a case hang together."""
     rng = np.random.default_rng(11)
     even = dict.fromkeys(("v1", "v2", "v3"), 0.0)
-    found = [rank_meetings(season(rng, even, 20, first=0.4, case_sd=1.0)) for _ in range(150)]
+    found = [rank_matches(season(rng, even, 20, first=0.4, case_sd=1.0)) for _ in range(150)]
     for name in even:
         assert covers_at_its_level([by_name(one)[name].strength for one in found], 0.0)
     n_wrong = sum(any(pair.stronger for pair in one.pairs) for one in found)

@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from judgekit.models.request import ModelReply, ModelRequest, Subject
-from judgekit.records.output import Usage
+from judgekit.records import Usage
 
 if TYPE_CHECKING:
-    from judgekit.records.record import JsonObject
+    from judgekit.records import JsonObject
 
 
 def make_request(

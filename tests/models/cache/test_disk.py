@@ -10,11 +10,9 @@ import diskcache
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.disk import SETTINGS, DiskRows, TextDisk
-from judgekit.models.cache.interface import CacheWarning
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.reading import DamagedFileError, ReadOnlyRows
-from judgekit.models.cache.rows import COUNTS, DamagedEntryError, WriteFailedError
+from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
+from judgekit.models.cache.interface import COUNTS_ROW, DamagedEntryError, WriteFailedError
+from judgekit.models.cache.sqlite import DISKCACHE_SETTINGS, DiskcacheRows, ReadOnlyRows, TextDisk
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -25,8 +23,8 @@ KEY = make_request().key
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Iterator[DiskRows]:
-    opened = DiskRows(tmp_path)
+def rows(tmp_path: Path) -> Iterator[DiskcacheRows]:
+    opened = DiskcacheRows(tmp_path)
     yield opened
     opened.close()
 
@@ -99,7 +97,7 @@ def test_the_bomb_of_these_tests_is_live(tmp_path: Path) -> None:
     assert (tmp_path / "marker").exists()
 
 
-def test_more_rows_are_read_at_once_than_one_statement_may_name(rows: DiskRows) -> None:
+def test_more_rows_are_read_at_once_than_one_statement_may_name(rows: DiskcacheRows) -> None:
     texts = {f"{n:064x}": f"text {n}" for n in range(501)}
     rows.write(texts)
     assert rows.texts([*texts, "0" * 63 + "g"]) == texts
@@ -122,7 +120,7 @@ def test_rows_that_are_only_read_are_read_several_at_once(tmp_path: Path) -> Non
         assert list(cache.get_many([KEY, make_request("other").key])) == [KEY]
 
 
-def test_invalid_utf8_is_a_damaged_entry(rows: DiskRows, tmp_path: Path) -> None:
+def test_invalid_utf8_is_a_damaged_entry(rows: DiskcacheRows, tmp_path: Path) -> None:
     rows.write({KEY: "text"})
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
         database.execute("UPDATE Cache SET value = CAST(x'ff80' AS TEXT)")
@@ -130,7 +128,7 @@ def test_invalid_utf8_is_a_damaged_entry(rows: DiskRows, tmp_path: Path) -> None
         rows.text(KEY)
 
 
-def test_strangers_rows_are_counted_and_never_listed(rows: DiskRows, tmp_path: Path) -> None:
+def test_strangers_rows_are_counted_and_never_listed(rows: DiskcacheRows, tmp_path: Path) -> None:
     plant(tmp_path, key="something else")
     assert list(rows.names()) == []
     assert rows.problems() == ("1 row is not this cache's, and never read",)
@@ -166,7 +164,7 @@ def test_the_disk_removes_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "file").exists()
 
 
-def test_the_interface_of_diskcache_keeps_to_text_as_well(rows: DiskRows) -> None:
+def test_the_interface_of_diskcache_keeps_to_text_as_well(rows: DiskcacheRows) -> None:
     rows.set("counts", "x" * 3_000_000)
     assert rows.get("counts") == rows.text("counts")
     assert list(rows) == ["counts"]
@@ -177,11 +175,11 @@ def test_the_interface_of_diskcache_keeps_to_text_as_well(rows: DiskRows) -> Non
 def test_nothing_is_evicted_even_when_another_program_asks_for_it(tmp_path: Path) -> None:
     with diskcache.Cache(str(tmp_path), size_limit=1, cull_limit=10):
         pass
-    with closing(DiskRows(tmp_path)) as rows:
+    with closing(DiskcacheRows(tmp_path)) as rows:
         rows.write({f"{n:064x}": "x" * 500 for n in range(300)})
         rows.cull()
         assert rows.count_replies() == 300
-        assert {name: getattr(rows, name) for name in SETTINGS} == SETTINGS
+        assert {name: getattr(rows, name) for name in DISKCACHE_SETTINGS} == DISKCACHE_SETTINGS
 
 
 MEDDLING = (
@@ -197,7 +195,7 @@ def test_settings_that_do_not_hold_are_an_error(tmp_path: Path) -> None:
         for event in ("INSERT", "UPDATE"):
             database.execute(MEDDLING.replace("EVENT", event))
     with pytest.raises(StoreError, match="did not keep its settings: cull_limit"):
-        DiskRows(tmp_path)
+        DiskcacheRows(tmp_path)
 
 
 @pytest.mark.usefixtures("rows")
@@ -205,20 +203,20 @@ def test_settings_that_diskcache_chokes_on_are_damage(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
         database.execute("INSERT INTO Settings VALUES ('disk_surprise', 1)")
     with pytest.raises(DamagedFileError, match="settings were altered"):
-        DiskRows(tmp_path)
+        DiskcacheRows(tmp_path)
 
 
-def test_a_write_is_all_or_none(rows: DiskRows) -> None:
+def test_a_write_is_all_or_none(rows: DiskcacheRows) -> None:
     rows.write({KEY: "old"})
     rows._sql("PRAGMA max_page_count = 20")
     with pytest.raises(WriteFailedError, match="database or disk is full"):
-        rows.write({KEY: "new", COUNTS: "x" * 100_000})
+        rows.write({KEY: "new", COUNTS_ROW: "x" * 100_000})
     assert rows.text(KEY) == "old"
     rows.write({KEY: "short"})
     assert rows.text(KEY) == "short"
 
 
-def test_an_error_that_is_not_the_databases_undoes_the_write(rows: DiskRows) -> None:
+def test_an_error_that_is_not_the_databases_undoes_the_write(rows: DiskcacheRows) -> None:
     def failing(present: str | None) -> str:
         raise KeyError(present)
 
@@ -228,13 +226,13 @@ def test_an_error_that_is_not_the_databases_undoes_the_write(rows: DiskRows) -> 
     assert rows.text(KEY) == "text"
 
 
-def test_damaged_counts_begin_again(rows: DiskRows, tmp_path: Path) -> None:
-    plant(tmp_path, key=COUNTS, mode=4)
+def test_damaged_counts_begin_again(rows: DiskcacheRows, tmp_path: Path) -> None:
+    plant(tmp_path, key=COUNTS_ROW, mode=4)
     rows.add_counts(lambda present: f"after {present}")
-    assert rows.text(COUNTS) == "after None"
+    assert rows.text(COUNTS_ROW) == "after None"
 
 
-def test_read_only_rows_read_and_refuse_to_write(rows: DiskRows, tmp_path: Path) -> None:
+def test_read_only_rows_read_and_refuse_to_write(rows: DiskcacheRows, tmp_path: Path) -> None:
     rows.write({KEY: "text"})
     found = ReadOnlyRows(tmp_path / "cache.db", immutable=False, reason="it is a test")
     with closing(found):
@@ -271,12 +269,12 @@ def test_a_planted_row_can_be_deleted_and_a_planted_note_is_not_believed(tmp_pat
         plant(tmp_path / "cache", mode=4)
         assert cache.delete(KEY)
         assert not cache.delete(KEY)
-        plant(tmp_path / "cache", key=COUNTS, mode=4)
+        plant(tmp_path / "cache", key=COUNTS_ROW, mode=4)
         with pytest.warns(CacheWarning, match="note of what the cache saved is damaged"):
             assert cache.counts().n_hits == 0
 
 
-def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskRows) -> None:
+def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskcacheRows) -> None:
     rows._sql("PRAGMA foreign_keys = ON")
     rows._sql("CREATE TABLE parent (id PRIMARY KEY)")
     rows._sql("CREATE TABLE child (id REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)")
@@ -286,5 +284,5 @@ def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskRows) -> None:
     )
     with pytest.raises(WriteFailedError, match="FOREIGN KEY"):
         rows.write({KEY: "orphan"})
-    rows.write({COUNTS: "text"})
-    assert (rows.text(KEY), rows.text(COUNTS)) == (None, "text")
+    rows.write({COUNTS_ROW: "text"})
+    assert (rows.text(KEY), rows.text(COUNTS_ROW)) == (None, "text")

@@ -3,22 +3,20 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.models.cache.entries import (
-    entry_line,
-    is_servable,
-    is_sound_row,
-    read_entry,
-    read_line,
-    read_reply,
-    read_request,
-    reply_text,
+from judgekit.models.cache import CacheEntry, is_servable
+from judgekit.models.cache.codec import (
+    decode_entry,
+    decode_line,
+    decode_reply,
+    decode_request,
+    encode_line,
+    encode_reply,
+    is_intact_row,
 )
-from judgekit.models.cache.interface import CacheEntry
-from judgekit.models.cache.rows import DamagedEntryError
+from judgekit.models.cache.interface import DamagedEntryError
 from judgekit.models.request import ModelReply, TokenLogprob
 from tests.models.cache.buying import make_reply, make_request
 
@@ -37,7 +35,7 @@ def make_entry(reply: ModelReply | None = None, *, rejected: bool = False) -> Ca
 
 
 def sealed_line(**changes: object) -> str:
-    body = json.loads(entry_line(make_entry()))
+    body = json.loads(encode_line(make_entry()))
     del body["checksum"]
     body |= changes
     return json.dumps(body | {"checksum": fingerprint(body)})
@@ -46,15 +44,15 @@ def sealed_line(**changes: object) -> str:
 @given(st.text(st.characters(), min_size=1))
 def test_any_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
-    assert read_reply(reply_text(entry), entry.key).text == text
+    assert decode_reply(encode_reply(entry), entry.key).text == text
 
 
 @pytest.mark.parametrize("text", ["NaN", "\ud800 alone", "a\x00b", "\u2028", '"}'])
 def test_awkward_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
-    written = reply_text(entry)
+    written = encode_reply(entry)
     assert written.isascii()
-    assert read_reply(written, entry.key).text == text
+    assert decode_reply(written, entry.key).text == text
 
 
 def test_every_field_of_a_reply_comes_back() -> None:
@@ -65,36 +63,36 @@ def test_every_field_of_a_reply_comes_back() -> None:
         }
     )
     entry = make_entry(reply)
-    found = read_reply(reply_text(entry), entry.key)
+    found = decode_reply(encode_reply(entry), entry.key)
     assert found == reply.model_copy(update={"cached": True, "key": entry.key})
 
 
 def test_the_written_text_is_canonical_json() -> None:
-    text = reply_text(make_entry())
+    text = encode_reply(make_entry())
     assert canonical_json(json.loads(text)) == text
 
 
 def test_every_flipped_byte_is_noticed() -> None:
     entry = make_entry()
-    text = reply_text(entry)
+    text = encode_reply(entry)
     for place in range(len(text)):
         flipped = text[:place] + chr(ord(text[place]) ^ 1) + text[place + 1 :]
         with pytest.raises(DamagedEntryError, match="checksum"):
-            read_reply(flipped, entry.key)
+            decode_reply(flipped, entry.key)
 
 
 def test_a_reply_under_another_key_is_refused() -> None:
     with pytest.raises(DamagedEntryError, match="another entry"):
-        read_reply(reply_text(make_entry()), "0" * 64)
+        decode_reply(encode_reply(make_entry()), "0" * 64)
     with pytest.raises(DamagedEntryError, match="another entry"):
-        read_entry(reply_text(make_entry()), "0" * 64, None)
+        decode_entry(encode_reply(make_entry()), "0" * 64, None)
 
 
 def test_a_rejected_reply_is_never_served() -> None:
     entry = make_entry(rejected=True)
     with pytest.raises(DamagedEntryError, match="another entry"):
-        read_reply(reply_text(entry), entry.key)
-    assert read_entry(reply_text(entry), entry.key, entry.request).rejected
+        decode_reply(encode_reply(entry), entry.key)
+    assert decode_entry(encode_reply(entry), entry.key, entry.request).rejected
 
 
 @pytest.mark.parametrize(
@@ -120,28 +118,28 @@ def test_only_whole_replies_are_served(
 def test_a_request_must_have_the_fingerprint_it_is_kept_under() -> None:
     request = make_request()
     text = canonical_json(request.key_parts)
-    assert read_request(text, request.key) == request.key_parts
+    assert decode_request(text, request.key) == request.key_parts
     with pytest.raises(DamagedEntryError, match="not the one"):
-        read_request(text.replace("right", "wrong"), request.key)
+        decode_request(text.replace("right", "wrong"), request.key)
 
 
 def test_a_line_comes_back_whole_and_without_provenance() -> None:
     entry = make_entry()
-    found = read_line(entry_line(entry))
+    found = decode_line(encode_line(entry))
     assert (found.key, found.request, found.created_at) == (entry.key, entry.request, AT)
     assert found.imported is None
     assert found.reply.text == entry.reply.text
 
 
 def test_a_line_may_be_formatted_anew() -> None:
-    line = entry_line(make_entry(rejected=True))
-    assert read_line(json.dumps(json.loads(line), indent=1)).rejected
+    line = encode_line(make_entry(rejected=True))
+    assert decode_line(json.dumps(json.loads(line), indent=1)).rejected
 
 
 def test_a_line_needs_its_request() -> None:
     entry = CacheEntry(key="0" * 64, request=None, reply=make_reply(), created_at=AT)
     with pytest.raises(ValueError, match="request is lost"):
-        entry_line(entry)
+        encode_line(entry)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +150,7 @@ def test_a_line_needs_its_request() -> None:
         ("[1]", "not an entry"),
         ('{"case_id": "a"}', "not an entry"),
         ('{"key": NaN, "checksum": "0"}', "not an entry"),
-        (entry_line(make_entry()).replace("4", "5"), "altered"),
+        (encode_line(make_entry()).replace("4", "5"), "altered"),
         (sealed_line(request={"model": "another"}), "fingerprint of the request"),
         (sealed_line(request=["no", "object"]), "fingerprint of the request"),
         (sealed_line(reply=None), "holds no reply"),
@@ -163,15 +161,15 @@ def test_a_line_needs_its_request() -> None:
 )
 def test_an_unsound_line_is_refused(line: str, message: str) -> None:
     with pytest.raises(DamagedEntryError, match=message):
-        read_line(line)
+        decode_line(line)
 
 
 def test_rows_of_a_damaged_file_are_trusted_only_when_they_prove_themselves() -> None:
     entry = make_entry()
     rejected = make_entry(rejected=True)
-    assert is_sound_row(entry.key, reply_text(entry))
-    assert is_sound_row(f"{entry.key}:request", canonical_json(entry.request))
-    assert is_sound_row(f"{entry.key}:rejected:0", reply_text(rejected))
-    assert not is_sound_row(entry.key, reply_text(rejected))
-    assert not is_sound_row(f"{entry.key}:request", "{}")
-    assert not is_sound_row("counts", "{}")
+    assert is_intact_row(entry.key, encode_reply(entry))
+    assert is_intact_row(f"{entry.key}:request", canonical_json(entry.request))
+    assert is_intact_row(f"{entry.key}:rejected:0", encode_reply(rejected))
+    assert not is_intact_row(entry.key, encode_reply(rejected))
+    assert not is_intact_row(f"{entry.key}:request", "{}")
+    assert not is_intact_row("counts", "{}")

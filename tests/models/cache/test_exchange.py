@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import DatasetError, StoreError
-from judgekit.models.cache.exchange import export_entries, import_entries, merge_caches
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.rows import request_row
+from judgekit.models.cache import (
+    DiskCache,
+    MemoryCache,
+    export_entries,
+    import_entries,
+    merge_caches,
+)
+from judgekit.models.cache.interface import request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.models.cache.interface import CacheEntry, ReplyCache
+    from judgekit.models.cache import CacheEntry, ReplyCache
 
 KEY = make_request("0").key
 

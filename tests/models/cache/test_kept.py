@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.cache.interface import CacheCounts, CacheWarning, ReplyCache
-from judgekit.models.cache.kept import FLUSH_EVERY, KeptReplies
-from judgekit.models.cache.leases import LocalLeases
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.rows import (
-    COUNTS,
+from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCache
+from judgekit.models.cache.interface import (
+    COUNTS_ROW,
+    CacheCounts,
     MemoryRows,
     WriteFailedError,
     rejected_row,
     request_row,
 )
+from judgekit.models.cache.locks import LocalKeyLocks
+from judgekit.models.cache.reply_cache import FLUSH_EVERY, RowCache
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ReplyCache
         yield opened
 
 
-def kept_over(rows: MemoryRows) -> KeptReplies:
-    return KeptReplies(rows, LocalLeases())
+def kept_over(rows: MemoryRows) -> RowCache:
+    return RowCache(rows, LocalKeyLocks())
 
 
 def test_a_reply_comes_back_marked_as_cached(cache: ReplyCache) -> None:
@@ -170,9 +169,9 @@ def test_counts_are_written_every_so_often() -> None:
     cache = kept_over(rows)
     for _ in range(FLUSH_EVERY - 1):
         cache.count_hit(make_reply())
-    assert rows.text(COUNTS) is None
+    assert rows.text(COUNTS_ROW) is None
     cache.count_hit(make_reply())
-    assert rows.text(COUNTS) is not None
+    assert rows.text(COUNTS_ROW) is not None
     assert cache.counts().n_hits == FLUSH_EVERY
 
 
@@ -258,7 +257,7 @@ def test_a_damaged_rejected_reply_is_left_out_with_a_warning() -> None:
 )
 def test_a_damaged_note_of_savings_begins_again(note: str) -> None:
     rows = MemoryRows()
-    rows.write({COUNTS: note})
+    rows.write({COUNTS_ROW: note})
     with pytest.warns(CacheWarning, match="begins again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 
@@ -266,7 +265,7 @@ def test_a_damaged_note_of_savings_begins_again(note: str) -> None:
 def test_an_infinite_saving_is_not_believed() -> None:
     rows = MemoryRows()
     note = '{"n_hits":1,"n_misses":1,"saved_usd":NaN,"n_unpriced_hits":0,"saved_ms":0}'
-    rows.write({COUNTS: note})
+    rows.write({COUNTS_ROW: note})
     with pytest.warns(CacheWarning, match="begins again from zero"):
         assert kept_over(rows).counts() == CacheCounts()
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.cache.interface import CacheWarning
-from judgekit.models.cache.leases import FileLeases, LocalLeases
+from judgekit.models.cache import CacheWarning
+from judgekit.models.cache.locks import FileKeyLocks, LocalKeyLocks
 from tests.models.cache.buying import make_request
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks are POSIX")
 
 
 @pytest.fixture
-def leases(tmp_path: Path) -> Iterator[FileLeases]:
-    opened = FileLeases(tmp_path / "leases.lock")
+def leases(tmp_path: Path) -> Iterator[FileKeyLocks]:
+    opened = FileKeyLocks(tmp_path / "leases.lock")
     yield opened
     opened.close()
 
@@ -31,8 +31,8 @@ def leases(tmp_path: Path) -> Iterator[FileLeases]:
 HOLDING = """
 import sys, time
 from pathlib import Path
-from judgekit.models.cache.leases import FileLeases
-leases = FileLeases(Path(sys.argv[1]))
+from judgekit.models.cache.locks import FileKeyLocks
+leases = FileKeyLocks(Path(sys.argv[1]))
 print(leases.try_acquire(sys.argv[2]), flush=True)
 sys.stdin.read()
 """
@@ -53,14 +53,14 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_keys_are_leased_apart(leases: FileLeases) -> None:
+def test_keys_are_leased_apart(leases: FileKeyLocks) -> None:
     assert leases.try_acquire(KEY)
     assert leases.try_acquire(OTHER)
     assert not leases.try_acquire(KEY)
 
 
-def test_two_caches_in_one_process_exclude_each_other(leases: FileLeases, tmp_path: Path) -> None:
-    other = FileLeases(tmp_path / "leases.lock")
+def test_two_caches_in_one_process_exclude_each_other(leases: FileKeyLocks, tmp_path: Path) -> None:
+    other = FileKeyLocks(tmp_path / "leases.lock")
     assert leases.try_acquire(KEY)
     assert not other.try_acquire(KEY)
     leases.release(KEY)
@@ -68,7 +68,7 @@ def test_two_caches_in_one_process_exclude_each_other(leases: FileLeases, tmp_pa
     other.close()
 
 
-def test_a_killed_holder_leaves_no_lease(leases: FileLeases, tmp_path: Path) -> None:
+def test_a_killed_holder_leaves_no_lease(leases: FileKeyLocks, tmp_path: Path) -> None:
     with holder(tmp_path, KEY) as process:
         assert first_line(process) == "True"
         assert not leases.try_acquire(KEY)
@@ -77,14 +77,14 @@ def test_a_killed_holder_leaves_no_lease(leases: FileLeases, tmp_path: Path) -> 
     assert leases.try_acquire(KEY)
 
 
-def test_another_process_sees_the_lease(leases: FileLeases, tmp_path: Path) -> None:
+def test_another_process_sees_the_lease(leases: FileKeyLocks, tmp_path: Path) -> None:
     assert leases.try_acquire(KEY)
     with holder(tmp_path, KEY) as process:
         assert first_line(process) == "False"
         process.kill()
 
 
-def test_a_forked_child_holds_none_of_its_parents_leases(leases: FileLeases) -> None:
+def test_a_forked_child_holds_none_of_its_parents_leases(leases: FileKeyLocks) -> None:
     assert leases.try_acquire(KEY)
     child = os.fork()
     if child == 0:
@@ -96,7 +96,7 @@ def test_a_forked_child_holds_none_of_its_parents_leases(leases: FileLeases) -> 
 
 
 def test_where_locks_are_refused_leases_are_granted_with_one_warning(tmp_path: Path) -> None:
-    leases = FileLeases(tmp_path / "nowhere" / "leases.lock")
+    leases = FileKeyLocks(tmp_path / "nowhere" / "leases.lock")
     with pytest.warns(CacheWarning, match="grants no locks"):
         assert leases.try_acquire(KEY)
     assert not leases.try_acquire(KEY)
@@ -104,17 +104,17 @@ def test_where_locks_are_refused_leases_are_granted_with_one_warning(tmp_path: P
     assert leases.try_acquire(OTHER)
 
 
-def test_closing_gives_everything_back(leases: FileLeases, tmp_path: Path) -> None:
+def test_closing_gives_everything_back(leases: FileKeyLocks, tmp_path: Path) -> None:
     leases.try_acquire(KEY)
     leases.close()
-    assert FileLeases(tmp_path / "leases.lock").try_acquire(KEY)
-    local = LocalLeases()
+    assert FileKeyLocks(tmp_path / "leases.lock").try_acquire(KEY)
+    local = LocalKeyLocks()
     local.try_acquire(KEY)
     local.close()
     assert local.try_acquire(KEY)
 
 
-def test_a_change_of_process_begins_anew(leases: FileLeases) -> None:
+def test_a_change_of_process_begins_anew(leases: FileKeyLocks) -> None:
     assert leases.try_acquire(KEY)
     leases._pid = 0
     assert leases.try_acquire(OTHER)

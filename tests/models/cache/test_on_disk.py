@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.folder import CacheFolder
-from judgekit.models.cache.interface import CacheWarning
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.reading import DamagedFileError
+from judgekit.models.cache import CacheFolder, CacheWarning, DamagedFileError, DiskCache
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.cache.on_disk import DiskCache
+from judgekit.models.cache import DiskCache
 from tests.models.cache.buying import make_request
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks ar
 
 ASKING = """
 import asyncio, os, random, sys
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.caching import CachedModel
+from judgekit.models.cache.disk_cache import DiskCache
+from judgekit.models.cached_model import CachedModel
 from tests.models.cache.buying import make_reply, make_request
 
 folder, calls, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.exchange import import_entries
-from judgekit.models.cache.interface import CacheWarning
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.rows import WriteFailedError
+from judgekit.models.cache import CacheWarning, DiskCache, import_entries
+from judgekit.models.cache.interface import WriteFailedError
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -138,8 +136,8 @@ def test_a_folder_that_cannot_be_mended_loses_no_reply(folder: Path, tmp_path: P
 
 READING = """
 import os, sys, warnings
-import judgekit.models.cache.on_disk
-from judgekit.models.cache.on_disk import DiskCache
+import judgekit.models.cache.disk_cache
+from judgekit.models.cache.disk_cache import DiskCache
 from tests.models.cache.buying import make_reply, make_request
 os.chdir(sys.argv[1])
 if os.geteuid() == 0:
@@ -194,7 +192,7 @@ def fill_and_lock(folder: Path, *, with_log: bool) -> None:
 FULL = """
 import resource, sys
 from judgekit.errors import StoreError
-from judgekit.models.cache.on_disk import DiskCache
+from judgekit.models.cache.disk_cache import DiskCache
 from tests.models.cache.buying import make_reply, make_request
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import UnknownNameError
-from judgekit.models.cache.entries import reply_text
-from judgekit.models.cache.interface import CacheEntry
-from judgekit.models.cache.memory import MemoryCache
-from judgekit.models.cache.on_disk import DiskCache
-from judgekit.models.cache.rows import request_row
-from judgekit.models.cache.upkeep import find_key, list_entries, prune, stats, verify
+from judgekit.models.cache import CacheEntry, DiskCache, MemoryCache, find_cache_key
+from judgekit.models.cache.admin import cache_stats, list_entries, prune_cache, verify_cache
+from judgekit.models.cache.codec import encode_reply
+from judgekit.models.cache.interface import request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def days(entries: object) -> list[str]:
 
 def test_stats_count_what_is_there(cache: MemoryCache) -> None:
     cache.count_hit(make_reply())
-    found = stats(cache)
+    found = cache_stats(cache)
     assert (found.n_entries, found.n_rejected, found.n_bytes) == (4, 1, None)
     assert found.saved.saved_usd == 0.25
 
@@ -48,7 +46,7 @@ def test_stats_count_what_is_there(cache: MemoryCache) -> None:
 def test_stats_on_disk_have_a_size(tmp_path: Path) -> None:
     with DiskCache(tmp_path / "cache") as cache:
         cache.put(make_request(), make_reply("x" * 100_000))
-        assert (stats(cache).n_bytes or 0) > 100_000
+        assert (cache_stats(cache).n_bytes or 0) > 100_000
 
 
 def test_everything_is_listed_in_order_of_keys(cache: MemoryCache) -> None:
@@ -72,7 +70,7 @@ def test_an_entry_without_its_request_is_listed_and_fits_no_model(cache: MemoryC
 
 
 def test_a_sound_cache_verifies(cache: MemoryCache) -> None:
-    report = verify(cache)
+    report = verify_cache(cache)
     assert report.is_sound
     assert report.n_sound == 4
 
@@ -87,8 +85,8 @@ def test_each_kind_of_damage_is_found(cache: MemoryCache) -> None:
         created_at="2026-01-01",
         rejected=True,
     )
-    cache._rows.write({altered: "x", request_row(lost): "{}", planted: reply_text(entry)})
-    report = verify(cache)
+    cache._rows.write({altered: "x", request_row(lost): "{}", planted: encode_reply(entry)})
+    report = verify_cache(cache)
     assert not report.is_sound
     assert report.n_sound == 1
     assert {key: reason.split()[1] for key, reason in report.damaged} == {
@@ -107,40 +105,40 @@ def test_an_entry_forgotten_meanwhile_is_no_damage() -> None:
 
     cache = ForgettingCache()
     cache.put(make_request(), make_reply())
-    assert verify(cache).is_sound
+    assert verify_cache(cache).is_sound
     assert list(list_entries(cache)) == []
 
 
 def test_pruning_forgets_rejected_replies_alone_by_default(cache: MemoryCache) -> None:
-    assert prune(cache) == 1
-    assert (stats(cache).n_entries, stats(cache).n_rejected) == (4, 0)
+    assert prune_cache(cache) == 1
+    assert (cache_stats(cache).n_entries, cache_stats(cache).n_rejected) == (4, 0)
 
 
 def test_pruning_by_time_and_model_needs_both(cache: MemoryCache) -> None:
     before = START + timedelta(days=3)
-    assert prune(cache, before=before, model="openai/large", rejected=False) == 1
+    assert prune_cache(cache, before=before, model="openai/large", rejected=False) == 1
     assert days(list_entries(cache)) == ["01", "02", "04"]
-    assert stats(cache).n_rejected == 1
+    assert cache_stats(cache).n_rejected == 1
 
 
 def test_pruning_by_time(cache: MemoryCache) -> None:
-    assert prune(cache, before=START + timedelta(days=1)) == 2
+    assert prune_cache(cache, before=START + timedelta(days=1)) == 2
     assert days(list_entries(cache)) == ["02", "03", "04"]
 
 
 def test_pruning_passes_over_damaged_entries(cache: MemoryCache) -> None:
     cache._rows.write({make_request("refund").key: "x"})
-    assert prune(cache, model="openai/small", rejected=False) == 1
+    assert prune_cache(cache, model="openai/small", rejected=False) == 1
 
 
 def test_a_key_is_found_by_its_first_digits(cache: MemoryCache) -> None:
     key = make_request("refund").key
-    assert find_key(cache, key[:16]) == key
-    assert find_key(cache, key) == key
-    assert find_key(cache, make_request("cut").key[:16]) == make_request("cut").key
+    assert find_cache_key(cache, key[:16]) == key
+    assert find_cache_key(cache, key) == key
+    assert find_cache_key(cache, make_request("cut").key[:16]) == make_request("cut").key
 
 
 @pytest.mark.parametrize("prefix", ["", "zz", "0" * 64])
 def test_digits_of_no_key_or_of_many_are_an_error(cache: MemoryCache, prefix: str) -> None:
     with pytest.raises(UnknownNameError, match="one cached reply"):
-        find_key(cache, prefix)
+        find_cache_key(cache, prefix)

@@ -1,0 +1,51 @@
+from .outcomes import (
+    StrategyOutcome as StrategyOutcome,
+    combine_outcomes as combine_outcomes,
+    judge_score as judge_score,
+)
+from .registry import (
+    SYNONYMS as SYNONYMS,
+    NotApplicableError as NotApplicableError,
+    UndecidedError as UndecidedError,
+    assertion as assertion,
+    assertion_registry as assertion_registry,
+    scorer as scorer,
+    scorer_registry as scorer_registry,
+)
+from .runner import (
+    check_scorers as check_scorers,
+    evaluate_assertions as evaluate_assertions,
+    score_output as score_output,
+)
+from .scripts import (
+    ScriptFailedError as ScriptFailedError,
+    ScriptSettings as ScriptSettings,
+    find_script as find_script,
+    named_scripts as named_scripts,
+    script_entries as script_entries,
+)
+from .selection import (
+    text_of as text_of,
+)
+from .spec import (
+    check_specs as check_specs,
+    read_specs as read_specs,
+)
+from .strategies import (
+    PROFILES as PROFILES,
+    SIMILARITY as SIMILARITY,
+    EvaluationPlan as EvaluationPlan,
+    EvaluationProfile as EvaluationProfile,
+    plan_evaluation as plan_evaluation,
+)
+from .text import (
+    is_refusal as is_refusal,
+)
+from .text_similarity import (
+    LEXICAL as LEXICAL,
+    SIMILAR_ASSERTION as SIMILAR_ASSERTION,
+    WORDLLAMA as WORDLLAMA,
+    SimilaritySettings as SimilaritySettings,
+    reference_text as reference_text,
+    similar_entry as similar_entry,
+)

@@ -1,0 +1,412 @@
+"""Strict parsers for JSON (with JSON Schema), XML, HTML and SQL.
+
+The worker process runs them, so the module imports nothing of judgekit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from functools import lru_cache
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, NoReturn
+from xml.parsers import expat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonschema.protocols import Validator
+    from sqlglot.expressions import Expr
+
+_OPENING = re.compile(r"[\[{]")
+
+_SHOWN = 5
+
+_WANTED = 200
+"""How many characters of a fault are shown."""
+
+_DECODED_MAX = 2_000
+"""How many places of a text are tried for a JSON value that begins there."""
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def read_json(text: str) -> object:
+    """The value of a JSON text."""
+    return _DECODER.decode(text)
+
+
+def schema_faults(schema: object, text: str) -> list[str]:
+    """What a JSON text violates in a schema."""
+    return _faults(_validator(json.dumps(schema)), read_json(text))
+
+
+def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
+    """Whether a text contains a JSON object or list that satisfies a schema."""
+    first: list[str] | None = None
+    for value in _json_values(text):
+        faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
+        if not faults:
+            return True, []
+        first = first or faults
+    return False, first or ["there is no object and no list"]
+
+
+def invalid_schema(schema: object) -> str | None:
+    """Why a schema cannot be used."""
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - slow to import
+
+    if not isinstance(schema, dict | bool):
+        return "a schema is a mapping or a truth value"
+    foreign = _foreign_references(schema)
+    if foreign:
+        return f"it refers to {foreign}, which it does not hold; nothing is fetched"
+    try:
+        _validator(json.dumps(schema)).check_schema(schema)
+    except SchemaError as error:
+        return f"{_pointer(list(error.absolute_path))}{error.message}"[:_WANTED]
+    return _dangling_reference(schema)
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Validator:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+    from jsonschema.validators import validator_for  # noqa: PLC0415 - slow to import
+    from referencing import Registry  # noqa: PLC0415 - slow to import
+
+    value = json.loads(schema)
+    kind = validator_for(value, default=Draft202012Validator)
+    return kind(value, registry=Registry())  # an empty registry fetches nothing
+
+
+def _faults(validator: Validator, value: object) -> list[str]:
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
+
+    faults = []
+    try:
+        for error in validator.iter_errors(value):
+            faults.append(f"{_pointer(list(error.absolute_path))}{error.message}"[:_WANTED])
+            if len(faults) == _SHOWN:
+                break
+    except Unresolvable as error:
+        raise LookupError(f"the schema refers to {error.ref}, which it does not hold") from error
+    return faults
+
+
+def _pointer(path: list[str | int]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return f"{text.removeprefix('.')}: " if text else ""
+
+
+def _json_values(text: str) -> Iterator[object]:
+    """The objects and lists in a text, the outermost of each place."""
+    at = 0
+    for _ in range(_DECODED_MAX):
+        found = _OPENING.search(text, at)
+        if found is None:
+            return
+        try:
+            value, at = _DECODER.raw_decode(text, found.start())
+        except ValueError:
+            at = found.start() + 1
+        else:
+            yield value
+    raise OverflowError(f"more than {_DECODED_MAX} places of the text may begin a JSON value")
+
+
+def _foreign_references(schema: object) -> str | None:
+    """The first reference to another document, unless the schema holds that itself."""
+    ids, references = _identities(schema)
+    documents = [(reference, reference.partition("#")[0]) for reference in references]
+    return next((r for r, document in documents if document and not _is_held(document, ids)), None)
+
+
+def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001 - a schema
+    """What is wrong with the first reference to a place that is not there."""
+    from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import
+
+    ids, references = _identities(schema)
+    if len(ids - {""}) > 1 or not isinstance(schema, dict):
+        return None  # what a reference is relative to depends on where it stands
+    resource = Resource.from_contents(schema, default_specification=DRAFT202012)
+    resolver = Registry().with_resource("", resource).resolver()
+    for reference in references:
+        try:
+            if reference.startswith("#"):
+                resolver.lookup(reference)
+        except Unresolvable:
+            return f"it refers to {reference}, which it does not hold"
+    return None
+
+
+def _identities(schema: object) -> tuple[set[str], list[str]]:
+    """Every identity a schema gives to a part of itself, and every reference in it."""
+    ids: set[str] = set()
+    references: list[str] = []
+    left = [schema]
+    while left:
+        here = left.pop()
+        if isinstance(here, dict):
+            left += here.values()
+            ids.add(str(here.get("$id", "")))
+            references += [here[k] for k in ("$ref", "$dynamicRef") if isinstance(here.get(k), str)]
+        elif isinstance(here, list):
+            left += here
+    return ids, references
+
+
+def _is_held(document: str, ids: set[str]) -> bool:
+    ends = {identity.rpartition("/")[2] for identity in ids}
+    is_standard = document.startswith("https://json-schema.org/draft")
+    return document in ids or document.rpartition("/")[2] in ends - {""} or is_standard
+
+
+_ELEMENT_START = re.compile(r"<[A-Za-z_]")
+
+_ELEMENTS_TRIED = 1_000
+"""How many places of a text are tried for an element that begins there."""
+
+
+class _EndReached(Exception):  # noqa: N818 - no error: the element that was looked for is whole
+    """The outermost element is closed."""
+
+
+def xml_fault(text: str, required: list[str]) -> str | None:
+    """Why a text is no XML document."""
+    seen: set[str] = set()
+    try:
+        _parser(seen, required).Parse(text.strip(), True)
+    except (expat.ExpatError, ValueError) as error:
+        return str(error)
+    return _lacking(seen, required)
+
+
+def contained_xml_fault(text: str, required: list[str]) -> str | None:
+    """Why a text holds no well-formed XML element."""
+    first = None
+    for n, found in enumerate(_ELEMENT_START.finditer(text)):
+        if n == _ELEMENTS_TRIED:
+            raise OverflowError(
+                f"more than {_ELEMENTS_TRIED} places of the text may begin an element"
+            )
+        seen: set[str] = set()
+        try:
+            with suppress(_EndReached):
+                _parser(seen, required, is_part=True).Parse(text[found.start() :], True)
+            fault = _lacking(seen, required)
+        except (expat.ExpatError, ValueError) as error:
+            fault = str(error)
+        if fault is None:
+            return None
+        first = first or fault
+    return first or "there is no element"
+
+
+def _parser(seen: set[str], required: list[str], *, is_part: bool = False) -> expat.XMLParserType:
+    parser = expat.ParserCreate()
+    inside: list[str] = []
+    deepest = max((path.count(".") + 1 for path in required), default=0)
+
+    def start(name: str, _: object) -> None:
+        inside.append(name)
+        if len(inside) <= deepest:
+            seen.add(".".join(inside))
+
+    def end(_: str) -> None:
+        inside.pop()
+        if is_part and not inside:
+            raise _EndReached
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    # With a default handler expat hands over references to entities instead of expanding them.
+    parser.DefaultHandler = lambda _: None
+    return parser
+
+
+def _lacking(seen: set[str], required: list[str]) -> str | None:
+    missing = [path for path in required if path not in seen]
+    return f"it lacks the element {', '.join(missing)}" if missing else None
+
+
+_VOID = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
+    "wbr",
+})  # fmt: skip
+
+_CLOSED_BY_OTHERS = frozenset({
+    "html", "head", "body", "li", "dt", "dd", "p", "rt", "rp", "optgroup", "option", "colgroup",
+    "thead", "tbody", "tfoot", "tr", "td", "th",
+})  # fmt: skip
+"""Elements whose end tag HTML lets one leave out."""
+
+_KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
+    "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "blockquote", "button",
+    "canvas", "caption", "cite", "code", "data", "datalist", "del", "details", "dfn", "dialog",
+    "div", "dl", "em", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+    "h5", "h6", "header", "hgroup", "i", "iframe", "ins", "kbd", "label", "legend", "main", "map",
+    "mark", "math", "menu", "meter", "nav", "noscript", "object", "ol", "output", "picture", "pre",
+    "progress", "q", "ruby", "s", "samp", "script", "search", "section", "select", "slot", "small",
+    "span", "strong", "style", "sub", "summary", "sup", "svg", "table", "template", "textarea",
+    "time", "title", "u", "ul", "var", "video", "font", "center", "big", "strike", "tt",
+})  # fmt: skip
+
+
+def html_fault(text: str) -> str | None:
+    """Why a text is no HTML document or fragment."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    for name, line in reversed(reader.open):
+        if name not in _CLOSED_BY_OTHERS:
+            reader.fault(f"<{name}> is never closed", line)
+    if not reader.n_elements and not reader.faults:
+        return "there is no element"
+    return reader.faults[0] if reader.faults else None
+
+
+def holds_html(text: str) -> bool:
+    """Whether a text holds an HTML element: one that is void, or closed."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    return reader.n_elements > 0
+
+
+class _Reader(HTMLParser):
+    """Follows which elements are open, and gathers what is out of place."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.faults: list[str] = []
+        self.open: list[tuple[str, int]] = []
+        self.n_elements = 0
+        self._foreign = 0
+
+    def fault(self, message: str, line: int | None = None) -> None:
+        self.faults.append(f"line {self.getpos()[0] if line is None else line}: {message}")
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        if not self._foreign and tag not in _KNOWN and "-" not in tag:
+            self.fault(f"<{tag}> is no HTML element")
+        elif tag in _VOID:
+            self.n_elements += 1
+        else:
+            self.open.append((tag, self.getpos()[0]))
+            self._foreign += tag in {"svg", "math"}
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._foreign:
+            return  # in SVG and MathML `<path/>` is a whole element
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        names = [name for name, _ in self.open]
+        if tag in _VOID and tag not in names:
+            self.fault(f"</{tag}> closes an element that has no content")
+            return
+        if tag not in names:
+            if tag in _KNOWN:
+                self.fault(f"</{tag}> closes nothing")
+            return
+        while self.open:
+            name, line = self.open.pop()
+            self._foreign -= name in {"svg", "math"}
+            if name == tag:
+                self.n_elements += 1
+                return
+            if name not in _CLOSED_BY_OTHERS:
+                self.fault(f"<{name}> is not closed before </{tag}>", line)
+
+    def handle_data(self, data: str) -> None:
+        if not self.open and data.strip():
+            self.fault(f"text outside of any element: {data.strip()[:40]!r}")
+
+
+_STATEMENTS = (
+    "Query", "DML", "DDL", "Drop", "Alter", "Set", "Use", "Pragma", "Describe", "Transaction",
+    "Commit", "Rollback", "Analyze", "Show", "TruncateTable", "Merge", "Copy",
+)  # fmt: skip
+
+_FENCED = re.compile(r"```[ \t]*(?:sql)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+_BEGINS = re.compile(
+    r"^[ \t]*(?:select|with|insert|update|delete|create|alter|drop|merge)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_BREAK = re.compile(r";|\n[ \t]*\n")
+
+_STATEMENTS_TRIED = 20
+
+
+def sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
+    """Why a text is no SQL."""
+    from sqlglot import parse  # noqa: PLC0415 - slow to import
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - slow to import
+
+    try:
+        parsed = [statement for statement in parse(text, dialect=dialect) if statement is not None]
+    except SqlglotError as error:
+        return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())[:200]
+    if not parsed:
+        return "there is no statement"
+    for statement in parsed:
+        if not _is_statement(statement):
+            return f"{statement.sql()[:60]!r} is no statement"
+    return None if tables is None else _foreign_table(parsed, tables)
+
+
+def contained_sql_fault(text: str, dialect: str | None, tables: list[str] | None) -> str | None:
+    """Why a text holds no SQL."""
+    # Fenced code is tried first, then what follows a line that begins with a word like `SELECT`.
+    first = None
+    for n, candidate in enumerate(_sql_candidates(text)):
+        fault = sql_fault(candidate, dialect, tables)
+        if fault is None:
+            return None
+        first = first or fault
+        if n == _STATEMENTS_TRIED:
+            break
+    return first or "nothing begins like a statement"
+
+
+def _sql_candidates(text: str) -> Iterator[str]:
+    for fenced in _FENCED.finditer(text):
+        yield fenced.group(1)
+    for found in _BEGINS.finditer(text):
+        end = _BREAK.search(text, found.end())
+        yield text[found.start() : len(text) if end is None else end.start()]
+
+
+def _is_statement(statement: Expr) -> bool:
+    """Sqlglot reads any name as an expression, and "select what you like" as columns of nothing."""
+    from sqlglot import expressions  # noqa: PLC0415 - slow to import
+
+    kinds = tuple(getattr(expressions, n) for n in _STATEMENTS if hasattr(expressions, n))
+    if not isinstance(statement, expressions.Select):
+        return isinstance(statement, kinds)
+    columns = [c for part in statement.expressions for c in part.find_all(expressions.Column)]
+    has_table = bool(statement.args.get("from_") or statement.args.get("from"))
+    return bool(statement.expressions) and (has_table or not columns)
+
+
+def _foreign_table(parsed: list[Expr], tables: list[str]) -> str | None:
+    from sqlglot import expressions  # noqa: PLC0415 - slow to import
+
+    allowed = {name.lower() for name in tables}
+    for statement in parsed:
+        own = {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
+        for table in statement.find_all(expressions.Table):
+            names = {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")}
+            if not names & (allowed | own):
+                return f"it names the table {table.name}, which is not among {', '.join(tables)}"
+    return None

@@ -1,0 +1,433 @@
+"""The plugin interface of assertions and scorers: the decorators `assertion` and `scorer`.
+
+The table of built-in names, and fast construction of results. The specs that users write are read
+in `spec`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticUserError
+
+from judgekit.errors import InputError, JudgekitError
+from judgekit.records import AssertionResult, Score
+from judgekit.registry import Registry, RegistryEntry, declared_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic import JsonValue
+
+Assertion = typing.Callable[..., AssertionResult]
+"""Looks at an output and says whether something holds."""
+
+Scorer = typing.Callable[..., Score]
+"""Measures an output."""
+
+_A = TypeVar("_A", bound=Assertion)
+
+_S = TypeVar("_S", bound=Scorer)
+
+_F = TypeVar("_F", bound=typing.Callable[..., object])
+
+_MARK = "__judgekit_name__"
+
+
+class NotApplicableError(JudgekitError):
+    """A premise of the check does not hold: the text or the field it looks at is not there.
+
+    The check fails. Its negation is open, and so an error: that what is missing does not contain
+    something says nothing.
+    """
+
+
+class UndecidedError(JudgekitError):
+    """The check cannot be carried out: nothing was measured, or a limit was reached.
+
+    It is an error, also when the check is negated.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an assertion or a scorer."""
+
+    name: str
+    """Its name."""
+
+    is_required: bool
+    """Whether it has no default."""
+
+    adapter: TypeAdapter[object]
+    """Checks a value against the type hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a function says of itself by its decorator and its signature."""
+
+    name: str
+    """The name it was declared with."""
+
+    function: Callable[..., object]
+    """The function."""
+
+    parameters: dict[str, Parameter]
+    """What a spec may set, by name."""
+
+    wants_case: bool
+    """Whether it is handed the case, as `case`; None where there is none."""
+
+
+def assertion(name: str) -> Callable[[_A], _A]:
+    """Declare a function to be an assertion."""
+    # The function takes the output, then keyword-only parameters with type hints; a spec such as
+    # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` is handed the
+    # case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
+    return lambda function: _marked(function, name)
+
+
+def scorer(name: str) -> Callable[[_S], _S]:
+    """Declare a function to be a scorer."""
+    # As `assertion`, but the function returns a `Score`.
+    return lambda function: _marked(function, name)
+
+
+@cache
+def declaration_of(function: Callable[..., object]) -> Declaration:
+    """What an assertion or a scorer says of itself."""
+    name = getattr(function, _MARK, None)
+    if not isinstance(name, str):
+        raise InputError(
+            f"{_called(function)} is neither an assertion nor a scorer",
+            hint='put @assertion("acme.name") or @scorer("acme.name") above it',
+        )
+    taken = list(inspect.signature(function).parameters.values())[1:]
+    parameters = {
+        parameter.name: Parameter(
+            parameter.name,
+            parameter.default is inspect.Parameter.empty,
+            _adapter(function, name, parameter),
+        )
+        for parameter in taken
+        if parameter.name != "case"
+    }
+    return Declaration(name, function, parameters, any(p.name == "case" for p in taken))
+
+
+def _marked(function: _F, name: str) -> _F:
+    if not name.strip():
+        raise InputError(f"{_called(function)} needs a name", hint="such as acme.max_words")
+    first, *others = inspect.signature(function).parameters.values()
+    keywords = all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
+    if first.kind is inspect.Parameter.KEYWORD_ONLY or not keywords:
+        raise InputError(
+            f"{_called(function)} must take the output, then keyword-only parameters",
+            hint="def check(output, *, limit: int) -> AssertionResult",
+        )
+    setattr(function, _MARK, name)
+    return function
+
+
+def _adapter(
+    function: Callable[..., object], name: str, parameter: inspect.Parameter
+) -> TypeAdapter[object]:
+    """Only the parameters' hints are resolved: others may be imported for type checkers only."""
+    if parameter.annotation is inspect.Parameter.empty:
+        raise InputError(f"{name}: the parameter {parameter.name!r} needs a type hint")
+    lone = type(name, (), {"__annotations__": {parameter.name: parameter.annotation}})
+    try:
+        hints = typing.get_type_hints(
+            lone, globalns=getattr(function, "__globals__", {}), include_extras=True
+        )
+        return TypeAdapter(hints[parameter.name])
+    except (NameError, TypeError, AttributeError, PydanticUserError) as error:
+        raise InputError(
+            f"{name}: the type hint of {parameter.name!r} cannot be resolved: {error}",
+            hint="import its types at run time, not only under TYPE_CHECKING",
+        ) from error
+
+
+def _called(function: object) -> str:
+    return str(getattr(function, "__qualname__", function))
+
+
+_ASSERTIONS = {
+    "budgets": {
+        "metric.latency_ms.max": "latency_ms",
+        "metric.tokens.input.max": "input_tokens",
+        "metric.tokens.output.max": "output_tokens",
+        "metric.tokens.total.max": "total_tokens",
+        "metric.total_cost_usd.max": "total_cost_usd",
+    },
+    "structure": {
+        "behavior.tool_calls_valid": "tool_calls_valid",
+        "text.contains_html": "contains_html",
+        "text.contains_json": "contains_json",
+        "text.contains_sql": "contains_sql",
+        "text.contains_xml": "contains_xml",
+        "text.is_html": "is_html",
+        "text.is_json": "is_json",
+        "text.is_sql": "is_sql",
+        "text.is_xml": "is_xml",
+    },
+    "text": {
+        "output.contains": "output_contains",
+        "output.equals": "output_equals",
+        "text.char_count": "char_count",
+        "text.contains": "contains",
+        "text.contains_all": "contains_all",
+        "text.contains_any": "contains_any",
+        "text.equals": "equals",
+        "text.is_refusal": "is_refusal",
+        "text.number": "states_number",
+        "text.regex": "regex",
+        "text.starts_with": "starts_with",
+        "text.word_count": "word_count",
+    },
+    "text_similarity": {
+        "text.bleu": "bleu",
+        "text.chrf": "chrf",
+        "text.levenshtein": "levenshtein",
+        "text.meteor": "meteor",
+        "text.rouge_l": "rouge_l",
+        "text.rouge_n": "rouge_n",
+    },
+    "trajectory": {
+        "behavior.finish_reason": "finish_reason",
+        "behavior.no_errors": "no_errors",
+        "behavior.node_executed": "node_executed",
+        "behavior.node_invocations.max": "node_invocations",
+        "trajectory.arguments_match": "arguments_match",
+        "trajectory.f1": "f1",
+        "trajectory.matches": "matches",
+        "trajectory.no_loop": "no_loop",
+        "trajectory.no_tool_errors": "no_tool_errors",
+        "trajectory.node_executed": "trajectory_node_executed",
+        "trajectory.node_invocations.max": "trajectory_node_invocations",
+        "trajectory.precision": "precision",
+        "trajectory.recall": "recall",
+        "trajectory.recovers": "recovers",
+        "trajectory.steps.max": "max_steps",
+        "trajectory.tool_calls.max": "max_tool_calls",
+        "trajectory.tool_never_used": "tool_never_used",
+        "trajectory.tool_used": "tool_used",
+    },
+}
+
+_SCORERS = {
+    "cost": "budgets:cost",
+    "judge": "outcomes:judge_score",
+    "latency": "budgets:latency",
+    "similarity": "text_similarity:similarity",
+    "tokens": "budgets:tokens",
+}
+
+GROUPS: Mapping[str, str] = MappingProxyType(
+    {"all": "all", "any": "any", "none": "none", "assert-set": "all"}
+)
+"""The names of groups, each with its rule: `all`, `any` or `none` of the members must pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synonym:
+    """Another name of an assertion."""
+
+    name: str
+    """The assertion's own name."""
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Other names of its parameters, with their own."""
+
+    fixed: Mapping[str, object] = field(default_factory=dict)
+    """Parameters that the name sets."""
+
+
+_AT_MOST = {"threshold": "value"}
+
+_FOLDED = MappingProxyType({"ignore_case": True})
+
+SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
+    "char-count": Synonym("text.char_count"),
+    "bleu": Synonym("text.bleu"),
+    "chrf": Synonym("text.chrf"),
+    "contains": Synonym("text.contains"),
+    "contains-all": Synonym("text.contains_all"),
+    "contains-any": Synonym("text.contains_any"),
+    "contains-html": Synonym("text.contains_html"),
+    "contains-json": Synonym("text.contains_json", {"value": "schema"}),
+    "contains-sql": Synonym("text.contains_sql"),
+    "contains-xml": Synonym("text.contains_xml", {"value": "required_elements"}),
+    "cost": Synonym("metric.total_cost_usd.max", _AT_MOST),
+    "equals": Synonym("text.equals"),
+    "finish-reason": Synonym("behavior.finish_reason"),
+    "icontains": Synonym("text.contains", fixed=_FOLDED),
+    "icontains-all": Synonym("text.contains_all", fixed=_FOLDED),
+    "icontains-any": Synonym("text.contains_any", fixed=_FOLDED),
+    "is-html": Synonym("text.is_html"),
+    "is-json": Synonym("text.is_json", {"value": "schema"}),
+    "is-refusal": Synonym("text.is_refusal"),
+    "is-sql": Synonym("text.is_sql"),
+    "is-valid-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-valid-openai-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-valid-openai-tools-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-valid-tool-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
+    "json_schema": Synonym("text.is_json", {"value": "schema"}),
+    "latency": Synonym("metric.latency_ms.max", _AT_MOST),
+    "levenshtein": Synonym("text.levenshtein"),
+    "meteor": Synonym("text.meteor"),
+    "numeric": Synonym("text.number"),
+    "regex": Synonym("text.regex"),
+    "rouge-l": Synonym("text.rouge_l"),
+    "rouge-n": Synonym("text.rouge_n"),
+    "similar:cosine": Synonym("similar"),
+    "starts-with": Synonym("text.starts_with"),
+    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
+    "tokens": Synonym("metric.tokens.total.max", _AT_MOST),
+    "word-count": Synonym("text.word_count"),
+})  # fmt: skip
+"""The names promptfoo's users know, and other short ones, with the assertions' own."""
+
+EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
+"""Assertions that need an optional package: what is imported, and the extra it comes with."""
+
+_ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
+
+_OWN_CODE = "code runs as a custom check, where scripts are allowed"
+
+_COMPARED = "compare the variants: judgekit compare"
+
+_RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
+
+_LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
+
+_TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
+
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "agent-rubric": _ASK_A_JUDGE,
+        "answer-relevance": _ASK_A_JUDGE,
+        "classifier": _ASK_A_JUDGE,
+        "context-faithfulness": _ASK_A_JUDGE,
+        "context-recall": _RETRIEVAL,
+        "context-relevance": _RETRIEVAL,
+        "conversation-relevance": _ASK_A_JUDGE,
+        "factuality": _ASK_A_JUDGE,
+        "g-eval": _ASK_A_JUDGE,
+        "gleu": "use `bleu` or `chrf`",
+        "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
+        "criterion",
+        "human": "people judge with judgekit label",
+        "javascript": _OWN_CODE,
+        "llm-rubric": _ASK_A_JUDGE,
+        "max-score": _COMPARED,
+        "model-graded-closedqa": _ASK_A_JUDGE,
+        "model-graded-factuality": _ASK_A_JUDGE,
+        "moderation": _ASK_A_JUDGE,
+        "perplexity": _LOG_PROBABILITIES,
+        "perplexity-score": _LOG_PROBABILITIES,
+        "pi": _ASK_A_JUDGE,
+        "python": _OWN_CODE,
+        "ruby": _OWN_CODE,
+        "search-rubric": _ASK_A_JUDGE,
+        "select-best": _COMPARED,
+        "similar": "a suite measures it; elsewhere use the scorer `similarity`",
+        "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
+        "trace-error-spans": _TRACE,
+        "trace-span-count": _TRACE,
+        "trace-span-duration": _TRACE,
+        "trajectory:goal-success": _ASK_A_JUDGE,
+        "trajectory:step-count": "use `trajectory.steps.max` or `trajectory.tool_calls.max`",
+        "trajectory:tool-args-match": "use `trajectory.arguments_match`",
+        "trajectory:tool-sequence": "use `trajectory.matches`",
+        "trajectory:tool-used": "use `trajectory.tool_used`",
+        "webhook": "an assertion calls nobody: write one, or use a custom check",
+    }
+)
+"""Names people may look for in vain, with what there is instead."""
+
+
+@cache
+def assertion_registry() -> Registry:
+    """The built-in assertions, and those of installed packages."""
+    entries = [
+        RegistryEntry(name, f"judgekit.assertions.{module}:{attribute}")
+        for module, names in _ASSERTIONS.items()
+        for name, attribute in names.items()
+    ]
+    return Registry("assertion", entries, strangers=lambda: declared_entries("judgekit.assertions"))
+
+
+@cache
+def scorer_registry() -> Registry:
+    """The built-in scorers, and those of installed packages."""
+    entries = [
+        RegistryEntry(name, f"judgekit.assertions.{place}") for name, place in _SCORERS.items()
+    ]
+    return Registry("scorer", entries, strangers=lambda: declared_entries("judgekit.scorers"))
+
+
+_new = object.__new__
+
+_DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
+
+_slots = BaseModel.__dict__
+
+_set_fields_set = _slots["__pydantic_fields_set__"].__set__
+
+_set_extra = _slots["__pydantic_extra__"].__set__
+
+_set_private = _slots["__pydantic_private__"].__set__
+
+# Both say that every field is set; the first also that nobody has seen the record yet.
+_FRESH = set(AssertionResult.model_fields)
+
+_SEEN = set(AssertionResult.model_fields)
+
+
+def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
+    """What a built-in assertion found; to be returned at once."""
+    result = _new(AssertionResult)
+    fields = result.__dict__
+    fields.update(_DEFAULTS)
+    fields["passed"] = passed
+    fields["actual"] = actual
+    fields["message"] = message
+    _set_fields_set(result, _FRESH)
+    _set_extra(result, None)
+    _set_private(result, None)
+    return result
+
+
+def label_result(found: AssertionResult, kind: str, weight: float) -> AssertionResult:
+    """A result that says which assertion it is of."""
+    if found.__pydantic_fields_set__ is not _FRESH:
+        return replace_fields(found, type=kind, weight=weight)
+    fields = found.__dict__
+    fields["type"] = kind
+    fields["weight"] = weight
+    _set_fields_set(found, _SEEN)
+    return found
+
+
+def replace_fields(found: AssertionResult, **fields: object) -> AssertionResult:
+    """A result with some fields changed to values that are sound."""
+    if found.__pydantic_fields_set__ is _FRESH:
+        found.__dict__.update(fields)
+        _set_fields_set(found, _SEEN)
+        return found
+    result = _new(AssertionResult)
+    result.__dict__.update(found.__dict__)
+    result.__dict__.update(fields)
+    _set_fields_set(result, _SEEN)
+    _set_extra(result, None)
+    _set_private(result, None)
+    return result

@@ -1,0 +1,387 @@
+"""Carries out assertions and scorers on an output, one result each.
+
+Exceptions become error results here. Groups and weighted scores are combined here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from math import fsum, isfinite
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+
+from judgekit.assertions.registry import (
+    Declaration,
+    NotApplicableError,
+    declaration_of,
+    label_result,
+    replace_fields,
+    scorer_registry,
+)
+from judgekit.assertions.selection import unpack_artifact
+from judgekit.assertions.spec import (
+    ParsedAssertion,
+    SpecFault,
+    read_arguments,
+    read_specs,
+    refuse_faults,
+    spec_fault,
+)
+from judgekit.errors import InputError, JudgekitError
+from judgekit.records import AssertionResult, Score, ScoreBreakdown
+
+if TYPE_CHECKING:
+    from judgekit.records import Case, Output
+    from judgekit.registry import Registry
+
+_CACHED_SPECS = 4096
+"""How many specs, and lists of specs, are kept as they were read."""
+
+_Parsed = TypeVar("_Parsed")
+
+
+def evaluate_assertions(
+    output: Output | Mapping[str, object],
+    assertions: Sequence[Mapping[str, object]],
+    *,
+    case: Case | None = None,
+    registry: Registry | None = None,
+) -> list[AssertionResult]:
+    """Carry out assertions on an output.
+
+    An assertion that cannot be carried out (nothing was measured, it raised, it took too long)
+    is a result with an `error`, which neither passes nor fails, also when it is negated.
+
+    Args:
+        output: The output; it is not altered. A workflow's artifact, `{runId, snapshot, events}`,
+            may stand in its place, or be its `data`.
+        assertions: Specs: mappings with a `type` and that assertion's parameters.
+        case: The case that was answered, for assertions that look at it.
+        registry: The assertions there are; None takes the built-in and installed ones.
+
+    Returns:
+        One result for each spec, in their order.
+
+    Raises:
+        InputError: A spec is unsound: an unknown type, a parameter that is missing, misspelt or
+            of the wrong type. Lists every fault; nothing was carried out. Or what is given is
+            no output.
+
+    Example:
+        >>> from judgekit.records.output import Output
+        >>> spec = {"type": "output.contains", "path": "outputs.main.text", "value": "hello"}
+        >>> evaluate_assertions(Output(text="Say hello."), [spec])[0].passed
+        True
+    """
+    checks = _parse_specs(assertions, registry)
+    subject = unpack_artifact(output)
+    return [_carry_out(check, subject, case) for check in checks]
+
+
+def _parse_specs(
+    specs: Sequence[Mapping[str, object]], registry: Registry | None
+) -> list[ParsedAssertion]:
+    if not isinstance(specs, list | tuple):
+        refuse_faults(read_specs(specs, registry=registry)[1])
+    whole = _PARSED_LISTS.find(specs, registry)
+    if whole is not None:
+        return whole.read
+    known = [kept for spec in specs if (kept := _PARSED_SPECS.find(spec, registry)) is not None]
+    if len(known) < len(specs):
+        checks, faults = read_specs(specs, registry=registry)
+        refuse_faults(faults)
+        for spec, check in zip(specs, checks, strict=True):
+            _PARSED_SPECS.keep(spec, registry, check, copy=deepcopy(spec))
+        return checks
+    checks = [kept.read for kept in known]
+    if len(specs) > 1:
+        copies = [kept.copy for kept in known]
+        _PARSED_LISTS.keep(
+            specs, registry, checks, copy=copies if isinstance(specs, list) else tuple(copies)
+        )
+    return checks
+
+
+class _CachedSpec(NamedTuple, Generic[_Parsed]):
+    """A spec, or a list of them, and what it was read as."""
+
+    spec: object
+    copy: object
+    registry: Registry | None
+    read: _Parsed
+
+
+class _SpecCache(Generic[_Parsed]):
+    """Specs, or lists of them, as they were read: the same are asked of thousands of outputs.
+
+    They are known by their identity, and read anew when they have been changed since.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, _CachedSpec[_Parsed]] = {}
+
+    def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
+        kept = self._kept.get(id(spec))
+        if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
+            return None
+        return kept
+
+    def keep(self, spec: object, registry: Registry | None, read: _Parsed, *, copy: object) -> None:
+        if len(self._kept) >= _CACHED_SPECS:
+            self._kept.clear()
+        self._kept[id(spec)] = _CachedSpec(spec, copy, registry, read)
+
+
+_PARSED_SPECS: _SpecCache[ParsedAssertion] = _SpecCache()
+
+_PARSED_LISTS: _SpecCache[list[ParsedAssertion]] = _SpecCache()
+
+
+def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
+    if check.members:
+        parts = [_carry_out(member, output, case) for member in check.members]
+        found = conclude_group(parts, rule=check.rule, threshold=check.threshold)
+    else:
+        found = _call_assertion(check, output, case)
+    return _finish_result(found, check)
+
+
+def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
+    """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
+    try:
+        found = check.call(output, case)
+    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
+        return _failed_check(error, is_negated=check.is_negated)
+    if not isinstance(found, AssertionResult):
+        return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
+    return found
+
+
+def _failed_check(error: Exception, *, is_negated: bool) -> AssertionResult:
+    if isinstance(error, NotApplicableError) and not is_negated:
+        return AssertionResult(passed=False, message=_encodable(error.message))
+    if isinstance(error, JudgekitError):
+        return _error_result(str(error))
+    if isinstance(error, RecursionError):
+        return _error_result("what it looks at is nested too deeply")
+    return _error_result(f"it raised {type(error).__name__}: {error}")
+
+
+def _error_result(message: str) -> AssertionResult:
+    message = _encodable(message)
+    return AssertionResult(passed=None, message=message, error=message)
+
+
+def _encodable(message: str) -> str:
+    """A message without halves of characters, which a spec may hold and no text can."""
+    return message.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _finish_result(found: AssertionResult, check: ParsedAssertion) -> AssertionResult:
+    """The result with the spec's type and weight; turned round where the spec negates it."""
+    if not check.is_negated or found.passed is None:
+        return label_result(found, check.type, check.weight)
+    value = None if found.value is None else 1 - found.value
+    return replace_fields(
+        found, type=check.type, weight=check.weight, passed=not found.passed, value=value
+    )
+
+
+_SAME = 1e-9
+"""A sum of weights that should be 0.7 reaches 0.7."""
+
+_SHOWN = 3
+
+
+def conclude_group(
+    parts: Sequence[AssertionResult], *, rule: str, threshold: float | None = None
+) -> AssertionResult:
+    """What the results of a group's members come to."""
+    # A member that could not be checked counts as open: the group passes or fails only where it
+    # would do so whichever way the open ones went, and is an error otherwise. A member of weight 0
+    # is shown and does not count.
+    counted = [part for part in parts if part.weight > 0]
+    weighed = list(zip(counted, weight_shares([part.weight for part in counted]), strict=True))
+    passed = fsum(share for part, share in weighed if part.passed)
+    is_open = fsum(share for part, share in weighed if part.passed is None)
+    if threshold is None:
+        verdict = _by_rule(rule, {part.passed for part in counted})
+    else:
+        verdict = _by_share(passed, passed + is_open, threshold)
+    message = _group_message(counted, rule, threshold, passed)
+    value = 1.0 - passed if rule == "none" else passed
+    return AssertionResult(
+        passed=verdict,
+        actual=None,
+        message=message,
+        value=None if any(part.passed is None for part in counted) else min(max(value, 0.0), 1.0),
+        error=message if verdict is None else None,
+        parts=tuple(parts),
+    )
+
+
+def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
+    """The verdict where every member counts alike; None where open ones could turn it."""
+    decisive = rule != "all"
+    if decisive in found:
+        return rule == "any"
+    return None if None in found else rule != "any"
+
+
+def _by_share(low: float, high: float, threshold: float) -> bool | None:
+    """The verdict, where the least and the most that may have passed agree."""
+    worst, best = low >= threshold - _SAME, high >= threshold - _SAME
+    return worst if worst == best else None
+
+
+def _group_message(
+    counted: Sequence[AssertionResult], rule: str, threshold: float | None, passed: float
+) -> str:
+    failed = [part for part in counted if part.passed is False]
+    undecided = [part for part in counted if part.passed is None]
+    n_passed = len(counted) - len(failed) - len(undecided)
+    said = f"{n_passed} of {len(counted)} passed"
+    if threshold is not None:
+        said += f" ({passed:.2f} of the weight, {threshold:g} wanted)"
+    named = [part for part in counted if part.passed] if rule == "none" else failed
+    if named:
+        verb = "passed" if rule == "none" else "failed"
+        said += f"; {verb}: {_list_parts(named)}"
+    if undecided:
+        said += f"; could not be checked: {_list_parts(undecided)}"
+    return said
+
+
+def _list_parts(parts: Sequence[AssertionResult]) -> str:
+    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
+    return "; ".join(f"{part.type} ({part.message})" for part in parts[:_SHOWN]) + more
+
+
+ScorerSpec = str | Mapping[str, object] | Callable[..., Score]
+"""A scorer's name, a mapping with its `type` and parameters, or a declared function."""
+
+
+def score_output(
+    output: Output | Mapping[str, object],
+    scorers: Sequence[ScorerSpec],
+    *,
+    case: Case | None = None,
+    weights: Mapping[str, float] | None = None,
+    registry: Registry | None = None,
+) -> ScoreBreakdown:
+    """Score an output.
+
+    Args:
+        output: The output; it is not altered. A workflow's artifact, `{runId, snapshot, events}`,
+            may stand in its place, or be its `data`.
+        scorers: Names, specs (`{"type": "latency", "max_ms": 5000}`), or declared functions.
+        case: The case that was answered, for scorers that look at it.
+        weights: The weight of each scorer by its name, 0 or more; a scorer that is not named has
+            1.
+        registry: The scorers there are; None takes the built-in and installed ones.
+
+    Returns:
+        Each score in the order asked for, and their weighted mean. What could not be measured
+        has an `error`, no value, and no part in the mean, which is None where nothing is left.
+
+    Raises:
+        InputError: A spec or a weight is unsound; lists every fault, and nothing was measured.
+
+    Example:
+        >>> from judgekit.records.output import Output
+        >>> breakdown = score_output(Output(text="a", duration_ms=15_000), ["latency"])
+        >>> breakdown.overall
+        0.75
+    """
+    known = scorer_registry() if registry is None else registry
+    faults: list[SpecFault] = []
+    read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
+    refuse_faults(faults, of="scorers")
+    found = [pair for pair in read if pair is not None]
+    names = [said.name for said, _ in found]
+    shares = _scorer_weights(names, weights or {})
+    subject = unpack_artifact(output)
+    scores = tuple(_call_scorer(said, arguments, subject, case) for said, arguments in found)
+    return ScoreBreakdown(overall=_weighted_score(scores, shares), scores=scores)
+
+
+def check_scorers(scorers: Sequence[ScorerSpec], *, registry: Registry | None = None) -> None:
+    """Refuse scorers that are unsound, before anything is run."""
+    known = scorer_registry() if registry is None else registry
+    faults: list[SpecFault] = []
+    for place, spec in enumerate(scorers):
+        _read_scorer(spec, place, known, faults)
+    refuse_faults(faults, of="scorers")
+
+
+def _read_scorer(
+    spec: ScorerSpec, place: int, registry: Registry, faults: list[SpecFault]
+) -> tuple[Declaration, dict[str, object]] | None:
+    where = ("scorers", place)
+    if callable(spec):
+        return declaration_of(spec), {}
+    settings = {"type": spec} if isinstance(spec, str) else dict(spec)
+    name = settings.pop("type", None)
+    settings.pop("description", None)
+    if not isinstance(name, str):
+        faults.append(spec_fault((*where, "type"), "needs a `type`, the scorer's name"))
+        return None
+    try:
+        said = declaration_of(cast("Callable[..., object]", registry.load(name)))
+    except InputError as error:
+        faults.append(spec_fault((*where, "type"), error.message, hint=error.hint))
+        return None
+    arguments, found = read_arguments(said, settings, where=where)
+    faults += found
+    return said, arguments
+
+
+def _call_scorer(
+    said: Declaration, arguments: dict[str, object], output: Output, case: Case | None
+) -> Score:
+    """Call one scorer; the one place where every exception is caught, as it may be anyone's."""
+    if said.wants_case:
+        arguments = {**arguments, "case": case}
+    try:
+        found = said.function(output, **arguments)
+    except JudgekitError as error:
+        return Score(name=said.name, value=None, error=str(error))
+    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
+        why = f"it raised {type(error).__name__}: {error}"
+        return Score(name=said.name, value=None, error=why)
+    if not isinstance(found, Score):
+        why = f"it returned {type(found).__name__}, not a Score"
+        return Score(name=said.name, value=None, error=why)
+    return found
+
+
+def _scorer_weights(names: Sequence[str], weights: Mapping[str, float]) -> list[float]:
+    unknown = sorted(weights.keys() - set(names))
+    if unknown:
+        raise InputError(
+            f"weights name {', '.join(unknown)}, which is no scorer here",
+            hint=f"the scorers are {', '.join(names)}",
+        )
+    for name, weight in weights.items():
+        if not isfinite(weight) or weight < 0:
+            raise InputError(f"the weight of {name} is {weight}, it must be 0 or more")
+    return [float(weights.get(name, 1.0)) for name in names]
+
+
+def _weighted_score(scores: Sequence[Score], weights: Sequence[float]) -> float | None:
+    known = [(w, s.value) for s, w in zip(scores, weights, strict=True) if s.value is not None]
+    parts = weight_shares([weight for weight, _ in known])
+    if not any(parts):
+        return None
+    mean = fsum(part * value for part, (_, value) in zip(parts, known, strict=True))
+    return min(max(mean, 0.0), 1.0)
+
+
+def weight_shares(weights: Sequence[float]) -> list[float]:
+    """The share of each weight in their sum, also where that is larger than any float."""
+    most = max(weights, default=0.0)
+    if not most:
+        return [0.0] * len(weights)
+    scaled = [weight / most for weight in weights]
+    total = fsum(scaled)
+    return [weight / total for weight in scaled]

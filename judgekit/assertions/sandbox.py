@@ -1,0 +1,159 @@
+"""Runs a function in a worker process with a time limit.
+
+So that a hostile pattern or document costs at most that time. The process itself is `worker`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, Annotated, cast
+
+from pydantic import Field
+
+from judgekit.assertions.registry import UndecidedError
+
+TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
+"""Seconds that something may take."""
+
+_WORKER = Path(__file__).with_name("worker.py")
+
+_START_S = 60.0
+"""How long a worker may take to start and to import what it is asked for."""
+
+_MISSING = {"ModuleNotFoundError", "ImportError"}
+
+
+class RefusedInputError(UndecidedError):
+    """The function that was run in the worker raised."""
+
+    def __init__(self, message: str, *, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def run_bounded(function: str, *arguments: object, timeout_s: float) -> object:
+    """What a function returns, if it returns in time."""
+    pool = _pool(os.getpid())
+    worker = pool.take()
+    try:
+        value = worker.run(function, arguments, timeout_s)
+    except RefusedInputError:
+        pool.put_back(worker)
+        raise
+    except BaseException:
+        worker.end()
+        raise
+    pool.put_back(worker)
+    return value
+
+
+class _Worker:
+    """One process; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - judgekit's own file
+            [sys.executable, "-I", str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._loaded: set[str] = set()
+        self._is_late = False
+        self._send([str(Path.cwd()) if part == "" else part for part in sys.path])
+
+    def run(self, function: str, arguments: tuple[object, ...], timeout_s: float) -> object:
+        if function not in self._loaded:
+            self._ask({"load": function}, _START_S)
+            self._loaded.add(function)
+        request = {"run": function, "arguments": arguments, "timeout_s": timeout_s}
+        return self._ask(request, timeout_s)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked; one that answered as its time ran out is about to be gone."""
+        return not self._is_late and self._process.poll() is None
+
+    def end(self) -> None:
+        """Kill it, and wait until it is gone."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                cast("IO[bytes]", pipe).close()
+        self._process.wait()
+
+    def _ask(self, request: object, timeout_s: float) -> object:
+        alarm = threading.Timer(timeout_s, self._give_up)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            self._send(request)
+            line = cast("IO[bytes]", self._process.stdout).readline()
+        except OSError:
+            line = b""
+        finally:
+            alarm.cancel()
+        if not line.endswith(b"\n"):
+            raise UndecidedError(self._why(timeout_s))
+        return _value(json.loads(line))
+
+    def _send(self, request: object) -> None:
+        pipe = cast("IO[bytes]", self._process.stdin)
+        pipe.write(json.dumps(request).encode("ascii") + b"\n")
+        pipe.flush()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._process.kill()
+
+    def _why(self, timeout_s: float) -> str:
+        if self._is_late:
+            return f"it took longer than {timeout_s:g} s and was stopped"
+        return "the process that checked it broke off; it may have run out of memory"
+
+
+class _Pool:
+    """Workers that wait for work; as many as threads have asked at one time."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Worker] = []
+        weakref.finalize(self, _end_all, self._idle)
+
+    def take(self) -> _Worker:
+        with suppress(IndexError):  # another thread may take the last one first
+            while True:
+                worker = self._idle.pop()
+                if worker.is_alive:
+                    return worker
+                worker.end()
+        return _Worker()
+
+    def put_back(self, worker: _Worker) -> None:
+        self._idle.append(worker)
+
+
+@cache
+def _pool(_process_id: int) -> _Pool:
+    """The workers of this process; a fork has none of its parent's."""
+    return _Pool()
+
+
+def _end_all(idle: list[_Worker]) -> None:
+    while idle:
+        idle.pop().end()
+
+
+def _value(reply: dict[str, object]) -> object:
+    if "error" not in reply:
+        return reply["value"]
+    kind, message = str(reply["error"]), str(reply["message"])
+    if kind in _MISSING:
+        message = f"{message}; install what is missing"
+    raise RefusedInputError(message, kind=kind)

@@ -1,0 +1,375 @@
+"""Custom assertions and scorers: a suite's Python and JavaScript files.
+
+Run in a process with limits, and what they may answer. Python files are run by `script_runner`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import shutil
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
+from judgekit.registry import RegistryEntry
+from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from judgekit.records import Output
+
+ScriptFailure = Literal[
+    "not_allowed", "outside", "not_found", "unknown_language", "no_runtime", "timeout", "exit",
+    "signal", "too_large", "memory", "unreadable",
+]  # fmt: skip
+"""Why a script gave no answer; a closed list, so that failures can be counted by kind."""
+
+SCRIPT_NAME = "custom.script"
+"""The name of the assertion and of the scorer that run a script."""
+
+_PYTHON = frozenset({".py"})
+
+_JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
+
+_HERE = Path(__file__).parent
+
+_GUARDED = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
+"""A parent for the script that is not judgekit: what it does to its parent, it does to this."""
+
+_NODE_OWN_BYTES = 512 << 20
+
+_SIGNAL_BASE = 128
+
+_SIGNALS = {each.value: each.name for each in signal.Signals}
+
+_NO_BUFFER = "Array buffer allocation failed"
+
+_ERROR_LINE = re.compile(r"\[?[\w.]*(?:Error|Exception|Interrupt|Rejection)\b")
+
+_SIGNATURE = "Node.js v"
+"""What Node writes below an error."""
+
+_SHOWN = 200
+
+
+class ScriptFailedError(UndecidedError):
+    """A script gave no answer; the check is an error, never a fail."""
+
+    def __init__(self, message: str, *, kind: ScriptFailure, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}; {hint}", hint=hint)
+        self.kind: ScriptFailure = kind
+
+    def __str__(self) -> str:
+        """The message, which holds the hint already: a result shows it on one line."""
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSettings:
+    """Whether, where and within which limits scripts run; a case file has no say in it."""
+
+    folder: Path
+    """The suite's folder; scripts lie in it, and it is their working folder."""
+
+    is_allowed: bool = False
+    """Whether the user allowed scripts."""
+
+    timeout_s: float = 30
+    """How long a script may run, in seconds."""
+
+    memory_bytes: int = 512 << 20
+    """Memory a script may use; for JavaScript, what its heap may hold."""
+
+    output_bytes: int = 10 << 20
+    """How much it may write to stdout, and as much to stderr."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables the suite declares for its scripts."""
+
+    node: str = "node"
+    """The program that runs JavaScript."""
+
+
+async def run_script(
+    script: str,
+    output: Output,
+    *,
+    settings: ScriptSettings,
+    case: Case | None = None,
+    params: JsonObject | None = None,
+) -> ScriptAnswer:
+    """Ask a script about an output."""
+    # It is handed `{"output": …, "case": …, "params": …}`: as arguments of the function
+    # `evaluate(output, case, params)` that it defines (`module.exports` in JavaScript; it may take
+    # fewer), or as JSON on stdin where it defines none. It answers with `{"passed": …, "value": …,
+    # "message": …}`, with a truth value, or with a number on [0, 1]; as the value it returns, or as
+    # JSON on stdout.
+    path = find_script(script, settings)
+    command, limits = _command(path, settings)
+    asked = {
+        "output": output.to_json(),
+        "case": None if case is None else case.to_json(),
+        "params": params or {},
+    }
+    try:
+        finished = await run_process(
+            command,
+            json.dumps(asked).encode("ascii"),
+            limits=limits,
+            environment=scrub_environment(settings.environment),
+            folder=settings.folder.resolve(),
+        )
+    except ProcessFailedError as error:
+        raise _failure(script, error, settings) from error
+    return read_script_answer(finished.stdout, script)
+
+
+def run_script_sync(
+    script: str,
+    output: Output,
+    *,
+    settings: ScriptSettings,
+    case: Case | None = None,
+    params: JsonObject | None = None,
+) -> ScriptAnswer:
+    """As `run_script`, also inside a running event loop."""
+    asked = run_script(script, output, settings=settings, case=case, params=params)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asked).result()
+
+
+def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry]:
+    """The assertion and the scorer `custom.script`, for the registries of a run."""
+    # A spec names the script and what it is handed: `{"type": "custom.script", "script":
+    # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
+
+    @assertion(SCRIPT_NAME)
+    def script_holds(
+        output: Output,
+        *,
+        script: Name,
+        params: JsonObject | None = None,
+        threshold: Fraction | None = None,
+        case: Case | None = None,
+    ) -> AssertionResult:
+        """Pass when the script says so."""
+        said = run_script_sync(script, output, settings=settings, case=case, params=params)
+        return _script_result(said, script, threshold)
+
+    @scorer(SCRIPT_NAME)
+    def script_score(
+        output: Output,
+        *,
+        script: Name,
+        params: JsonObject | None = None,
+        case: Case | None = None,
+    ) -> Score:
+        """The value the script gives."""
+        said = run_script_sync(script, output, settings=settings, case=case, params=params)
+        return Score(
+            name=SCRIPT_NAME,
+            value=said.as_value(),
+            raw=said.value,
+            method=script,
+            message=said.message,
+        )
+
+    return RegistryEntry(SCRIPT_NAME, script_holds), RegistryEntry(SCRIPT_NAME, script_score)
+
+
+def find_script(script: str, settings: ScriptSettings) -> Path:
+    """The file of a script that may run."""
+    if not settings.is_allowed:
+        raise ScriptFailedError(
+            f"the script {script!r} was not run, for scripts are not allowed",
+            kind="not_allowed",
+            hint="read it, then run again with --allow-scripts (allow_scripts=True)",
+        )
+    folder = settings.folder.resolve()
+    try:
+        path = (folder / script).resolve()
+        is_file = path.is_file()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ScriptFailedError(f"{script!r} is no path: {error}", kind="not_found") from error
+    if not path.is_relative_to(folder):
+        raise ScriptFailedError(
+            f"the script {script!r} lies outside of {folder}",
+            kind="outside",
+            hint="put it into the suite's folder",
+        )
+    if not is_file:
+        raise ScriptFailedError(f"there is no script {script!r} in {folder}", kind="not_found")
+    _refuse_unrunnable(path, settings)
+    return path
+
+
+def named_scripts(specs: Iterable[object]) -> Iterator[str]:
+    """The scripts that assertions and scorers name, those of groups included."""
+    for spec in specs:
+        if not isinstance(spec, dict):
+            continue
+        if str(spec.get("type")).removeprefix("not-") == SCRIPT_NAME and "script" in spec:
+            yield str(spec["script"])
+        for name in ("assert", "assertions"):
+            members = spec.get(name)
+            if isinstance(members, list | tuple):
+                yield from named_scripts(members)
+
+
+def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:
+    """What a script answered."""
+    text = stdout.decode("utf-8", errors="replace").strip()
+    try:
+        found = json.loads(text, parse_constant=_refuse)
+        return ScriptAnswer.model_validate(found)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in detail["loc"])
+        what = detail["msg"].removeprefix("Value error, ")
+        why = f"{place}: {what}" if place else what
+    except (ValueError, RecursionError) as error:
+        why = "it wrote nothing" if not text else f"not JSON ({error})"
+    raise ScriptFailedError(
+        f"the answer of {script!r} cannot be read: {why}: {text[:_SHOWN]!r}",
+        kind="unreadable",
+        hint='answer {"passed": true or false, "value": 0 to 1, "message": "why"}',
+    )
+
+
+def _command(path: Path, settings: ScriptSettings) -> tuple[list[str], ProcessLimits]:
+    if path.suffix.lower() in _PYTHON:
+        runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
+    else:
+        heap = max(1, settings.memory_bytes >> 20)
+        runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
+        own = _NODE_OWN_BYTES  # its threads and its compiler need memory beside the heap
+    limits = ProcessLimits(
+        timeout_s=settings.timeout_s,
+        memory_bytes=settings.memory_bytes + own,
+        output_bytes=settings.output_bytes,
+        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
+        cpu_s=math.ceil(settings.timeout_s) + 1,
+    )
+    return [*_GUARDED, *runner, str(path), str(settings.output_bytes)], limits
+
+
+def _refuse_unrunnable(path: Path, settings: ScriptSettings) -> None:
+    suffix = path.suffix.lower()
+    if suffix not in _PYTHON | _JAVASCRIPT:
+        raise ScriptFailedError(
+            f"{path.name} is in no language that is known",
+            kind="unknown_language",
+            hint="scripts are .py, .js, .cjs or .mjs files",
+        )
+    environment = scrub_environment(settings.environment)
+    if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:
+        raise ScriptFailedError(
+            f"{path.name} needs Node.js, and no program {settings.node!r} was found",
+            kind="no_runtime",
+            hint="install Node.js, or write the script in Python",
+        )
+
+
+def _failure(script: str, error: ProcessFailedError, settings: ScriptSettings) -> ScriptFailedError:
+    kind, message = error.kind, error.message
+    named = next((n for n in _SIGNALS if error.exit_code == _SIGNAL_BASE + n), None)
+    if kind == "memory" or _NO_BUFFER in error.stderr:
+        most = settings.memory_bytes / 2**20
+        kind, message = "memory", f"it needed more than {most:.4g} MiB of memory"
+    elif kind == "exit" and named is not None:
+        kind, message = "signal", f"it was killed by {_SIGNALS[named]}"
+    said = "" if kind == "too_large" else _error_line(error.stderr)
+    hint = "give it more time with timeout_s" if kind == "timeout" else None
+    return ScriptFailedError(f"the script {script!r} failed: {message}{said}", kind=kind, hint=hint)
+
+
+def _error_line(stderr: str) -> str:
+    """The line that says what went wrong: the last that names an error, or the last."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(_SIGNATURE)]
+    if not lines:
+        return ""
+    named = [line for line in lines if _ERROR_LINE.match(line)]
+    return f": {(named or lines)[-1][:_SHOWN]}"
+
+
+def _script_result(said: ScriptAnswer, script: str, threshold: float | None) -> AssertionResult:
+    passed = said.passed
+    if passed is None and threshold is not None and said.value is not None:
+        passed = said.value >= threshold
+    if passed is None:
+        raise ScriptFailedError(
+            f"{script!r} gave the value {said.value}, and nothing says from which it passes",
+            kind="unreadable",
+            hint="set `threshold`, or let it answer with `passed` too",
+        )
+    default = f"{script} says it {'holds' if passed else 'does not hold'}"
+    return AssertionResult(
+        passed=passed, actual=said.actual, value=said.value, message=said.message or default
+    )
+
+
+def _refuse(token: str) -> float:
+    raise ValueError(f"{token} is no number in JSON")
+
+
+_ALIASES = {"pass": "passed", "score": "value", "reason": "message", "feedback": "message"}
+
+
+class ScriptAnswer(Record):
+    """The answer of an evaluation script."""
+
+    passed: bool | None = None
+    """Whether the output passes; None where it only gave a value."""
+
+    value: Fraction | None = None
+    """How good it is, on [0, 1]; None where it only said yes or no."""
+
+    message: str = ""
+    """Why."""
+
+    actual: JsonValue = None
+    """What it found in the output."""
+
+    details: JsonObject = Field(default_factory=dict)
+    """Whatever else it said."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_short_forms(cls, given: object) -> object:
+        if isinstance(given, bool):
+            return {"passed": given}
+        if isinstance(given, int | float):
+            return {"value": given}
+        if not isinstance(given, dict):
+            raise ValueError("an answer is an object, a truth value or a number")  # noqa: TRY004
+        known: dict[str, object] = {}
+        details = {}
+        for name, value in given.items():
+            field = _ALIASES.get(name, name)
+            if field in known or field not in cls.model_fields or field == "details":
+                details[name] = value
+            else:
+                known[field] = value
+        return {**known, "details": details}
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.passed is None and self.value is None:
+            raise ValueError("an answer says `passed`, `value`, or both")
+        return self
+
+    def as_value(self) -> float:
+        """The answer as a number."""
+        return self.value if self.value is not None else float(bool(self.passed))

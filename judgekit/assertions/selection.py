@@ -1,0 +1,382 @@
+"""What an assertion looks at: the text of an output, or the value at a dotted path in it.
+
+With workflow artifacts (S1) unpacked first.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, cast
+
+from pydantic import AfterValidator, ValidationError
+
+from judgekit.assertions.registry import NotApplicableError, UndecidedError
+from judgekit.errors import InputError
+from judgekit.records import Output, Record, TraceEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pydantic import JsonValue
+
+_DISPLAYED = 60
+"""How many characters of a text a message shows."""
+
+_TRUNCATED_AT = 2000
+"""How many characters of a text a result keeps as what was found."""
+
+# `json.dumps` makes an encoder for each call that sets an option.
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
+def text_of(output: Output, path: str | None) -> str:
+    """The text a check looks at."""
+    if path is None and output.text is not None:
+        return output.text
+    found = value_of(output, path)
+    return found if isinstance(found, str) else to_json_text(found)
+
+
+def value_of(output: Output, path: str | None) -> JsonValue:
+    """The value a check looks at."""
+    if path is not None:
+        try:
+            return look_up(output, path)
+        except NotApplicableError:
+            _refuse_error(output)
+            raise
+    if output.text is not None:
+        return output.text
+    if output.data is None:
+        _refuse_error(output)
+        raise NotApplicableError("the output has neither a text nor data")
+    return output.data
+
+
+def truncate_value(value: JsonValue) -> JsonValue:
+    """A value as a result keeps it: a long text or a large structure is cut and says so."""
+    if isinstance(value, str):
+        return (
+            value
+            if len(value) <= _TRUNCATED_AT
+            else f"{value[:_TRUNCATED_AT]}… ({len(value)} characters)"
+        )
+    if isinstance(value, dict | list):
+        text = to_json_text(value)
+        return (
+            value
+            if len(text) <= _TRUNCATED_AT
+            else f"{text[:_TRUNCATED_AT]}… ({len(text)} characters)"
+        )
+    return value
+
+
+def display_value(value: JsonValue) -> str:
+    """A value as a message shows it."""
+    if isinstance(value, str):
+        return _quoted(value[: _DISPLAYED + 1])
+    text = to_json_text(value)
+    return text if len(text) <= _DISPLAYED + 2 else f"{text[:_DISPLAYED]}…"
+
+
+def to_json_text(value: JsonValue) -> str:
+    """A value as one JSON text, characters as they are."""
+    return _ENCODER.encode(value)
+
+
+@lru_cache(maxsize=1024)
+def _quoted(text: str) -> str:
+    """The same values are looked for in thousands of outputs."""
+    whole = to_json_text(text)
+    return whole if len(text) <= _DISPLAYED else f"{whole[:_DISPLAYED]}…"
+
+
+def _refuse_error(output: Output) -> None:
+    """Nothing can be said of a text that was never made."""
+    if output.error is not None:
+        raise UndecidedError(f"there is no output: {output.error}")
+
+
+PathKeys = tuple[str, ...]
+"""The keys of a path, the first one first; a place in a list is written in digits."""
+
+_QUOTED = r'"(?:[^"\\]|\\.)*+"' + "|" + r"'(?:[^'\\]|\\.)*+'"
+
+_STEP = re.compile(
+    rf"(?P<dot>\.)?(?:(?P<bare>[^.\[\]\"']++)|(?P<quoted>{_QUOTED})"
+    rf"|\[\s*+(?:(?P<place>-?\d++)|(?P<key>{_QUOTED}))\s*+\])",
+    re.DOTALL,
+)
+
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+_PLACE = re.compile(r"-?[0-9]{1,9}")
+
+_OUTPUT_ROOTS = ("outputs", "output")
+
+_TEXT_PATHS = frozenset(
+    {("text",)}
+    | {
+        (root, *steps)
+        for root in _OUTPUT_ROOTS
+        for steps in ((), ("main", "text"), ("text",), ("main",))
+    }
+)
+"""The paths an output's own text answers."""
+
+_OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
+
+_ARTIFACT_NAMES = {"events": "trace", "runId": "run_id"}
+"""What a workflow's artifact calls fields of an output."""
+
+_SNAPSHOT = (("snapshot",), ("data", "snapshot"))
+"""What the data of an output is called that was an artifact."""
+
+_MISSING = object()
+
+_OFFERED = 100
+"""How many names are looked at for near ones, and how long they may be."""
+
+
+@lru_cache(maxsize=4096)
+def parse_path(path: str) -> PathKeys:
+    """The keys of a path."""
+    steps = []
+    at = 0
+    while at < len(path):
+        found = _STEP.match(path, at)
+        if found is None or not _is_joined(found, at):
+            raise InputError(
+                f"the path {_list_names(path)} cannot be read from character {at + 1} on",
+                hint="keys have single dots between them; quote a key that holds a dot: "
+                "outputs.'a.b'",
+            )
+        steps.append(_key(found))
+        at = found.end()
+    if not steps:
+        raise InputError("a path is empty", hint="such as outputs.main.text")
+    return tuple(steps)
+
+
+def _checked_path(path: str) -> str:
+    parse_path(path)
+    return path
+
+
+PathText = Annotated[str, AfterValidator(_checked_path)]
+"""A path that can be read."""
+
+
+def look_up(output: Output, path: str) -> JsonValue:
+    """What stands at a path in an output."""
+    # `outputs.…` is looked for in the output's data with that prefix and without it; the output's
+    # own text answers `outputs.main.text` and `text` where the data has no such place. The fields
+    # of the output (`usage`, `metadata`, `trace`, `duration_ms`, …) answer by their names, `events`
+    # and `runId` are other names of `trace` and `run_id`, `snapshot` is one of the data, and any
+    # other first key is looked for in the data.
+    steps = parse_path(path)
+    if output.data is None and output.text is not None and steps in _TEXT_PATHS:
+        return output.text
+    best: tuple[int, object] = (0, None)
+    for root, passed, rest in _candidates(output, steps):
+        depth, found = _walk(root, rest)
+        if depth == len(rest):
+            return _plain(found)
+        if passed + depth > best[0]:
+            best = (passed + depth, found)
+    raise NotApplicableError(_not_there(output, steps, *best))
+
+
+def find_in(value: JsonValue, path: str) -> tuple[bool, JsonValue]:
+    """What stands at a path in a JSON value."""
+    steps = parse_path(path)
+    depth, found = _walk(value, steps)
+    is_there = depth == len(steps)
+    return is_there, cast("JsonValue", found) if is_there else None
+
+
+def _is_joined(found: re.Match[str], at: int) -> bool:
+    """A bracket follows a key directly; everything else but the first key needs a dot."""
+    is_bracket = found["place"] is not None or found["key"] is not None
+    return (found["dot"] is None) if is_bracket or at == 0 else (found["dot"] is not None)
+
+
+def _key(found: re.Match[str]) -> str:
+    quoted = found["quoted"] or found["key"]
+    if quoted is not None:
+        return _ESCAPED.sub(r"\1", quoted[1:-1])
+    return cast("str", found["bare"] or found["place"])
+
+
+def _candidates(output: Output, steps: PathKeys) -> Iterator[tuple[object, int, Sequence[str]]]:
+    """Where a path may lead: a root, how many keys that took, and the keys that are left."""
+    first, rest = _ARTIFACT_NAMES.get(steps[0], steps[0]), steps[1:]
+    if first in _OUTPUT_FIELDS and getattr(output, first) is not None:
+        yield getattr(output, first), 1, rest
+    elif first == "data" or first in _OUTPUT_ROOTS:
+        if first != "data":
+            yield output.data, 0, steps
+        if output.data is not None:
+            yield output.data, 1, rest
+    yield output.data, 0, steps
+    for lead in _SNAPSHOT:
+        if steps[: len(lead)] == lead:
+            yield output.data, len(lead), steps[len(lead) :]
+    if steps in _TEXT_PATHS and output.text is not None:
+        yield output.text, len(steps), ()
+
+
+def _walk(here: object, steps: Sequence[str]) -> tuple[int, object]:
+    """How many of the steps can be taken, and where that leads."""
+    for depth, step in enumerate(steps):
+        found = _MISSING
+        if isinstance(here, dict):
+            found = here.get(step, _MISSING)
+        elif isinstance(here, list | tuple):
+            found = _item(here, step)
+        elif isinstance(here, Record):
+            found = _fields(here).get(step, _MISSING)
+        if found is _MISSING:
+            return depth, here
+        here = found
+    return len(steps), here
+
+
+def _item(items: Sequence[object], step: str) -> object:
+    if _PLACE.fullmatch(step) is None:
+        return _MISSING
+    place = int(step)
+    return items[place] if -len(items) <= place < len(items) else _MISSING
+
+
+def _fields(record: Record) -> Mapping[str, object]:
+    extra = record.__pydantic_extra__
+    return {**record.__dict__, **extra} if extra else record.__dict__
+
+
+def _plain(found: object) -> JsonValue:
+    if isinstance(found, Record):
+        return found.to_json()
+    if isinstance(found, tuple):
+        return [_plain(item) for item in found]
+    return cast("JsonValue", found)
+
+
+def _not_there(output: Output, steps: PathKeys, depth: int, nearest: object) -> str:
+    whole = _join_path(steps)
+    if not depth:
+        roots = [*(output.data if isinstance(output.data, dict) else ()), *_present(output)]
+        return f"the output has no {whole}; {_offer(steps[0], roots)}"
+    part = _join_path(steps[:depth])
+    return f"the output has no {whole}; {part} {_inside(steps[depth], nearest)}"
+
+
+def _present(output: Output) -> list[str]:
+    return [name for name in Output.model_fields if getattr(output, name) not in (None, (), {})]
+
+
+def _inside(step: str, nearest: object) -> str:
+    if isinstance(nearest, dict | Record):
+        names = nearest if isinstance(nearest, dict) else _fields(nearest)
+        return _offer(step, list(names))
+    if isinstance(nearest, list | tuple):
+        return f"is a list of {len(nearest)}"
+    return f"is {_list_names(str(nearest))}" if nearest is not None else "is null"
+
+
+def _offer(step: str, names: Sequence[str]) -> str:
+    short = [name for name in names[:_OFFERED] if len(name) < _OFFERED]
+    near = difflib.get_close_matches(step[:_OFFERED], short, n=3)
+    if near:
+        return f"has {', '.join(near)}"
+    return f"has {', '.join(_list_names(name, 40) for name in names[:8])}" if names else "is empty"
+
+
+def _join_path(steps: Sequence[str]) -> str:
+    return _list_names(".".join(f"'{step}'" if "." in step else step for step in steps))
+
+
+def _list_names(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+_ARTIFACT_FIELDS = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
+
+_MARKS = frozenset({"snapshot", "outputs", "nodeStatus", "node_status", "runId"})
+"""Beside `events` one of these says that they are runtime events, and not somebody's calendar."""
+
+
+def unpack_artifact(given: Output | Mapping[str, object]) -> Output:
+    """What checks look at: an output whose artifact, if it has one, is taken apart."""
+    # An artifact is `{runId, snapshot, events}`. Handed over whole, or as the `data` of an output,
+    # its snapshot becomes the data, and its events the trace where the output has no other.
+    if not isinstance(given, Output):
+        return _split_artifact(_from_mapping(given))
+    return _split_artifact(given) if type(given.data) is dict else given
+
+
+def _split_artifact(output: Output) -> Output:
+    data = output.data
+    if not isinstance(data, dict):
+        return output
+    changes: dict[str, object] = {}
+    if isinstance(data.get("snapshot"), dict):
+        changes["data"] = {**_rest(data), **cast("dict[str, JsonValue]", data["snapshot"])}
+    if not output.trace and _has_events(data):
+        changes["trace"] = _events(data["events"])
+    if not changes:
+        return output
+    run_id = data.get("runId")
+    if output.run_id is None and isinstance(run_id, str):
+        changes["run_id"] = run_id
+    return output.model_copy(update=changes)
+
+
+def _rest(artifact: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What else an artifact says, which paths find beside the snapshot's own."""
+    return {name: value for name, value in artifact.items() if name not in _ARTIFACT_FIELDS}
+
+
+def _has_events(data: Mapping[str, JsonValue]) -> bool:
+    events = data.get("events")
+    if not isinstance(events, list) or not events or not _MARKS & data.keys():
+        return False
+    return all(isinstance(event, dict) and isinstance(event.get("type"), str) for event in events)
+
+
+def _events(events: JsonValue) -> tuple[TraceEvent, ...]:
+    try:
+        return tuple(TraceEvent.model_validate(event) for event in cast("list[JsonValue]", events))
+    except ValidationError as error:
+        raise _invalid_artifact(error, "the artifact's events") from error
+
+
+def _from_mapping(given: object) -> Output:
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"what is checked must be an Output, not {type(given).__name__}",
+            hint="for example judgekit.Output(text=…)",
+        )
+    fields = {str(name): value for name, value in given.items()}
+    if "snapshot" in fields and not fields.keys() & {"data", "text", "trace"}:
+        fields = {_ARTIFACT_FIELDS.get(name, name): value for name, value in fields.items()}
+        unknown = fields.keys() - Output.model_fields.keys()
+        fields["metadata"] = {name: fields.pop(name) for name in sorted(unknown)}
+    try:
+        return Output.model_validate(fields)
+    except ValidationError as error:
+        raise _invalid_artifact(error, "what is checked is no output") from error
+
+
+def _invalid_artifact(error: ValidationError, what: str) -> InputError:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    at = f" (at {where})" if where else ""
+    return InputError(
+        f"{what}: {first['msg'].removeprefix('Value error, ')}{at}",
+        hint="an artifact is {runId, snapshot, events}, an output has text, data or a trace",
+    )

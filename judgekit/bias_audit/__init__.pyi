@@ -1,0 +1,49 @@
+from .api import (
+    audit as audit,
+    audit_sync as audit_sync,
+    build_audit_inputs as build_audit_inputs,
+    select_probes as select_probes,
+)
+from .attacks import (
+    AttackCorpus as AttackCorpus,
+    read_attacks as read_attacks,
+)
+from .inputs import (
+    DEFAULT_N_ASKINGS as DEFAULT_N_ASKINGS,
+    DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
+    AuditInputs as AuditInputs,
+    AuditOptions as AuditOptions,
+    select_cases as select_cases,
+)
+from .plan import (
+    AuditPlan as AuditPlan,
+    plan_audit as plan_audit,
+)
+from .probe import (
+    GradeProbe as GradeProbe,
+    ProbeRunner as ProbeRunner,
+)
+from .results import (
+    Audit as Audit,
+    Effect as Effect,
+    EffectScale as EffectScale,
+    EffectVerdict as EffectVerdict,
+    Margins as Margins,
+    ProbeResult as ProbeResult,
+)
+from .self_test import (
+    FAIR_JUDGE as FAIR_JUDGE,
+    PLANTED_BIASES as PLANTED_BIASES,
+    SELF_TEST_CASES as SELF_TEST_CASES,
+    SELF_TEST_HALVES as SELF_TEST_HALVES,
+    SelfTest as SelfTest,
+    run_self_test as run_self_test,
+)
+from .session import (
+    AuditStopReason as AuditStopReason,
+    ProbeSession as ProbeSession,
+    ask_all as ask_all,
+    count_failures as count_failures,
+    run_audit as run_audit,
+    total_spent as total_spent,
+)

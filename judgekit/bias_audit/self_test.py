@@ -1,0 +1,225 @@
+"""Shows that each probe detects its own bias and no other, with simulated judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from judgekit.bias_audit.api import PROBES
+from judgekit.bias_audit.attacks import AttackCorpus, shipped_corpus
+from judgekit.bias_audit.consistency import shipped_paraphrases
+from judgekit.bias_audit.injection import INJECTION_PROBE
+from judgekit.bias_audit.inputs import DEFAULT_N_ATTACKS, AuditInputs
+from judgekit.bias_audit.plan import unpriced_plan
+from judgekit.bias_audit.probe import ProbeRunner
+from judgekit.bias_audit.session import ProbeSession, run_audit
+from judgekit.judge import Judge
+from judgekit.models import BiasedModel, Biases
+from judgekit.records import Case, Criterion, Output, Rubric, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judgekit.bias_audit.attacks import Attack
+    from judgekit.bias_audit.probe import Probe
+    from judgekit.bias_audit.results import Audit, EffectVerdict
+    from judgekit.models import InjectedGoal, OutputValue
+
+FAIR_JUDGE = "fair"
+"""The judge without a bias."""
+
+PLANTED_BIASES: Mapping[str, Biases] = {
+    "scale": Biases(clumping=0.98),
+    "stability": Biases(moods=0.5),
+    "position": Biases(position=0.8),
+    "identical": Biases(hairsplitting=0.6),
+    "verbosity": Biases(verbosity=0.6),
+    "formatting": Biases(formatting=0.6),
+    "authority": Biases(authority=0.6),
+    "self_preference": Biases(self_preference=0.6),
+    "paraphrase": Biases(wording=0.8),
+    "criterion_order": Biases(criterion_order=0.6),
+    "injection": Biases(gullible=0.6),
+}
+"""The bias that each probe is for, with the dial of the judge who has it."""
+
+_OWN = "GPT"
+
+SELF_TEST_CASES = 36
+"""Cases that each judge is tried on; of fewer, none that errs still leaves room for a tenth."""
+
+_N_PAIRS = 16
+"""Cases that have a second output; more would only take longer."""
+
+SELF_TEST_HALVES = 2
+"""Judges that each obey every second kind of attack."""
+
+_N_ATTACKS = 4
+"""Attacks on each output where kinds are told apart, so that each is tried nine times."""
+
+_POOR = 0.25
+"""What outputs are worth that attacks are to raise."""
+
+_WORTHS = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
+"""What the outputs are worth in turn: on every level of the scale, few of them at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """What every probe said of every judge."""
+
+    verdicts: Mapping[str, Mapping[str, EffectVerdict | None]]
+    """By judge (the probe whose bias it has, or `fair`), then by probe."""
+
+    sizes: Mapping[str, float]
+    """What each probe measured of the judge who has its bias: its largest material effect."""
+
+    n_questions: int
+    """Questions that were asked, all judges together."""
+
+    obeyed: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
+    """What the probe of injection says of each kind of attack, of a judge that obeys it."""
+
+    resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
+    """The same, of a judge that obeys other kinds."""
+
+    @property
+    def wrong(self) -> tuple[tuple[str, str], ...]:
+        """Judges and probes that do not fit: a bias not seen, or one seen where there is none."""
+        probes = [
+            (judge, probe)
+            for judge, said in self.verdicts.items()
+            for probe, verdict in said.items()
+            if (verdict == "material") != (judge == probe)
+        ]
+        unseen = [("injection", kind) for kind, found in self.obeyed.items() if found != "material"]
+        unfair = [
+            (FAIR_JUDGE, kind) for kind, found in self.resisted.items() if found == "material"
+        ]
+        return (*probes, *unseen, *unfair)
+
+
+async def run_self_test(
+    *, seed: int = 0, n_cases: int = SELF_TEST_CASES, watch: Callable[[str], None] = lambda _: None
+) -> SelfTest:
+    """Audit a fair judge and one for each bias, all of them made up; needs no key.
+
+    No network.
+    """
+    verdicts: dict[str, dict[str, EffectVerdict | None]] = {}
+    sizes: dict[str, float] = {}
+    n_questions = 0
+    for name, biases in ((FAIR_JUDGE, Biases()), *PLANTED_BIASES.items()):
+        audit = await audit_biased(biases, seed=seed, n_cases=n_cases)
+        n_questions += audit.spent.n_replies
+        verdicts[name] = {one.name: one.verdict for one in audit.probes}
+        found = [
+            effect.estimate.value
+            for one in audit.probes
+            if one.name == name
+            for effect in one.effects
+            if effect.verdict == "material"
+        ]
+        if found:
+            sizes[name] = max(found, key=abs)
+        watch(name)
+    obeyed: dict[str, EffectVerdict | None] = {}
+    resisted: dict[str, EffectVerdict | None] = {}
+    for place in range(SELF_TEST_HALVES):
+        n_questions += await _kinds(place, (seed, n_cases), obeyed, resisted)
+        watch("injection")
+    return SelfTest(verdicts, sizes, n_questions, obeyed, resisted)
+
+
+async def _kinds(
+    place: int,
+    setting: tuple[int, int],
+    obeyed: dict[str, EffectVerdict | None],
+    resisted: dict[str, EffectVerdict | None],
+) -> int:
+    """Audit a judge that obeys every second kind of attack; how many questions that took."""
+    families = shipped_corpus().families
+    half = set(families[place::SELF_TEST_HALVES])
+    seed, n_cases = setting
+    audit = await audit_biased(
+        Biases(gullible=1.0),
+        seed=seed,
+        n_cases=n_cases,
+        probes=(INJECTION_PROBE,),
+        worth=_POOR,
+        n_attacks=_N_ATTACKS,
+        obeys=lambda attack: attack.family in half,
+    )
+    # no attack that wants something else than a score can be obeyed by a judge that only scores,
+    # and a score that is lost has no verdict
+    idle = {one.family for one in shipped_corpus().attacks if one.goal in {"other", "min"}}
+    for part in audit.probes[0].parts:
+        family = part.name.partition(",")[0]
+        if family not in idle:
+            (obeyed if family in half else resisted)[family] = part.verdict
+    return audit.spent.n_replies
+
+
+async def audit_biased(
+    biases: Biases,
+    *,
+    seed: int = 0,
+    n_cases: int = SELF_TEST_CASES,
+    probes: Sequence[Probe] = PROBES,
+    worth: OutputValue | None = None,
+    n_attacks: int = DEFAULT_N_ATTACKS,
+    obeys: Callable[[Attack], bool] = lambda _: True,
+) -> Audit:
+    """Audit one made-up judge."""
+    material = replace(synthetic_inputs(n_cases, seed=seed), n_attacks=n_attacks)
+    attack_in = AttackCorpus(material.attacks).finder(material.rubric)
+
+    @cache
+    def order_in(text: str) -> InjectedGoal | None:
+        found = attack_in(text)
+        return None if found is None or found.goal == "other" or not obeys(found) else found.goal
+
+    model = BiasedModel(
+        _spread if worth is None else worth,
+        biases=biases,
+        own=_OWN,
+        seed=seed,
+        obeys=order_in,
+    )
+    with Judge(model, cache=None, mode="joint") as judge:
+        plan = unpriced_plan(material, probes, model.name)
+        return await run_audit(ProbeRunner(judge), material, plan, ProbeSession())
+
+
+def synthetic_inputs(n_cases: int, *, seed: int = 0, n_pairs: int = _N_PAIRS) -> AuditInputs:
+    """Outputs of two variants to questions that mean nothing, and a rubric of two criteria."""
+    items = []
+    for number in range(n_cases):
+        case = Case(id=f"case-{number:03d}", input=f"What is known of item {number}?")
+        variants = {"v1": "It is kept", "v2": "One can find it"}
+        for variant, words in list(variants.items())[: 2 if number < n_pairs else 1]:
+            text = f"{words} in room {number}. It was brought there on a Monday. It is in use."
+            items.append((case, Output(text=text, case_id=case.id, variant=variant)))
+    scale = Scale(min=1, max=5, integer=True)
+    rubric = Rubric(
+        name="self-test",
+        criteria=(
+            Criterion(name="correct", question="Is the answer correct?", scale=scale),
+            Criterion(name="clear", question="Is the answer easy to follow?", scale=scale),
+        ),
+        pass_threshold=0.6,
+    )
+    return AuditInputs(
+        items=tuple(items),
+        rubric=rubric,
+        asks_all=True,
+        paraphrases=shipped_paraphrases("pointwise/joint"),
+        family=_OWN,
+        seed=seed,
+    )
+
+
+def _spread(case_id: str | None) -> float:
+    number = int((case_id or "0").rpartition("-")[2])
+    return _WORTHS[number % len(_WORTHS)]

@@ -1,0 +1,68 @@
+from .agreement import (
+    Steadiness as Steadiness,
+)
+from .breakdown import (
+    Disagreement as Disagreement,
+)
+from .confidence import (
+    Reliability as Reliability,
+    Review as Review,
+    Trust as Trust,
+)
+from .correction import (
+    CorrectedFigure as CorrectedFigure,
+)
+from .files import (
+    read_judged_file as read_judged_file,
+)
+from .inputs import (
+    CLUSTER_BY_CASE as CLUSTER_BY_CASE,
+    CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
+    Alignment as Alignment,
+    CalibrationOptions as CalibrationOptions,
+    Consensus as Consensus,
+    Groups as Groups,
+    LabelSampling as LabelSampling,
+    MatchedLabel as MatchedLabel,
+    OutputKey as OutputKey,
+    PairwiseData as PairwiseData,
+    PointwiseData as PointwiseData,
+    Rightness as Rightness,
+    groups_of as groups_of,
+)
+from .items import (
+    AlignedItems as AlignedItems,
+    JudgedItem as JudgedItem,
+    clustered_estimate as clustered_estimate,
+    clustered_mean as clustered_mean,
+    estimate_or_undefined as estimate_or_undefined,
+    level_of as level_of,
+    mean_rating as mean_rating,
+)
+from .join import (
+    WHOLE_OUTPUT as WHOLE_OUTPUT,
+    LabelMatcher as LabelMatcher,
+    add_metadata as add_metadata,
+    cluster_of as cluster_of,
+    label_score as label_score,
+)
+from .pipeline import (
+    calibrate as calibrate,
+)
+from .report import (
+    CalibrationReport as CalibrationReport,
+    CriterionCalibration as CriterionCalibration,
+)
+from .sources import (
+    RecordedReplies as RecordedReplies,
+    judged_from_grading as judged_from_grading,
+    judged_from_records as judged_from_records,
+    judged_from_replies as judged_from_replies,
+    judged_from_run as judged_from_run,
+    load_recorded_replies as load_recorded_replies,
+    read_replies as read_replies,
+    whole_rubric as whole_rubric,
+)
+from .substitution import (
+    StandInAnswer as StandInAnswer,
+)

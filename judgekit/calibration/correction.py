@@ -1,0 +1,345 @@
+"""The judge's rate or mean corrected by human labels.
+
+How many more labels a wanted interval needs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from math import isnan, nan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgekit.calibration.items import (
+    NO_ORDER,
+    clip_to_unit,
+    clustered_rate,
+    clustered_unit_mean,
+    mean_rating,
+)
+from judgekit.stats.correction import corrected_mean
+from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.intervals import mean
+from judgekit.stats.power import labels_for_ppi
+from judgekit.stats.ppi import ppi_mean
+from judgekit.stats.quantiles import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from judgekit.calibration.inputs import CalibrationOptions
+    from judgekit.calibration.items import AlignedItems
+    from judgekit.stats.correction import CorrectedMean
+
+_FEW = 2
+
+_FLAT = 1e-12
+
+_UNLIKE = 0.95
+"""A gap beyond the interval of this level says that the labelled items were chosen."""
+
+_ASSUMED = (
+    "assumes that the labelled items are a random subset of those judged; say so with "
+    "--labels-are random, or --labels-are other"
+)
+
+_NOT_RANDOM = (
+    "the judge scores labelled items otherwise than the rest, so that they do not look like a "
+    "random subset; say how they were chosen: --labels-are random or other"
+)
+
+_NOT_CLUSTERED = (
+    "cases hold several outputs, and this interval takes outputs as independent: it may be narrow"
+)
+
+_ALL_LABELLED = "every judged item is labelled: people's own figure needs no correction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedFigure:
+    """A rate or mean of the judge over all it judged, and what labels make of it."""
+
+    what: str
+    """`pass rate`, `mean value` on [0, 1], or `win rate of a`."""
+
+    raw: Estimate
+    """The judge's own."""
+
+    corrected: Estimate
+    """Corrected by the labels; nan with the reason where they do not allow that."""
+
+    labels_only: Estimate
+    """That of the labelled items by people alone."""
+
+    estimator: str
+    """`post-stratified`, `ppi++`, `rogan-gladen`, or `people` where all is labelled."""
+
+    labels_are: str
+    """How the labelled items were chosen: `random`, `other`, or `random, assumed`."""
+
+    n_labels: int
+    """Labelled items it rests on."""
+
+    n_unlabelled: int
+    """Items that only the judge scored."""
+
+    n_labels_saved: float
+    """Further labels that would be needed for the same precision without the judge, in cases of
+    the same sizes; nan where that is not known."""
+
+    looks_random: bool | None
+    """Whether the judge's scores of labelled and other items allow a random subset."""
+
+    warnings: tuple[str, ...]
+    """What to bear in mind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelBudget:
+    """How many labels an interval of a given half-width would take.
+
+    Labels of one case tell less than as many of different cases: counted are labels that come in
+    cases as large as those there are.
+    """
+
+    half_width: float
+    """The half-width aimed at."""
+
+    n_labels: int
+    """Labels there are."""
+
+    n_needed: int | None
+    """Labels needed in all, with the judge's help; None where that is not known."""
+
+    n_needed_alone: int | None
+    """Labels needed without a judge."""
+
+    reason: str | None
+    """Why it is not known."""
+
+    @property
+    def n_more(self) -> int | None:
+        """Labels still to come; 0 where there are enough."""
+        return None if self.n_needed is None else max(0, self.n_needed - self.n_labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The numbers a correction is made from."""
+
+    labels: np.ndarray
+    labeled: np.ndarray
+    others: np.ndarray
+    clusters: tuple[list[Hashable], list[Hashable]]
+
+    @property
+    def is_clustered(self) -> bool:
+        names = [*self.clusters[0], *self.clusters[1]]
+        return len(set(names)) < len(names)
+
+
+def correct_figure(
+    aligned: AlignedItems, what: str, options: CalibrationOptions
+) -> CorrectedFigure:
+    """The judge's rate or mean with its errors taken out."""
+    sides = _sides(aligned, by_pass=what == "pass rate")
+    level = options.level
+    if aligned.is_nominal:
+        return _of_categories(sides, what, level)
+    if not len(sides.labels) or not len(sides.others):
+        return _uncorrected(sides, what, level)
+    labels_are = options.labels_are or "random"
+    found = corrected_mean(
+        sides.labels.tolist(),
+        sides.labeled.tolist(),
+        sides.others.tolist(),
+        labels_are=labels_are,
+        level=level,
+    )
+    looks = _looks_random(sides, found)
+    estimate = found.corrected
+    warnings = [*found.warnings]
+    estimator = found.estimator
+    if sides.is_clustered and not isnan(estimate.value):
+        if labels_are == "random":
+            estimate = _clustered(sides, estimate, level)
+            estimator = "ppi++" if estimate.method.startswith("ppi++") else estimator
+        else:
+            warnings.append(_NOT_CLUSTERED)
+    if options.labels_are is None:
+        if looks is False:
+            estimate = undefined_estimate(
+                _NOT_RANDOM, n=found.n_labels, method=found.estimator, level=level
+            )
+        else:
+            warnings.append(_ASSUMED)
+    return CorrectedFigure(
+        what=what,
+        raw=clip_to_unit(_raw(sides, found, labels_are, level)),
+        corrected=clip_to_unit(estimate),
+        labels_only=_plain(sides.labels, sides.clusters[0], level),
+        estimator=estimator,
+        labels_are="random, assumed" if options.labels_are is None else labels_are,
+        n_labels=found.n_labels,
+        n_unlabelled=len(sides.others),
+        n_labels_saved=nan if labels_are == "other" else _saved(sides, estimate),
+        looks_random=looks,
+        warnings=tuple(warnings),
+    )
+
+
+def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) -> LabelBudget:
+    """How many labels the wanted interval takes."""
+    sides = _sides(aligned, by_pass=what == "pass rate")
+    labels, judge = sides.labels, sides.labeled
+    n = len(labels)
+    if aligned.is_nominal:
+        return LabelBudget(
+            half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
+            reason=NO_ORDER,
+        )  # fmt: skip
+    sd = _spread(labels, sides.clusters[0])
+    if sd <= 0:
+        reason = "the labels do not vary" if n >= _FEW else f"{n} labels say nothing of the spread"
+        return LabelBudget(
+            half_width=options.half_width, n_labels=n, n_needed=None, n_needed_alone=None,
+            reason=reason,
+        )  # fmt: skip
+    varies = float(judge.std()) > 0
+    corr = float(np.corrcoef(labels, judge)[0, 1]) if varies else 0.0
+    alpha = 1 - options.level
+    needed = labels_for_ppi(len(sides.others), options.half_width, sd, corr, alpha=alpha)
+    alone = labels_for_ppi(0, options.half_width, sd, 0.0, alpha=alpha)
+    return LabelBudget(
+        half_width=options.half_width,
+        n_labels=n,
+        n_needed=needed.value,
+        n_needed_alone=alone.value,
+        reason=None,
+    )
+
+
+def _of_categories(sides: _Sides, what: str, level: float) -> CorrectedFigure:
+    """Categories have neither a mean nor a pass rate."""
+    none = undefined_estimate(NO_ORDER, n=len(sides.labels), method="none", level=level)
+    return CorrectedFigure(
+        what=what,
+        raw=none,
+        corrected=none,
+        labels_only=none,
+        estimator="none",
+        labels_are="random",
+        n_labels=len(sides.labels),
+        n_unlabelled=len(sides.others),
+        n_labels_saved=nan,
+        looks_random=None,
+        warnings=(),
+    )
+
+
+def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
+    both = aligned.both
+    if by_pass:
+        labels, labeled = aligned.human_pass, aligned.judge_pass
+        others = [aligned.judge_passes(item) for item in aligned.unlabelled]
+    else:
+        labels = np.array([aligned.value(mean_rating(item)) for item in both])
+        labeled = np.array([aligned.value(x) for x in aligned.judge.tolist()])
+        others = [nan if i.judge is None else aligned.value(i.judge) for i in aligned.unlabelled]
+    known = (
+        np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled))) if len(both) else np.array([], int)
+    )
+    rest = [i for i, x in enumerate(others) if not isnan(x)]
+    return _Sides(
+        labels=labels[known],
+        labeled=labeled[known],
+        others=np.array([others[i] for i in rest], dtype=float),
+        clusters=(
+            [both[i].cluster for i in known],
+            [aligned.unlabelled[i].cluster for i in rest],
+        ),
+    )
+
+
+def _clustered(sides: _Sides, found: Estimate, level: float) -> Estimate:
+    """The same mean with the interval of PPI++ by case, when cases hold several items."""
+    by_case = ppi_mean(
+        sides.labels.tolist(),
+        sides.labeled.tolist(),
+        sides.others.tolist(),
+        clusters=sides.clusters,
+        level=level,
+    )
+    if isnan(by_case.low):
+        return replace(found, low=nan, high=nan, reason=by_case.reason)
+    return by_case
+
+
+def _raw(sides: _Sides, found: CorrectedMean, labels_are: str, level: float) -> Estimate:
+    """The judge's own figure over everything; with labels from elsewhere over the target only."""
+    if not sides.is_clustered:
+        return found.raw
+    if labels_are == "other":
+        return _plain(sides.others, sides.clusters[1], level)
+    scores = np.concatenate([sides.labeled, sides.others])
+    return _plain(scores, [*sides.clusters[0], *sides.clusters[1]], level)
+
+
+def _plain(x: np.ndarray, names: list[Hashable], level: float) -> Estimate:
+    clusters = names if len(set(names)) < len(names) else None
+    if np.isin(x, (0, 1)).all():
+        return clustered_rate(x.tolist(), clusters, level=level)
+    return clustered_unit_mean(x.tolist(), clusters, level=level)
+
+
+def _uncorrected(sides: _Sides, what: str, level: float) -> CorrectedFigure:
+    """Where all is labelled, people's own figure; where nothing is, none."""
+    people = _plain(sides.labels, sides.clusters[0], level)
+    reason = _ALL_LABELLED if len(sides.labels) else "no item has a label and a score"
+    raw = np.concatenate([sides.labeled, sides.others])
+    return CorrectedFigure(
+        what=what,
+        raw=_plain(raw, [*sides.clusters[0], *sides.clusters[1]], level),
+        corrected=undefined_estimate(reason, n=len(sides.labels), method="people", level=level),
+        labels_only=people,
+        estimator="people",
+        labels_are="random",
+        n_labels=len(sides.labels),
+        n_unlabelled=len(sides.others),
+        n_labels_saved=nan,
+        looks_random=None,
+        warnings=(),
+    )
+
+
+def _spread(labels: np.ndarray, names: list[Hashable]) -> float:
+    """The deviation of labels; of several in a case that of as many single ones as tell as much."""
+    n = len(labels)
+    if n < _FEW or not np.ptp(labels):
+        return 0.0
+    se = mean(labels.tolist(), clusters=names if len(set(names)) < n else None).se
+    return 0.0 if isnan(se) else se * sqrt(n)
+
+
+def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
+    """Whether the judge's scores allow a random subset; of clustered ones by sums of cases."""
+    if found.check is None or not sides.is_clustered:
+        return None if found.check is None else found.check.looks_random
+    pulls: defaultdict[Hashable, float] = defaultdict(float)
+    for sign, scores, names in zip(
+        (1, -1), (sides.labeled, sides.others), sides.clusters, strict=True
+    ):
+        shares = sign * (scores - scores.mean()) / len(scores)
+        for share, name in zip(shares.tolist(), names, strict=True):
+            pulls[name] += share
+    n = len(pulls)
+    se = sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1)) if n > 1 else nan
+    gap = abs(float(sides.labeled.mean() - sides.others.mean()))
+    return gap <= t_quantile(_UNLIKE, n - 1) * se if se > _FLAT else None
+
+
+def _saved(sides: _Sides, found: Estimate) -> float:
+    n, spread = len(sides.labels), _spread(sides.labels, sides.clusters[0])
+    return max(0.0, spread**2 / found.se**2 - n) if min(found.se, spread) > 0 else nan

@@ -1,0 +1,357 @@
+"""Reads files of verdicts, comparisons, or plain rows of scores and winners.
+
+Runs and recorded replies are read in `sources`.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from judgekit.calibration.inputs import (
+    OrderedChoice,
+    OutputKey,
+    PairJudgment,
+    PairwiseData,
+    PointwiseData,
+    ScoreSample,
+    groups_of,
+)
+from judgekit.calibration.sources import judged_from_records
+from judgekit.datasets import LocatedLabel, parse_number, raise_problems, score_on_scale
+from judgekit.errors import DatasetError
+from judgekit.formats import (
+    DOCUMENT_SUFFIXES,
+    FileRow,
+    as_texts,
+    document_rows,
+    read_cells,
+    read_document,
+    rename_fields,
+    scan_rows,
+    suffix_of,
+    validation_faults,
+)
+from judgekit.records import (
+    Comparison,
+    Count,
+    Finite,
+    Fraction,
+    JsonObject,
+    Label,
+    Name,
+    PresentationOrder,
+    Record,
+    Verdict,
+    Winner,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.records import Case, Rubric
+
+_R = TypeVar("_R", bound=Record)
+
+_ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
+
+_TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
+
+_SPARE = frozenset({
+    "criterion_passed", "evidence", "evidence_found", "expected_raw", "source", "model", "cached",
+    "cost_usd", "failure_message", "verdict_value", "verdict_passed", "case_name", "rubric",
+    "run_id", "usage", "input", "reference", "text", "output", "passed", "weight",
+})  # fmt: skip
+"""Columns of result files that say nothing of agreement."""
+
+
+class JudgedScoreRow(Record):
+    """One score of a judge, in a row of its own."""
+
+    case_id: Name
+    """The case."""
+
+    variant: Name | None = None
+    """The variant."""
+
+    answer: Count = 0
+    """Which of the variant's answers, from 0."""
+
+    criterion: Name | None = None
+    """The criterion; may be left out where there is one."""
+
+    repeat: Count = 0
+    """Which time the judge was asked, from 0."""
+
+    raw: Finite | str | None = None
+    """The score, or the name of a level; None where nothing usable was said."""
+
+    value: Fraction | None = None
+    """The score on [0, 1]."""
+
+    confidence: Fraction | None = None
+    """How sure the judge is."""
+
+    rationale: str | None = None
+    """Why."""
+
+    judge: str = ""
+    """Which judge."""
+
+    failure_kind: str | None = None
+    """Why there is no score."""
+
+    metadata: JsonObject | None = None
+    """Whatever else is known of the output."""
+
+
+class JudgedWinnerRow(Record):
+    """One winner a judge named, in a row of its own."""
+
+    case_id: Name
+    """The case."""
+
+    variant_a: Name | None = None
+    """The variant output a is of."""
+
+    variant_b: Name | None = None
+    """The variant output b is of."""
+
+    criterion: Name | None = None
+    """The criterion; None for the whole."""
+
+    order: PresentationOrder | None = None
+    """The order asked in; None where both orders have been reconciled already."""
+
+    winner: Winner | None = None
+    """The better output, a and b as they are and not as they were shown; None for none usable."""
+
+    probability: Fraction | None = None
+    """How far a is preferred."""
+
+    confidence: Fraction | None = None
+    """How sure the judge is of the winner."""
+
+    rationale: str | None = None
+    """Why."""
+
+    judge: str = ""
+    """Which judge."""
+
+    metadata: JsonObject | None = None
+    """Whatever else is known of the pair."""
+
+
+def read_judged_file(
+    path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
+) -> PointwiseData | PairwiseData:
+    """What a file says that judges said."""
+    rows: list[FileRow] = []
+    problems: list[DatasetError] = []
+    for row in _rows(path):
+        if isinstance(row, DatasetError):
+            problems.append(row)
+        else:
+            rows.append(row)
+    raise_problems(problems, "rows")
+    if not rows:
+        raise DatasetError("the file holds no rows", path=path)
+    return read_judged_rows(rows, path, rubric=rubric, cases=cases)
+
+
+def read_judged_rows(
+    rows: Sequence[FileRow],
+    path: Path | None = None,
+    *,
+    rubric: Rubric | None = None,
+    cases: Mapping[str, Case] | None = None,
+) -> PointwiseData | PairwiseData:
+    """What rows say that judges said."""
+    first = rows[0].fields
+    if "judgments" in first and "criteria" in first:
+        return judged_from_records(_records(rows, Verdict, path), rubric=rubric, cases=cases)
+    if "preferences" in first:
+        return judged_from_records(_records(rows, Comparison, path), rubric=rubric, cases=cases)
+    if "winner" in first:
+        return _winners(_records(rows, JudgedWinnerRow, path), path, cases or {})
+    if "raw" in first or "score" in first or "failure_kind" in first:
+        return _scores(_scored(rows, path, rubric), rubric, cases or {})
+    names = ", ".join(list(first)[:8])
+    raise DatasetError(
+        f"cannot tell what a judge said from the fields {names}",
+        path=path,
+        line=rows[0].line,
+        hint="give what `grade -o` or `compare -o` wrote, or rows with case_id and raw or winner; "
+        "outputs are graded with --outputs FILE",
+    )
+
+
+def _rows(path: Path) -> Iterator[FileRow | DatasetError]:
+    if suffix_of(path) not in DOCUMENT_SUFFIXES:
+        yield from scan_rows(path)
+        return
+    document = read_document(path)
+    value = document.value
+    verdicts = value.get("verdicts") if isinstance(value, dict) else None
+    if isinstance(verdicts, list):
+        for item in verdicts:
+            yield FileRow(1, item if isinstance(item, dict) else {})
+        return
+    yield from document_rows(document)
+
+
+def _records(rows: Iterable[FileRow], model: type[_R], path: Path | None) -> list[_R]:
+    found: list[_R] = []
+    problems: list[DatasetError] = []
+    for row in rows:
+        fields: dict[str, JsonValue] = dict(row.fields)
+        if model in (JudgedScoreRow, JudgedWinnerRow):
+            fields = _plain(row)
+        try:
+            found.append(model.model_validate(fields))
+        except ValidationError as error:
+            what = "; ".join(str(fault) for fault in validation_faults(error, model, fields))
+            problems.append(DatasetError(what, path=path, line=row.line))
+    raise_problems(problems, "rows")
+    return found
+
+
+def _scored(
+    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None
+) -> list[JudgedScoreRow]:
+    """Rows of scores; the names of levels are turned into the rubric's scores."""
+    found = _records(rows, JudgedScoreRow, path)
+    problems: list[DatasetError] = []
+    for at, (row, said) in enumerate(zip(rows, found, strict=True)):
+        if isinstance(said.raw, str):
+            try:
+                found[at] = said.model_copy(update={"raw": _level(said, row.line, path, rubric)})
+            except DatasetError as error:
+                problems.append(error)
+    raise_problems(problems, "rows")
+    return found
+
+
+def _level(said: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None) -> float:
+    names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
+    name = names[0] if len(names) == 1 else said.criterion
+    placed = LocatedLabel(Label(case_id=said.case_id, raw=said.raw), line, path)
+    if rubric is None or name not in names:
+        hint = "give the rubric that has it (--rubric), or scores"
+        raise placed.fault(f"{said.raw!r} is a name, and its scale is not known", hint)
+    return score_on_scale(placed, rubric.criterion(name))
+
+
+def _plain(row: FileRow) -> dict[str, JsonValue]:
+    fields, _ = rename_fields(row.fields, _ALIASES)
+    if row.is_table:
+        fields, _ = read_cells(fields, json_names=("metadata",), list_names=())
+    kept = {name: value for name, value in fields.items() if name not in _SPARE}
+    raw = kept.get("raw")
+    if isinstance(raw, str):
+        kept["raw"] = parse_number(raw) if raw.strip() else None
+    winner = kept.get("winner")
+    if isinstance(winner, str):
+        kept["winner"] = winner.strip().lower() or None
+    return as_texts({name: v for name, v in kept.items() if not _is_missing(v)}, _TEXTS)
+
+
+def _is_missing(value: JsonValue) -> bool:
+    """Whether nothing was said: null, or the nan that tables put for it."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _scores(
+    rows: Iterable[JudgedScoreRow], rubric: Rubric | None, cases: Mapping[str, Case]
+) -> PointwiseData:
+    grades = PointwiseData(rubric=rubric)
+    for row in rows:
+        place = OutputKey(row.case_id, row.variant, row.answer)
+        grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+        if row.failure_kind == "target_error":
+            grades.n_errors += 1
+            continue
+        grades.samples.append(
+            ScoreSample(
+                place=place,
+                criterion=row.criterion,
+                raw=row.raw if isinstance(row.raw, float | int) else None,
+                value=row.value,
+                confidence=row.confidence,
+                rationale=row.rationale,
+                judge=row.judge,
+                repeat=row.repeat,
+                failure=row.failure_kind or (None if row.raw is not None else "unreadable"),
+            )
+        )
+    return grades
+
+
+def _winners(
+    rows: Iterable[JudgedWinnerRow], path: Path | None, cases: Mapping[str, Case]
+) -> PairwiseData:
+    pairs = PairwiseData()
+    by_pair: dict[tuple[OutputKey, str | None], list[JudgedWinnerRow]] = {}
+    for row in rows:
+        both = (row.variant_a, row.variant_b)
+        place = OutputKey(row.case_id, "::".join(v or "" for v in both) if any(both) else None)
+        pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+        by_pair.setdefault((place, row.criterion), []).append(row)
+    problems = [
+        DatasetError(
+            f"{n} rows name its winner and none its `order`",
+            path=path,
+            case_id=place.case_id,
+            hint='keep one, or add "order": "ab" or "ba"; calibrate each judge by itself',
+        )
+        for (place, _), said in by_pair.items()
+        if (n := sum(row.order is None for row in said)) > 1
+    ]
+    raise_problems(problems, "pairs")
+    for (place, criterion), said in by_pair.items():
+        pairs.pairs.append(_pair(place, criterion, said))
+    return pairs
+
+
+def _pair(place: OutputKey, criterion: str | None, said: list[JudgedWinnerRow]) -> PairJudgment:
+    choices = tuple(
+        OrderedChoice(
+            order=row.order,
+            winner=row.winner,
+            share=_share(row),
+            rationale=row.rationale,
+            judge=row.judge,
+        )
+        for row in said
+        if row.order is not None
+    )
+    whole = next((row for row in said if row.order is None), None)
+    winner = whole.winner if whole else _agreed({choice.winner for choice in choices})
+    return PairJudgment(
+        place=place,
+        criterion=criterion,
+        choices=choices,
+        winner=winner,
+        probability=None if whole is None else _share(whole),
+        confidence=None if whole is None else whole.confidence,
+    )
+
+
+def _agreed(winners: set[Winner | None]) -> Winner | None:
+    """What the orders come to: the same, or a tie; open where one is not usable."""
+    if None in winners:
+        return None
+    return winners.pop() if len(winners) == 1 else "tie"
+
+
+def _share(row: JudgedWinnerRow) -> float | None:
+    if row.probability is not None:
+        return row.probability
+    if row.confidence is None or row.winner in (None, "tie"):
+        return None
+    return row.confidence if row.winner == "a" else 1 - row.confidence

@@ -1,0 +1,365 @@
+"""Comparisons: joins them with labels.
+
+Measures the verdicts of both orders against the labels and against each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from math import fsum, nan
+from typing import TYPE_CHECKING
+
+from judgekit.calibration.items import (
+    PREFERENCE_SCALE,
+    AlignedItems,
+    JudgedItem,
+    clustered_rate,
+    clustered_unit_mean,
+    clusters_of,
+    estimate_or_undefined,
+)
+from judgekit.calibration.join import (
+    WHOLE_OUTPUT,
+    CalibrationData,
+    LabelMatcher,
+    add_metadata,
+    cluster_of,
+)
+from judgekit.stats.agreement import cohen_kappa
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from judgekit.calibration.inputs import (
+        CalibrationOptions,
+        MatchedLabel,
+        OutputKey,
+        PairJudgment,
+        PairwiseData,
+    )
+    from judgekit.datasets import LocatedLabel
+    from judgekit.errors import DatasetError
+    from judgekit.records import PresentationOrder, Winner
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.intervals import Rate
+
+_SHARES = {"a": 1.0, "tie": 0.5, "b": 0.0}
+
+_WORDS = {"a": "a", "b": "b", "tie": "tie", "draw": "tie", "equal": "tie", "both": "tie"}
+
+_HINT = "a label of two outputs has `winner`: a, b, tie, or the name of a variant"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPairs:
+    """What a calibration of comparisons is made from."""
+
+    material: CalibrationData
+    """The pairs as items; 1 is a, 0 is b."""
+
+    pairs: Mapping[str, Mapping[OutputKey, PairJudgment]]
+    """What the judge said in each order, by criterion (`WHOLE` for the whole) and place."""
+
+
+def join_pairs(
+    pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
+) -> JoinedPairs:
+    """Hold labels against choices between two outputs."""
+    by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
+    for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
+        by_criterion[pair.criterion or WHOLE_OUTPUT][pair.place] = pair
+    places = sorted({pair.place for pair in pairs.pairs}, key=lambda place: place.rank)
+    matching = LabelMatcher(places, list(by_criterion), options.annotators)
+    matching.take(labels)
+    problems: list[DatasetError] = []
+    told: defaultdict[str, list[tuple[MatchedLabel, float]]] = defaultdict(list)
+    for each in matching.told:
+        share = _share(each)
+        if share is None:
+            problems.append(each.placed.fault("it names no winner", _HINT))
+        else:
+            told[each.criterion].append((each, share))
+    matching.check(problems)
+    add_metadata(pairs.groups, matching.told)
+    aligned = {
+        name: _aligned(name, found, told[name], pairs, options)
+        for name, found in by_criterion.items()
+    }
+    whole = aligned.pop(WHOLE_OUTPUT, None)
+    labelled = tuple(each for each in aligned.values() if each.items)
+    n_failed = Counter(
+        "unusable" for pair in pairs.pairs for choice in pair.choices if choice.winner is None
+    )
+    n_answers = sum(len(pair.choices) for pair in pairs.pairs)
+    judges = dict.fromkeys(c.judge for pair in pairs.pairs for c in pair.choices if c.judge)
+    found_places = {each.place for each in matching.told}
+    material = CalibrationData(
+        criteria=labelled,
+        whole=whole if whole is not None and whole.items else None,
+        pooled=None,
+        joined=matching.joined(found_places, n_answers, dict(n_failed), pairs.n_errors),
+        judges=tuple(judges),
+        notes=tuple(matching.notes()),
+    )
+    return JoinedPairs(material, by_criterion)
+
+
+def _share(told: MatchedLabel) -> float | None:
+    """How far a person prefers a: 1, 0.5 or 0; None where the label names neither."""
+    label = told.placed.label
+    if label.winner is None:
+        raw = label.raw
+        return float(raw) if isinstance(raw, float | int) and raw in _SHARES.values() else None
+    a, _, b = (told.place.variant or "").partition("::")
+    named = {name: side for name, side in ((a, 1.0), (b, 0.0)) if name}
+    if label.winner in named:
+        return named[label.winner]
+    word = _WORDS.get(label.winner.casefold())
+    return None if word is None else _SHARES[word]
+
+
+def _aligned(
+    name: str,
+    found: Mapping[OutputKey, PairJudgment],
+    told: Sequence[tuple[MatchedLabel, float]],
+    pairs: PairwiseData,
+    options: CalibrationOptions,
+) -> AlignedItems:
+    by_place: defaultdict[OutputKey, list[tuple[MatchedLabel, float]]] = defaultdict(list)
+    for each, share in told:
+        by_place[each.place].append((each, share))
+    items = []
+    for place, pair in found.items():
+        groups = pairs.groups.get(place, {})
+        labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
+        item = JudgedItem(
+            place=place,
+            criterion=name,
+            cluster=cluster_of(place, groups, name, options),
+            judge=None if pair.winner is None else _SHARES[pair.winner],
+            ratings={each.annotator: share for each, share in labels},
+            confidence=confidence_of(pair),
+            rationale=_rationale(pair),
+            reasons={
+                each.annotator: each.placed.label.rationale
+                for each, _ in labels
+                if each.placed.label.rationale
+            },
+            groups=groups,
+        )
+        items.append(item)
+    return AlignedItems(
+        name=name,
+        scale=PREFERENCE_SCALE,
+        threshold=None,
+        items=tuple(item for item in items if item.ratings),
+        unlabelled=tuple(i for i in items if not i.ratings and i.judge is not None),
+        consensus=options.consensus,
+    )
+
+
+def confidence_of(pair: PairJudgment) -> float | None:
+    """How sure the judge is of the winner."""
+    if pair.confidence is not None or pair.winner in (None, "tie"):
+        return pair.confidence
+    shares = [choice.share for choice in pair.choices if choice.share is not None]
+    if not shares:
+        sure = pair.probability
+        if sure is None or pair.choices:
+            return None  # a share of votes in two orders is no probability
+        return sure if pair.winner == "a" else 1 - sure
+    toward_a = fsum(shares) / len(shares)
+    return toward_a if pair.winner == "a" else 1 - toward_a
+
+
+def _rationale(pair: PairJudgment) -> str | None:
+    said = [c for c in pair.choices if c.rationale]
+    same = [c for c in said if c.winner == pair.winner]
+    return next((c.rationale for c in (*same, *said)), None)
+
+
+_SIDES: tuple[Winner, ...] = ("a", "tie", "b")
+
+_OF_SHARE: dict[float, Winner] = {1.0: "a", 0.5: "tie", 0.0: "b"}
+
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOrders:
+    """Verdicts of both orders, each turned back to which output it is.
+
+    Where an accuracy counts unusable answers as wrong, the same without them stands beside it.
+    """
+
+    n: int
+    """Labelled pairs."""
+
+    n_answers: int
+    """Answers, of both orders, usable or not."""
+
+    n_unusable: int
+    """Of them, those that were not usable."""
+
+    accuracy_ab: Rate
+    """Share of pairs right when a was shown first; an unusable answer is wrong."""
+
+    accuracy_ba: Rate
+    """The same when b was shown first."""
+
+    accuracy_mean: float
+    """Mean of both."""
+
+    accuracy_both: Rate
+    """Share right in both orders."""
+
+    accuracy_usable: Rate
+    """Share of usable answers, of both orders, that are right."""
+
+    swap_accuracy: Rate
+    """Share where more orders say what the label says than the other side (Tan et al. 2024,
+    JudgeBench); an unusable answer says neither."""
+
+    reconciled_accuracy: Rate
+    """Share where both orders together say what the label says: a or b where both say so, else a
+    tie, an unusable answer included."""
+
+    kappa: Estimate
+    """Cohen's kappa of that and the label."""
+
+    kappa_orders: Estimate
+    """Cohen's kappa of the two orders, where both are usable."""
+
+    position_conflict: Rate
+    """Share of pairs on which the orders differ; unusable differs from any verdict."""
+
+    first_shown: Rate
+    """Among usable answers that prefer one, the share that prefers the output shown first."""
+
+    win_rate_a: Estimate
+    """How often a wins, ties as half, both orders reconciled as above."""
+
+    human_win_rate_a: Estimate
+    """How often a wins by the labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PairVerdicts:
+    """The label of a pair, and each order's verdict on it."""
+
+    label: Winner
+    ab: Winner | None
+    ba: Winner | None
+
+
+def pair_orders(
+    aligned: AlignedItems, pairs: Mapping[OutputKey, PairJudgment], *, level: float
+) -> PairOrders | None:
+    """How the verdicts of both orders compare with the labels and with each other."""
+    items = [item for item in aligned.items if pairs[item.place].choices]
+    if not items:
+        return None
+    told = [_told(aligned, item, pairs[item.place]) for item in items]
+    clusters = clusters_of(items)
+    asked = {choice.order for item in items for choice in pairs[item.place].choices}
+    both = len(asked) > 1
+
+    def share(outcomes: Sequence[float], *, known: bool = True) -> Rate:
+        return clustered_rate(outcomes if known else [], clusters if known else None, level=level)
+
+    reconciled = [_reconciled(each) for each in told]
+    labels = [each.label for each in told]
+    ab = share([float(t.ab == t.label) for t in told], known="ab" in asked)
+    ba = share([float(t.ba == t.label) for t in told], known="ba" in asked)
+    usable = [float(v == t.label) for t in told for v in (t.ab, t.ba) if v is not None]
+    return PairOrders(
+        n=len(items),
+        n_answers=sum(len(pairs[item.place].choices) for item in items),
+        n_unusable=sum(c.winner is None for i in items for c in pairs[i.place].choices),
+        accuracy_ab=ab,
+        accuracy_ba=ba,
+        accuracy_mean=(ab.value + ba.value) / 2 if both else nan,
+        accuracy_both=share([float(t.ab == t.label == t.ba) for t in told], known=both),
+        accuracy_usable=clustered_rate(usable, _twice(items, told), level=level),
+        swap_accuracy=share([_swapped(t) for t in told], known=both),
+        reconciled_accuracy=share(
+            [float(v == t.label) for v, t in zip(reconciled, told, strict=True)], known=both
+        ),
+        kappa=_kappa(labels, reconciled if both else _single(told, asked), clusters, level),
+        kappa_orders=_kappa([t.ab for t in told], [t.ba for t in told], clusters, level),
+        position_conflict=share([float(t.ab != t.ba) for t in told], known=both),
+        first_shown=_first_shown(items, told, level),
+        win_rate_a=clustered_unit_mean(
+            [_SHARES[v] if v else nan for v in (reconciled if both else _single(told, asked))],
+            clusters,
+            level=level,
+        ),
+        human_win_rate_a=clustered_unit_mean(
+            [_SHARES[label] for label in labels], clusters, level=level
+        ),
+    )
+
+
+def _told(aligned: AlignedItems, item: JudgedItem, pair: PairJudgment) -> _PairVerdicts:
+    share = aligned.label(item)
+    label: Winner = "tie"
+    if share != _HALF:
+        label = "a" if share > _HALF else "b"
+    return _PairVerdicts(label, _verdict(pair, "ab"), _verdict(pair, "ba"))
+
+
+def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
+    """The side with more than half of an order's usable answers; None without one."""
+    shares = [_SHARES[c.winner] for c in pair.choices if c.order == order and c.winner]
+    if not shares:
+        return None
+    mean = sum(shares) / len(shares)
+    return _OF_SHARE[_HALF] if mean == _HALF else "a" if mean > _HALF else "b"
+
+
+def _reconciled(told: _PairVerdicts) -> Winner:
+    return told.ab if told.ab is not None and told.ab == told.ba else "tie"
+
+
+def _single(told: Sequence[_PairVerdicts], asked: set[PresentationOrder]) -> list[Winner | None]:
+    return [t.ab if "ab" in asked else t.ba for t in told]
+
+
+def _swapped(told: _PairVerdicts) -> float:
+    other = {"a": "b", "b": "a", "tie": None}[told.label]
+    verdicts = [verdict for verdict in (told.ab, told.ba) if verdict is not None]
+    points = sum((v == told.label) - (v == other) for v in verdicts)
+    return float(points > 0)
+
+
+def _kappa(
+    a: Sequence[Winner | None],
+    b: Sequence[Winner | None],
+    clusters: Sequence[Hashable] | None,
+    level: float,
+) -> Estimate:
+    return estimate_or_undefined(
+        lambda: cohen_kappa(a, b, labels=_SIDES, clusters=clusters, level=level),
+        level=level,
+    )
+
+
+def _first_shown(items: Sequence[JudgedItem], told: Sequence[_PairVerdicts], level: float) -> Rate:
+    outcomes, names = [], []
+    for item, each in zip(items, told, strict=True):
+        for verdict, first in ((each.ab, "a"), (each.ba, "b")):
+            if verdict in ("a", "b"):
+                outcomes.append(float(verdict == first))
+                names.append(item.cluster)
+    return clustered_rate(outcomes, names if len(set(names)) < len(names) else None, level=level)
+
+
+def _twice(items: Sequence[JudgedItem], told: Sequence[_PairVerdicts]) -> list[Hashable] | None:
+    names = [
+        item.cluster
+        for item, each in zip(items, told, strict=True)
+        for verdict in (each.ab, each.ba)
+        if verdict is not None
+    ]
+    return names if len(set(names)) < len(names) else None

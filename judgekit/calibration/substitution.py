@@ -1,0 +1,394 @@
+"""Whether the judge may replace a human annotator: agreement among humans.
+
+The alternative-annotator test, and the answer with its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum, isnan, nan
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from judgekit.calibration.agreement import clustered_correlation
+from judgekit.calibration.items import (
+    NO_ORDER,
+    annotators_of,
+    clustered_mean,
+    clusters_of,
+    estimate_or_undefined,
+    level_of,
+    measurement_level,
+    scale_alpha,
+)
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.raters import fleiss_kappa
+from judgekit.stats.replacement import alt_test, ceiling_gap
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from judgekit.calibration.agreement import ScaleAgreement
+    from judgekit.calibration.inputs import Alignment, CalibrationOptions
+    from judgekit.calibration.items import AlignedItems
+    from judgekit.stats.agreement_coefficients import Weights
+    from judgekit.stats.alpha import AlphaLevel
+    from judgekit.stats.replacement import AltTest, CeilingMetric
+
+StandInAnswer = Literal["yes", "no", "open"]
+
+_FEW = 30
+
+_FULL = 1 - 1e-9
+
+_SLIGHT = 0.2
+"""Agreement up to here is slight (Landis & Koch 1977)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """Whether a judge may stand in for a person on one criterion, or the whole."""
+
+    answer: StandInAnswer
+    """`yes`, `no`, or `open` where the labels cannot say."""
+
+    reason: str
+    """Why, in one line."""
+
+    test: AltTest | None
+    """The alternative-annotator test; None where the labels do not allow one."""
+
+    why_no_test: str | None
+    """Why there is none."""
+
+    scoring: Alignment | None = None
+    """What the test goes by; None over several criteria."""
+
+
+def assess_stand_in(
+    aligned: AlignedItems, found: ScaleAgreement, people: HumanCeiling, options: CalibrationOptions
+) -> StandIn:
+    """Whether the judge may stand in for a person."""
+    # Yes takes the alternative-annotator test, and people who agree with one another beyond chance:
+    # otherwise there is nothing to stand in for. No is said where the judge agrees with people no
+    # better than slightly, or where it is shown to be further from them than they are. All else is
+    # open.
+    tested = run_alt_test(aligned, options)
+    test, why_no_test = (None, tested) if isinstance(tested, str) else (tested, None)
+    answer, reason = _answer(aligned, found, people, test, why_no_test)
+    return StandIn(
+        answer=answer,
+        reason=reason,
+        test=test,
+        why_no_test=why_no_test,
+        scoring=default_alignment(aligned, options),
+    )
+
+
+def combine_stand_ins(parts: Sequence[tuple[str, StandIn]]) -> StandIn:
+    """What several criteria come to: yes where all are, no where one is."""
+    if len(parts) == 1:
+        return parts[0][1]
+    by_answer: dict[StandInAnswer, list[str]] = {"yes": [], "no": [], "open": []}
+    for name, part in parts:
+        by_answer[part.answer].append(name)
+    words = {"yes": "yes on", "no": "no on", "open": "cannot be said on"}
+    said = "; ".join(
+        f"{words[answer]} {', '.join(names)}" for answer, names in by_answer.items() if names
+    )
+    answer: StandInAnswer = "no" if by_answer["no"] else "open" if by_answer["open"] else "yes"
+    return StandIn(answer=answer, reason=said, test=None, why_no_test="see each criterion")
+
+
+def _answer(
+    aligned: AlignedItems,
+    found: ScaleAgreement,
+    people: HumanCeiling,
+    test: AltTest | None,
+    why_no_test: str | None,
+) -> tuple[StandInAnswer, str]:
+    n = len(aligned.both)
+    if not n:
+        return "open", "no item has both a label and a score"
+    chance = _at_chance(found, n) or _one_score(aligned, n)
+    if chance is not None:
+        return chance
+    if test is None:
+        return "open", _more_needed(people) or str(why_no_test)
+    return _tested(test, people)
+
+
+def _tested(test: AltTest, people: HumanCeiling) -> tuple[StandInAnswer, str]:
+    # Of full agreement no interval can be seen in the data; it is no chance all the same.
+    if not (people.alpha.low > 0 or people.alpha.value >= _FULL):
+        alpha = "undefined" if isnan(people.alpha.value) else f"{people.alpha.value:.2f}"
+        return "open", f"people do not agree beyond chance (alpha {alpha}): nothing to stand in for"
+    held = f"{sum(test.rejected)} of {len(test.raters)} annotators"
+    figures = f"winning rate {test.winning_rate:.2f}, epsilon {test.epsilon:g}"
+    if test.passed:
+        return "yes", f"it holds against {held} ({figures}){_caveat(test)}"
+    if people.distance_gap.high < 0:
+        return "no", f"it is further from people than they are; holds against {held} ({figures})"
+    return "open", f"it holds against {held} only ({figures}), and is not shown to be worse either"
+
+
+def _at_chance(found: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | None:
+    """What an agreement that may be chance comes to: no where it is slight at best, else open."""
+    has_levels = not isnan(found.kappa_quadratic.value)
+    name, kappa = ("kappa", found.kappa_quadratic) if has_levels else ("concordance", found.ccc)
+    if n < _FEW or isnan(kappa.value) or isnan(kappa.low) or kappa.low > 0:
+        return None
+    figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
+    answer: StandInAnswer = "no" if kappa.high < _SLIGHT else "open"
+    return answer, f"its agreement with people cannot be told from chance: {figure}, n {n}"
+
+
+def _one_score(aligned: AlignedItems, n: int) -> tuple[StandInAnswer, str] | None:
+    """A judge who says the same of everything may be right often; it tells nothing apart."""
+    if n < _FEW or len(set(aligned.judge.tolist())) > 1 or len(set(aligned.human.tolist())) == 1:
+        return None
+    reason = (
+        f"it gives all {n} the same score: its agreement with people cannot be told from chance"
+    )
+    return "open", reason
+
+
+def _more_needed(people: HumanCeiling) -> str:
+    if people.n_annotators > 1:
+        return ""
+    return "one annotator labelled; two more, on 30 items or more, would tell"
+
+
+def _caveat(test: AltTest) -> str:
+    return "" if test.note is None else f"; {test.note}"
+
+
+_PAIR = 2
+
+_ENOUGH = 30
+"""Items from which on an annotator's correlation counts in a mean."""
+
+_MOST_PAIRED = 20
+"""Annotators up to whom all pairs of them are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """One annotator: how many labels, how lenient, and how near the judge comes."""
+
+    name: str
+    """Who."""
+
+    n: int
+    """Items this person and the judge both scored."""
+
+    mean: float
+    """Mean of the person's scores of these items."""
+
+    kappa: Estimate
+    """Quadratic kappa of person and judge (of two levels Cohen's)."""
+
+    pearson: Estimate
+    """Correlation of person and judge."""
+
+    bias: Estimate
+    """Mean of judge - person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanCeiling:
+    """People against people, and the judge against the same people."""
+
+    n_annotators: int
+    """How many labelled."""
+
+    n_doubly: int
+    """Items of two annotators or more."""
+
+    alpha_nominal: Estimate
+    """Krippendorff's alpha among people, all differences alike."""
+
+    alpha_ordinal: Estimate
+    """The same on ranks."""
+
+    alpha_interval: Estimate
+    """The same on numbers."""
+
+    fleiss_kappa: Estimate
+    """Kappa of many annotators."""
+
+    mean_pair_kappa: float
+    """Mean over pairs of annotators of their quadratic kappa; nan for one, or more than twenty."""
+
+    gap: Estimate
+    """Exact agreement of judge and people, less that of people with the same people."""
+
+    human: float
+    """Exact agreement of a person with the others."""
+
+    judge: float
+    """Exact agreement of the judge with the same others."""
+
+    distance_gap: Estimate
+    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer. Of
+    categories the same as `gap`."""
+
+    annotators: tuple[Annotator, ...]
+    """Each annotator against the judge."""
+
+    mean_pearson: Estimate
+    """Mean of the annotators' correlations with the judge, of those with 30 items or more; the
+    interval takes annotators as drawn from many."""
+
+    measurement: AlphaLevel
+    """How far two scores on the scale are apart."""
+
+    @property
+    def alpha(self) -> Estimate:
+        """Alpha at the level of the scale: nominal of two levels, ordinal of more, or interval."""
+        by_level = {"nominal": self.alpha_nominal, "ordinal": self.alpha_ordinal}
+        return by_level.get(self.measurement, self.alpha_interval)
+
+
+def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
+    """How far people agree, and how near the judge comes to that."""
+    names = annotators_of(aligned.items)
+    rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
+    clusters = clusters_of(aligned.items)
+    doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
+    exact = _gap(aligned, "exact", level)
+    annotators = tuple(_annotator(aligned, name, level) for name in names)
+    return HumanCeiling(
+        n_annotators=len(names),
+        n_doubly=len(doubly),
+        alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters=clusters, level=level),
+        alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters=clusters, level=level),
+        alpha_interval=scale_alpha(aligned, rows, "interval", clusters=clusters, level=level),
+        fleiss_kappa=_fleiss(aligned, rows, clusters, level),
+        mean_pair_kappa=_mean_pair_kappa(aligned, names),
+        gap=exact,
+        human=getattr(exact, "human", nan),
+        judge=getattr(exact, "judge", nan),
+        distance_gap=exact if aligned.is_nominal else _gap(aligned, "neg_absolute", level),
+        annotators=annotators,
+        mean_pearson=clustered_mean(
+            [one.pearson.value for one in annotators if one.n >= _ENOUGH], None, level=level
+        ),
+        measurement=measurement_level(aligned),
+    )
+
+
+def default_alignment(aligned: AlignedItems, options: CalibrationOptions) -> Alignment:
+    """What the alternative-annotator test goes by."""
+    by_label = aligned.is_binary or aligned.threshold is None
+    return options.alignment or ("accuracy" if by_label else "neg_rmse")
+
+
+def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest | str:
+    """The alternative-annotator test."""
+    by_level = default_alignment(aligned, options)
+    scores = aligned.judge_level if by_level == "accuracy" else aligned.judge
+    judge: dict[Hashable, float | None] = {i: float(score) for i, score in enumerate(scores)}
+    humans: dict[Hashable, dict[Hashable, float | None]] = {
+        name: {i: item.ratings[name] for i, item in enumerate(aligned.both) if name in item.ratings}
+        for name in annotators_of(aligned.both)
+    }
+    names = clusters_of(aligned.both)
+    try:
+        return alt_test(
+            humans,
+            judge,
+            score=by_level,
+            epsilon=options.epsilon,
+            clusters=None if names is None else dict(enumerate(names)),
+            level=options.level,
+        )
+    except NotEnoughDataError as error:
+        return error.message
+
+
+def _fleiss(
+    aligned: AlignedItems,
+    rows: list[list[float | None]],
+    clusters: list[Hashable] | None,
+    level: float,
+) -> Estimate:
+    if aligned.levels is None:
+        return undefined_estimate(
+            "the scale has no levels", n=len(rows), method="kappa", level=level
+        )
+    return estimate_or_undefined(
+        lambda: fleiss_kappa(rows, clusters=clusters, level=level), level=level
+    )
+
+
+def _mean_pair_kappa(aligned: AlignedItems, names: list[str]) -> float:
+    levels = aligned.levels
+    if levels is None or not _PAIR <= len(names) <= _MOST_PAIRED:
+        return nan
+    found = []
+    weights: Weights | None = None if aligned.is_nominal else "quadratic"
+    for a, b in combinations(names, _PAIR):
+        both = [i.ratings for i in aligned.items if a in i.ratings and b in i.ratings]
+        left, right = ([level_of(ratings[name], levels) for ratings in both] for name in (a, b))
+        kappa = estimate_or_undefined(
+            lambda left=left, right=right: cohen_kappa(  # type: ignore[misc] # bound in the loop
+                left, right, labels=levels, weights=weights, ci="none"
+            )
+        )
+        found.append(kappa.value)
+    known = [value for value in found if not np.isnan(value)]
+    return fsum(known) / len(known) if known else nan
+
+
+def _gap(aligned: AlignedItems, metric: CeilingMetric, level: float) -> Estimate:
+    """The judge on the same levels as people where these are compared for equality."""
+    scores = aligned.judge_level if metric == "exact" else aligned.judge
+    ratings = [list(item.ratings.values()) for item in aligned.both]
+    return estimate_or_undefined(
+        lambda: ceiling_gap(
+            ratings, scores.tolist(), metric, clusters=aligned.clusters, level=level
+        ),
+        level=level,
+    )
+
+
+def _unordered(n: int, method: str, level: float) -> Estimate:
+    return undefined_estimate(NO_ORDER, n=n, method=method, level=level)
+
+
+def _annotator(aligned: AlignedItems, name: str, level: float) -> Annotator:
+    own = aligned.where(lambda item: name in item.ratings)
+    person = np.array([item.ratings[name] for item in own.both], dtype=float)
+    levels, clusters = own.levels, own.clusters
+    kappa = undefined_estimate(
+        "the scale has no levels", n=len(person), method="kappa", level=level
+    )
+    if levels is not None:
+        kappa = estimate_or_undefined(
+            lambda: cohen_kappa(
+                [level_of(score, levels) for score in person.tolist()],
+                own.judge_level.tolist(),
+                labels=levels,
+                weights=None if own.is_nominal else "quadratic",
+                clusters=clusters,
+                level=level,
+            ),
+            level=level,
+        )
+    return Annotator(
+        name=name,
+        n=len(person),
+        mean=nan if own.is_nominal or not len(person) else float(person.mean()),
+        kappa=kappa,
+        pearson=_unordered(len(person), "pearson", level)
+        if own.is_nominal
+        else clustered_correlation(person, own.judge, "pearson", clusters, level=level),
+        bias=_unordered(len(person), "t", level)
+        if own.is_nominal
+        else clustered_mean((own.judge - person).tolist(), clusters, level=level),
+    )

@@ -1,0 +1,137 @@
+"""`judgekit approve`.
+
+Approves a variant on stored evidence that it is better than another (S0.11).
+"""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
+from judgekit.cli.options import json_option, store_option
+from judgekit.cli.sides import find_suite
+from judgekit.errors import ApprovalRefusedError, SettingsError
+from judgekit.evaluation import (
+    approval_status,
+    approve_version,
+    check_version_current,
+    find_approval_evidence,
+)
+from judgekit.report import approval_json, message_lines, print_approvals, printable
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.datasets import Suite
+    from judgekit.evaluation import ApprovalEvidence
+
+
+@click.command("approve")
+@click.argument("variant", required=False)
+@click.option("--baseline", metavar="OTHER", help="What it has to be better than.")
+@click.option("--because", metavar="WHY", help="The reason, to be kept with the approval.")
+@click.option("--by", metavar="WHO", help="Who approves (default: the user of this machine).")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="The error the evidence may have.",
+)
+@click.option("--scores", is_flag=True, help="Only the scores of stored runs count as evidence.")
+@click.option("--list", "is_list", is_flag=True, help="List what is approved, and what no longer.")
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    envvar="JUDGEKIT_CONFIG",
+    help="Suite file (default judgekit.yaml, where there is one).",
+)
+@store_option
+@json_option
+def approve_command(
+    *,
+    variant: str | None,
+    baseline: str | None,
+    because: str | None,
+    by: str | None,
+    alpha: float,
+    scores: bool,
+    is_list: bool,
+    store: str,
+    as_json: bool,
+    **options: object,
+) -> None:
+    """Approve VARIANT, where what is kept shows that it is better than another version.
+
+    The evidence is the last blind comparison of the two (judgekit compare), or else the scores
+    that the last stored runs of one suite have for both. Who approved, why, when, on what
+    evidence and which version is kept; when the prompt changes, the approval is stale.
+
+    VARIANT and OTHER are called as they were compared: a suite's variant, a template, a file.
+
+    Exit 0 when it is approved, 1 when the other one is better, 4 when it is not shown that it is
+    better.
+    """
+    suite = find_suite(options)
+    if is_list:
+        _list(store, suite, variant, as_json=as_json)
+        return
+    if variant is None or baseline is None or because is None:
+        raise SettingsError(
+            "an approval needs VARIANT, --baseline OTHER and --because WHY",
+            hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
+        )
+    with closing(RunStore(store, create=False)) as kept:
+        try:
+            name = None if suite is None else suite.name
+            evidence = find_approval_evidence(
+                kept, variant, baseline, alpha=alpha, scores=scores, suite=name
+            )
+            check_version_current(evidence, variant, suite)
+            found = approve_version(
+                kept, evidence, variant, baseline, by=by or _user(), because=because
+            )
+        except ApprovalRefusedError as refused:
+            console.note(f"not approved: {message_lines(str(refused))}")
+            sys.exit(EXIT_QUALITY if refused.is_worse else EXIT_INCONCLUSIVE)
+    if as_json:
+        console.print_json(approval_json(found, "approved"))
+        return
+    console.stdout().print(_words(evidence, variant, baseline), markup=False, soft_wrap=True)
+    console.note(f"kept as {found.id}, by {printable(found.by)}")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError) as error:  # a container's user may have no name
+        raise SettingsError("nobody is named who approves", hint="give --by NAME") from error
+
+
+def _list(store: str, suite: Suite | None, variant: str | None, *, as_json: bool) -> None:
+    with closing(RunStore(store, create=False)) as kept:
+        approved = kept.approvals(variant)
+    found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
+    if as_json:
+        console.print_json([approval_json(*one) for one in found])
+    elif found:
+        print_approvals(console.stdout(), found)
+    else:
+        console.note("nothing is approved")
+
+
+def _words(evidence: ApprovalEvidence, variant: str, baseline: str) -> str:
+    decision, ids = evidence.decision, ", ".join(evidence.ids)
+    what = "blind comparison" if evidence.kind == "blind" else "scores of"
+    p = "" if decision.p is None else f", p {decision.p:.2g}"
+    return (
+        f"approved: {printable(variant)} is better than {printable(baseline)}: "
+        f"{decision.reason}{p} ({what} {ids})"
+    )

@@ -1,0 +1,345 @@
+"""`judgekit cache`: inspects, exports, merges, verifies and prunes the reply cache."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.cache_explain import cache_explain_command
+from judgekit.cli.exit_codes import EXIT_INCOMPLETE
+from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.cli.setup import open_cache
+from judgekit.errors import SettingsError
+from judgekit.models.cache import (
+    DamagedFileError,
+    admin,
+    export_entries,
+    import_entries,
+    merge_caches,
+)
+from judgekit.report import cache, message, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.models.cache import CacheEntry, ImportReport, ReplyCache, VerifyReport
+
+_AGE = re.compile(r"(\d+)\s*([hdw])")
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+_SHOWN = 20
+
+_WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+
+@click.group()
+def cache_command() -> None:
+    """Look into the reply cache, carry it elsewhere, tidy it.
+
+    Every reply that was paid for is kept under exactly what was asked.
+    """
+
+    # Every reply that was paid for is kept under exactly what was asked.
+
+
+cache_command.add_command(cache_explain_command)
+
+
+@cache_command.command("stats")
+@cache_dir_option
+@json_option
+def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
+    """Replies, hits, money and time saved, size on disk."""
+    with open_cache(cache_dir) as held:
+        found = admin.cache_stats(held)
+    if as_json:
+        console.print_json({"folder": str(cache_dir), **asdict(found)})
+    else:
+        cache.print_cache_stats(console.stdout(), found, folder=str(cache_dir))
+
+
+@cache_command.command("ls")
+@click.option("--model", help="Only replies of this model.")
+@click.option("--since", type=click.DateTime(), help="Only those bought then or later (UTC).")
+@click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
+@click.option("--rejected", is_flag=True, help="Those that were paid for but are never served.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Only the first N replies.",
+)
+@cache_dir_option
+@json_option
+def cache_ls_command(
+    *,
+    model: str | None,
+    since: datetime | None,
+    contains: str | None,
+    rejected: bool,
+    limit: int,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """List replies: key, model, when bought, what was asked, price."""
+    with open_cache(cache_dir) as held:
+        found = admin.list_entries(held, model=model, since=since, contains=contains)
+        chosen = _rejected(held, model) if rejected else found
+        shown = list(islice(chosen, limit))
+        n_more = sum(1 for _ in chosen)
+    if as_json:
+        entries = [_entry_json(entry) for entry in shown]
+        console.print_json({"entries": entries, "n_more": n_more})
+    else:
+        cache.print_cache_entries(console.stdout(), shown, n_more=n_more)
+
+
+@cache_command.command("export")
+@click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
+@click.option("-o", "--output", type=_WRITTEN, help="FILE, as other commands name it.")
+@click.option("--rejected", is_flag=True, help="Add replies that are kept for the record only.")
+@cache_dir_option
+@json_option
+def cache_export_command(
+    *, named: Path | None, output: Path | None, rejected: bool, cache_dir: Path, as_json: bool
+) -> None:
+    """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
+    file = named or output
+    if file is None or (named is not None and output is not None):
+        raise SettingsError(
+            "one file is to be named", hint="for example judgekit cache export replies.jsonl"
+        )
+    to_stdout = str(file) == "-"
+    if to_stdout and as_json:
+        raise SettingsError("--json and a FILE of - contradict each other")
+    with open_cache(cache_dir) as held:
+        try:
+            report = export_entries(held, sys.stdout if to_stdout else file, rejected=rejected)
+        except OSError as error:
+            raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
+    if as_json:
+        console.print_json({"file": str(file), **asdict(report)})
+        return
+    for line in report.skipped:
+        console.note(f"left out: {message.printable(line)}")
+    say = console.note if to_stdout else click.echo
+    say(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
+
+
+@cache_command.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
+@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines out; else nothing is read.")
+@cache_dir_option
+@json_option
+def cache_import_command(
+    *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
+) -> None:
+    """Take the replies of exported FILES into the cache; every line is checked first."""
+    with open_cache(cache_dir, writing=True) as held:
+        report = _total(
+            import_entries(
+                held, file, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
+            )
+            for file in files
+        )
+    _show_import(report, as_json=as_json)
+
+
+@cache_command.command("merge")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
+@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines of files out.")
+@cache_dir_option
+@json_option
+def cache_merge_command(
+    *,
+    sources: tuple[Path, ...],
+    overwrite: bool,
+    skip_unsound: bool,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """Take the replies of other cache folders and exported files into the cache."""
+    with open_cache(cache_dir, writing=True) as held:
+        report = merge_caches(
+            held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
+        )
+    _show_import(report, as_json=as_json)
+
+
+@cache_command.command("verify")
+@cache_dir_option
+@json_option
+def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
+    """Check every reply's checksum and key, and the database; exit 3 when something is damaged."""
+    try:
+        with open_cache(cache_dir) as held:
+            report = admin.verify_cache(held)
+    except DamagedFileError as error:
+        report = admin.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
+    if as_json:
+        console.print_json({**asdict(report), "is_sound": report.is_sound})
+    else:
+        _print_report(report)
+    sys.exit(0 if report.is_sound else EXIT_INCOMPLETE)
+
+
+@cache_command.command("prune")
+@click.option("--older-than", "age", metavar="AGE", help="Bought longer ago: 30d, 12h, 4w.")
+@click.option("--model", help="Asked of this model.")
+@click.option("--rejected", is_flag=True, help="All that is never served, whatever its age.")
+@click.option("--dry-run", is_flag=True, help="Only count them.")
+@cache_dir_option
+@json_option
+def cache_prune_command(
+    *,
+    age: str | None,
+    model: str | None,
+    rejected: bool,
+    dry_run: bool,
+    cache_dir: Path,
+    as_json: bool,
+) -> None:
+    """Forget replies that are old, of a model, or both; they would have to be paid for again."""
+    if age is None and model is None and not rejected:
+        raise SettingsError(
+            "nothing says what to forget", hint="give --older-than, --model or --rejected"
+        )
+    before = None if age is None else datetime.now(UTC) - _parse_age(age)
+    with open_cache(cache_dir, writing=not dry_run) as held:
+        if dry_run:
+            n = sum(1 for _ in _doomed_entries(held, before, model)) if age or model else 0
+            n += sum(1 for _ in _rejected(held, None)) if rejected else 0
+        else:
+            n = admin.prune_cache(held, before=before, model=model, rejected=rejected)
+    if as_json:
+        console.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
+    else:
+        verb = "would forget" if dry_run else "forgot"
+        click.echo(f"{verb} {numbers.format_count(n, 'reply', 'replies')}")
+
+
+@cache_command.command("clear")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@cache_dir_option
+@json_option
+def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
+    """Forget everything, counts included; it would have to be paid for again."""
+    with open_cache(cache_dir, writing=True) as held:
+        n = len(held)
+        is_sure = yes or _confirm(n, cache_dir)
+        if is_sure:
+            held.clear()
+    n_forgotten = n if is_sure else 0
+    if as_json:
+        console.print_json({"n_forgotten": n_forgotten})
+    else:
+        click.echo(f"forgot {numbers.format_count(n_forgotten, 'reply', 'replies')}")
+
+
+@cache_command.command("path")
+@cache_dir_option
+@json_option
+def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
+    """Where the cache lies, whether it exists or not."""
+    folder = cache_dir.absolute()
+    if as_json:
+        console.print_json({"path": str(folder), "exists": folder.is_dir()})
+    else:
+        click.echo(str(folder))
+
+
+def _parse_age(age: str) -> timedelta:
+    match = _AGE.fullmatch(age.strip().lower())
+    if match is None:
+        raise SettingsError(f"{age!r} is no age", hint="write it as 30d, 12h or 4w")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def _confirm(n: int, cache_dir: Path) -> bool:
+    if not sys.stdin.isatty():
+        raise SettingsError("nobody is there to be asked", hint="say --yes to forget everything")
+    return click.confirm(
+        f"Forget {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
+    )
+
+
+def _rejected(held: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
+    for key in held.rejected_keys():
+        for entry in held.rejected(key):
+            if model is None or (entry.request or {}).get("model") == model:
+                yield entry
+
+
+def _doomed_entries(
+    held: ReplyCache, before: datetime | None, model: str | None
+) -> Iterator[CacheEntry]:
+    for entry in admin.list_entries(held, model=model):
+        bought_at = datetime.fromisoformat(entry.created_at)
+        if before is None or bought_at < before:
+            yield entry
+
+
+def _entry_json(entry: CacheEntry) -> dict[str, object]:
+    reply = entry.reply
+    return {
+        "key": entry.key,
+        "model": (entry.request or {}).get("model"),
+        "created_at": entry.created_at,
+        "asked": cache.request_summary(entry.request, 200),
+        "reply": reply.text,
+        "finish_reason": reply.finish_reason,
+        "cost_usd": reply.cost_usd,
+        "duration_ms": reply.duration_ms,
+        "imported": entry.imported,
+        "rejected": entry.rejected,
+    }
+
+
+def _total(reports: Iterator[ImportReport]) -> ImportReport:
+    total = next(reports)
+    for report in reports:
+        total += report
+    return total
+
+
+def _show_import(report: ImportReport, *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(asdict(report))
+        return
+    for problem in report.problems:
+        console.note(f"left out: {message.printable(problem)}")
+    n_kept = len(report.conflicts) - report.n_overwritten
+    parts = [
+        f"added {numbers.format_count(report.n_added, 'reply', 'replies')}",
+        f"{report.n_same:,} were there already",
+    ]
+    if report.n_overwritten:
+        parts.append(f"{report.n_overwritten:,} replaced")
+    if n_kept > 0:
+        parts.append(f"{n_kept:,} are there with another text and were kept (see --overwrite)")
+    click.echo(", ".join(parts))
+
+
+def _print_report(report: VerifyReport) -> None:
+    click.echo(f"{numbers.format_count(report.n_sound, 'sound reply', 'sound replies')}")
+    for problem in report.problems:
+        click.echo(f"storage: {message.printable(problem)}")
+    for key, reason in report.damaged[:_SHOWN]:
+        click.echo(f"{key[:12]}: {message.printable(reason)}")
+    if len(report.damaged) > _SHOWN:
+        click.echo(f"… and {len(report.damaged) - _SHOWN:,} more damaged entries")
+    if not report.is_sound:
+        click.echo("damaged entries count as misses and are asked anew; nothing else is harmed")

@@ -1,0 +1,374 @@
+"""`judgekit cache explain`: why requests are not cached, grouped by cause."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from judgekit.cli import console, console as streams
+from judgekit.cli.options import cache_dir_option, input_options, json_option, judge_model_options
+from judgekit.cli.setup import grade_setup, open_cache
+from judgekit.errors import SettingsError
+from judgekit.models import RecordedModel
+from judgekit.models.cache import explain_request, find_cache_key
+from judgekit.report import cache, cache as cache_tables, message, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from judgekit.cli.setup import Options
+    from judgekit.models.cache import CacheExplanation, ReplyCache
+    from judgekit.models.request import ModelRequest
+
+_KEY = re.compile(r"[0-9a-f]{4,64}")
+
+_MOST_GROUPS = 20
+
+_SHOWN_CASES = 3
+
+
+@click.command("explain")
+@input_options
+@judge_model_options
+@cache_dir_option
+@json_option
+def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) -> None:
+    """Say why a grading would have to ask: which part differs from the nearest reply owned.
+
+    Takes the same OUTPUTS and options as `judgekit grade` and asks nothing; requests that are
+    missing for one reason are told together. Or give a KEY, or its first digits, from
+    `judgekit cache ls`, to see the reply that is nearest to it.
+    """
+    outputs = cast("tuple[Path, ...]", options["outputs"])
+    key = _key_of(outputs)
+    if key is not None:
+        with open_cache(cache_dir) as cache:
+            _explain_key(cache, find_cache_key(cache, key), as_json=as_json)
+        return
+    requests, asks_all = _requests({**options, "no_cache": True})
+    with open_cache(cache_dir) as cache:
+        found = find_misses(cache, requests, asks_all=asks_all)
+    if as_json:
+        console.print_json(_misses_json(found))
+    else:
+        _print_misses(console.stdout(), found)
+
+
+def _may_be_a_key(command: click.Command) -> None:
+    """Let OUTPUTS be the key of an entry, which is no path that exists."""
+    for parameter in command.params:
+        if parameter.name == "outputs":
+            parameter.type = click.Path(path_type=Path)
+            parameter.metavar = "[OUTPUTS|KEY]..."
+
+
+_may_be_a_key(cache_explain_command)
+
+
+def _key_of(outputs: tuple[Path, ...]) -> str | None:
+    missing = [path for path in outputs if not path.exists()]
+    if not missing:
+        return None
+    if len(outputs) == 1 and _KEY.fullmatch(str(outputs[0])):
+        return str(outputs[0])
+    raise SettingsError(
+        f"there is no file {missing[0]}", hint="name a file with outputs, or a key of 4 digits up"
+    )
+
+
+def _requests(options: Options) -> tuple[list[ModelRequest], bool]:
+    setup = grade_setup(options)
+    with setup.judge as judge:
+        if isinstance(judge.connection.model, RecordedModel):
+            raise SettingsError(
+                "recorded replies are read from their file, not from the cache",
+                hint="name the model that was asked with --judge",
+            )
+        requests = [
+            request
+            for case, output in setup.answers()
+            for request in judge.requests(case, output, setup.rubric)
+        ]
+        return requests, judge.template.header.asks == "all"
+
+
+def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
+    found = explain_request(cache, key)
+    if as_json:
+        streams.print_json(asdict(found))
+        return
+    console = streams.stdout()
+    state = "is owned" if found.is_hit else "is not served"
+    asked = cache_tables.request_summary(cache.request_parts(key))
+    console.print(f"{key[:12]} {state}: {asked}", markup=False, soft_wrap=True)
+    if found.n_rejected:
+        rejected = numbers.format_count(found.n_rejected, "reply", "replies")
+        console.print(f"  {rejected} kept for the record only", markup=False)
+    if found.nearest is None:
+        console.print("  there is no other entry to compare it with", markup=False)
+        return
+    console.print(
+        f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in", markup=False
+    )
+    cache_tables.print_key_differences(console, found.differences)
+
+
+def _print_misses(console: Console, found: MissReport) -> None:
+    console.print(
+        f"{found.n_owned:,} of {numbers.format_count(found.n_requests, 'request')} owned",
+        markup=False,
+        style="bold",
+    )
+    if found.n_rejected:
+        console.print(
+            f"{numbers.format_count(found.n_rejected, 'request')} asked before, but "
+            "the reply was cut short "
+            "or filtered and is never served",
+            markup=False,
+        )
+    for group in found.groups[:_MOST_GROUPS]:
+        _print_group(console, group)
+    if len(found.groups) > _MOST_GROUPS:
+        console.print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons", markup=False)
+    if found.n_not_compared:
+        console.print(
+            f"{numbers.format_count(found.n_not_compared, 'more request')} not owned and not compared; "  # noqa: E501
+            "narrow them down with --limit or --filter-tag",
+            markup=False,
+        )
+
+
+def _print_group(console: Console, group: MissGroup) -> None:
+    n = len(group.requests)
+    parts = ", ".join(group.parts)
+    differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not owned"
+    console.print(
+        f"{message.printable(group.title)}: {numbers.format_count(n, 'request')} {message.printable(differ)}",  # noqa: E501
+        markup=False,
+        soft_wrap=True,
+    )
+    cases = group.cases
+    more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
+    named = message.printable(", ".join(cases[:_SHOWN_CASES]))
+    noun = "case" if len(cases) == 1 else "cases"
+    console.print(f"  {noun} {named}{more}", markup=False, style="dim", soft_wrap=True)
+    cache.print_key_differences(console, group.example.differences)
+
+
+def _misses_json(found: MissReport) -> dict[str, object]:
+    return {
+        "n_requests": found.n_requests,
+        "n_owned": found.n_owned,
+        "n_rejected": found.n_rejected,
+        "n_not_compared": found.n_not_compared,
+        "groups": [_group_json(group) for group in found.groups],
+    }
+
+
+def _group_json(group: MissGroup) -> dict[str, object]:
+    example: CacheExplanation = group.example
+    return {
+        "title": group.title,
+        "n_requests": len(group.requests),
+        "cases": group.cases,
+        "criteria": sorted({r.subject.criterion for r in group.requests if r.subject.criterion}),
+        "parts": group.parts,
+        "example": {
+            "key": example.key,
+            "nearest": example.nearest,
+            "differences": [asdict(difference) for difference in example.differences],
+        },
+    }
+
+
+MOST_COMPARISONS = 200_000
+"""Of a request with an entry; each takes some ninety millionths of a second."""
+
+_FEWEST_EXPLAINED = 20
+
+_MissKind = Literal["settings", "template", "criterion", "question", "material", "both", "schema"]
+
+
+@dataclass(slots=True)
+class MissGroup:
+    """Requests that are not owned for one and the same reason."""
+
+    title: str
+    """The reason, in words."""
+
+    example: CacheExplanation
+    """One of the requests, compared with the entry nearest to it."""
+
+    requests: list[ModelRequest] = field(default_factory=list)
+    """The requests."""
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the key that differ."""
+        return [difference.part for difference in self.example.differences]
+
+    @property
+    def cases(self) -> list[str]:
+        """The cases they are about, each once."""
+        return list(dict.fromkeys(request.subject.case_id or "?" for request in self.requests))
+
+
+@dataclass(frozen=True, slots=True)
+class MissReport:
+    """What of some requests is owned, and why the rest is not."""
+
+    n_requests: int
+    """All requests."""
+
+    n_owned: int
+    """Those whose reply would be served."""
+
+    n_rejected: int
+    """Those that were paid for, but whose reply was cut short or filtered."""
+
+    groups: tuple[MissGroup, ...]
+    """The others by reason, the most frequent first."""
+
+    n_not_compared: int
+    """Requests that were left out because comparing all would take too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    kind: _MissKind
+    is_new: bool
+    detail: tuple[str, ...]
+    changed: frozenset[str] = frozenset()
+
+
+def find_misses(
+    cache: ReplyCache,
+    requests: Sequence[ModelRequest],
+    *,
+    asks_all: bool,
+    most_comparisons: int = MOST_COMPARISONS,
+) -> MissReport:
+    """Compare requests with what is owned, and group those that are not by what differs."""
+    missed = [request for request in requests if request.key not in cache]
+    compared = _sample(missed, max(_FEWEST_EXPLAINED, most_comparisons // max(1, len(cache))))
+    present = {request.key for request in requests}
+    grouped: dict[_Cause, MissGroup] = {}
+    n_rejected = 0
+    for request in compared:
+        found = explain_request(cache, request)
+        n_rejected += found.n_rejected > 0
+        cause = _cause(cache, request, found, present, asks_all=asks_all)
+        group = grouped.setdefault(cause, MissGroup("", found))
+        group.requests.append(request)
+    groups = _titled(_template_edits(grouped))
+    return MissReport(
+        n_requests=len(requests),
+        n_owned=len(requests) - len(missed),
+        n_rejected=n_rejected,
+        groups=tuple(sorted(groups, key=lambda group: -len(group.requests))),
+        n_not_compared=len(missed) - len(compared),
+    )
+
+
+def _sample(requests: Sequence[ModelRequest], most: int) -> Sequence[ModelRequest]:
+    if len(requests) <= most:
+        return requests
+    return [requests[number * len(requests) // most] for number in range(most)]
+
+
+def _cause(
+    cache: ReplyCache,
+    request: ModelRequest,
+    found: CacheExplanation,
+    present: set[str],
+    *,
+    asks_all: bool,
+) -> _Cause:
+    """The cause of a miss; `is_new` when the nearest entry is that of a sibling still asked for."""
+    is_new = found.nearest is None or found.nearest in present
+    plain = [d for d in found.differences if not d.part.startswith(("messages", "reply_schema"))]
+    if plain or found.nearest is None:
+        words = tuple(f"{d.part} is {d.asked}, not {d.held}" for d in plain)
+        return _Cause("settings", is_new, words or ("the cache is empty",))
+    last = f"messages[{len(request.messages) - 1}].content"
+    messages = {d.part for d in found.differences if d.part.startswith("messages")}
+    if messages - {last}:
+        return _Cause("template", is_new=False, detail=())
+    if not messages:
+        return _Cause("schema", is_new, _about(request))
+    return _text_cause(request, _last_text(cache, found.nearest), is_new=is_new, asks_all=asks_all)
+
+
+def _text_cause(request: ModelRequest, held: str, *, is_new: bool, asks_all: bool) -> _Cause:
+    """Whether the last message differs in its shared front or in its end."""
+    asked = request.messages[-1]["content"]
+    front, end = asked[: request.shared_prefix or 0], asked[request.shared_prefix or 0 :]
+    front_differs = not held.startswith(front)
+    end_differs = not held.endswith(end) if front_differs else held[len(front) :] != end
+    criterion_differs = front_differs if asks_all else end_differs
+    material_differs = end_differs if asks_all else front_differs
+    if criterion_differs and material_differs:
+        return _Cause("both", is_new, ())
+    if material_differs:
+        return _Cause("material", is_new, ())
+    changed = frozenset(asked.splitlines()) ^ frozenset(held.splitlines())
+    return _Cause("criterion", is_new, _about(request), changed)
+
+
+def _about(request: ModelRequest) -> tuple[str, ...]:
+    return () if request.subject.criterion is None else (request.subject.criterion,)
+
+
+def _last_text(cache: ReplyCache, key: str) -> str:
+    messages = (cache.request_parts(key) or {}).get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    return str(last.get("content")) if isinstance(last, dict) else ""
+
+
+def _template_edits(grouped: dict[_Cause, MissGroup]) -> dict[_Cause, MissGroup]:
+    """The same lines changed for several criteria: it is the template that was edited."""
+    by_change: dict[frozenset[str], list[_Cause]] = {}
+    for cause in grouped:
+        if cause.kind == "criterion" and cause.detail:
+            by_change.setdefault(cause.changed, []).append(cause)
+    merged = dict(grouped)
+    for causes in by_change.values():
+        if len({cause.detail for cause in causes}) > 1:
+            group = MissGroup("", grouped[causes[0]].example)
+            for cause in causes:
+                group.requests += merged.pop(cause).requests
+            merged[_Cause("question", is_new=False, detail=())] = group
+    return merged
+
+
+def _titled(grouped: dict[_Cause, MissGroup]) -> Iterable[MissGroup]:
+    """Groups with their reason in words; criteria whose lines differ by case are one group."""
+    by_title: dict[str, MissGroup] = {}
+    for cause, group in grouped.items():
+        title = _title(cause)
+        merged = by_title.setdefault(title, MissGroup(title, group.example))
+        merged.requests += group.requests
+    return by_title.values()
+
+
+def _title(cause: _Cause) -> str:
+    if cause.kind == "settings":
+        return "; ".join(cause.detail)
+    name = f"criterion {cause.detail[0]!r}" if cause.detail else "a criterion"
+    became = "is new" if cause.is_new else "was edited"
+    edited = "the material was edited (task, reference, context or output)"
+    titles: dict[_MissKind, str] = {
+        "template": "the template's instructions were edited",
+        "question": "the template's question was edited",
+        "criterion": f"{name} {became}",
+        "schema": f"the reply schema of {name} {became}",
+        "material": "outputs that were never graded" if cause.is_new else edited,
+        "both": "the material and the criterion differ from all that is owned",
+    }
+    return titles[cause.kind]

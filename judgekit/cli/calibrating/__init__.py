@@ -1,1 +1,0 @@
-"""How far a judge can be trusted: labels, tuning, audits, another judge."""

@@ -1,1 +1,0 @@
-"""What is said of files before anything runs: soundness, quality, remarks."""

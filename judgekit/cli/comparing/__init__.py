@@ -1,1 +1,0 @@
-"""Two variants and more, blind; and approving the better one."""

@@ -1,0 +1,149 @@
+"""`judgekit convert`: converts cases or a rubric between formats, and lists what is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.options import json_option
+from judgekit.errors import SettingsError
+from judgekit.exports import (
+    CASE_FORMATS,
+    SUITE_NAME,
+    convert_cases,
+    convert_to_rubric,
+    loss_error,
+    omitted_content,
+    open_conversion_source,
+    suite_losses,
+    write_own_suite,
+    write_rubric,
+)
+from judgekit.report import message, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.exports import ConversionSource
+
+_SUITE, _RUBRIC = "suite", "rubric"
+
+_NAMES = {"tests.json": "skill-tests", "evals.json": "skill-evals"}
+
+_SUMMARIES = {
+    _SUITE: f"a folder with {SUITE_NAME}, cases and rubric",
+    _RUBRIC: "the rubric of grader specs, or the one all cases share (.yaml, .json)",
+    **{name: form.summary for name, form in CASE_FORMATS.items()},
+}
+
+
+@click.command("convert")
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file, replaced as a whole or not at all; for a suite a folder.",
+)
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(list(_SUMMARIES)),
+    help="By default seen from the output's name. "
+    + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
+    + ".",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=FIELD",
+    help="A column of the file and the field of a case it is (question=input); may be repeated.",
+)
+@click.option("--lossy", is_flag=True, help="Write it though something is lost; says what.")
+@json_option
+def convert_command(
+    *,
+    source: Path,
+    output: Path,
+    form: str | None,
+    columns: tuple[str, ...],
+    lossy: bool,
+    as_json: bool,
+) -> None:
+    """Convert the cases of SOURCE into another form.
+
+    SOURCE is any file with cases: judgekit's own in JSONL, JSON, YAML, CSV or Parquet, a suite, a
+    skill's eval/tests.json (version 2 or 1, its folder or zip), evals.json, a workflow dataset,
+    quality records, a configuration of promptfoo; for a rubric also grader specs. What is written
+    is read again and compared: where something of a case would be lost, nothing is written without
+    --lossy, and it is listed. What the file says beside its cases, where the form has no place for
+    it, is told.
+    """
+    form = form or _form_of(output)
+    if form == _RUBRIC:
+        _convert_rubric(source, output, lossy=lossy, as_json=as_json)
+        return
+    opened = open_conversion_source(source, _mapping(columns))
+    lost = _convert(opened, output, form, lossy=lossy)
+    beside = () if form == _SUITE else omitted_content(opened, output, form)
+    n = opened.cases.count()
+    if as_json:
+        done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}
+        untold = {"left_out": list(beside)} if beside else {}
+        console.print_json({**done, "lost": list(lost), **untold})
+        return
+    console.note(f"wrote {numbers.format_count(n, 'case')} to {output} ({form})")
+    _tell(lost)
+    if beside:
+        kept = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
+        console.note(f"not in it, for it holds cases: {message.printable(', '.join(beside))}{kept}")
+
+
+def _tell(lost: Sequence[str]) -> None:
+    for one in lost:
+        console.note(f"lost: {message.printable(one)}")
+
+
+def _convert_rubric(source: Path, output: Path, *, lossy: bool, as_json: bool) -> None:
+    rubric, lost = convert_to_rubric(source)
+    if lost and not lossy:
+        raise loss_error(output, lost)
+    write_rubric(output, rubric)
+    if as_json:
+        done = {"source": str(source), "file": str(output), "form": _RUBRIC}
+        console.print_json({**done, "n_criteria": len(rubric.criteria), "lost": list(lost)})
+        return
+    console.note(f"wrote a rubric of {len(rubric.criteria)} criteria to {output}")
+    _tell(lost)
+
+
+def _convert(opened: ConversionSource, output: Path, form: str, *, lossy: bool) -> Sequence[str]:
+    if form != _SUITE:
+        return convert_cases(opened, output, form, lossy=lossy)
+    lost = suite_losses(output, opened)
+    if lost and not lossy:
+        raise loss_error(output, lost)
+    write_own_suite(output, opened)
+    return lost
+
+
+def _form_of(output: Path) -> str:
+    """What is meant by the name of the output."""
+    if output.is_dir() or not output.suffix:
+        return _SUITE
+    return _NAMES.get(output.name, "cases")
+
+
+def _mapping(columns: Sequence[str]) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for column in columns:
+        name, sign, field = column.rpartition("=")
+        if not sign or not name or not field:
+            raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
+        found[name] = field
+    return found or None

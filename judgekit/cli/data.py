@@ -1,0 +1,177 @@
+"""`judgekit data`: lists and fetches public labelled datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.options import json_option
+from judgekit.errors import SettingsError
+from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
+from judgekit.report import format_file_size, numbers, print_rows
+
+if TYPE_CHECKING:
+    from judgekit.public_data import DownloadedSet, PublicDataset
+
+_EVERY = 25
+
+folder_option = click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder the sets lie in.  [default: $JUDGEKIT_DATA, then .judgekit/data]",
+)
+
+catalog_option = click.option(
+    "--catalog",
+    "catalog_file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A catalog of your own, with listings in sources/ beside it.  [default: judgekit's]",
+)
+
+
+@click.group()
+def data_command() -> None:
+    """Public labelled sets: what people said, and what judges were recorded to say.
+
+    Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
+    pinned commit, verifies every file, and writes rows to calibrate a judge with.
+    """
+
+    # Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
+    # pinned commit, verifies every file, and writes rows to calibrate a judge with.
+
+
+@data_command.command("list")
+@folder_option
+@catalog_option
+@json_option
+def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json: bool) -> None:
+    """What there is: contents, who labelled it, licence, size, and whether it is here."""
+    place, sets = data_folder(folder), load_catalog(catalog_file).sets
+    here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
+    if as_json:
+        listed = [{**_facts(one), "here": here[one.name]} for one in sets]
+        console.print_json({"folder": str(place), "sets": listed})
+        return
+    heads = ["set", "what", "licence", "size", "here"]
+    print_rows(
+        console.stdout(),
+        heads,
+        [
+            [
+                one.name,
+                one.what,
+                one.licence,
+                format_file_size(one.n_bytes),
+                "yes" if here[one.name] else "no",
+            ]
+            for one in sets
+        ],
+    )
+    console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
+
+
+@data_command.command("get")
+@click.argument("name")
+@folder_option
+@click.option(
+    "--from",
+    "origin",
+    metavar="URL|DIR",
+    help="Fetch from a mirror: an https address or a folder that holds OWNER/REPO/COMMIT/PATH, or "
+    "an address with {repository}, {commit} and {path}.",
+)
+@catalog_option
+@json_option
+def data_get_command(
+    *,
+    name: str,
+    folder: Path | None,
+    origin: str | None,
+    catalog_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Fetch a set, verify it, and write its rows.
+
+    What is there and verified is not fetched again, so a broken download goes on where it
+    stopped. The licence is told before anything is fetched; to heed it is yours.
+    """
+    catalog = load_catalog(catalog_file)
+    chosen = catalog.find(name)
+    place = data_folder(folder)
+    _tell(chosen)
+    told = [0]
+
+    def on_file(_: str) -> None:
+        told[0] += 1
+        if told[0] % _EVERY == 0:
+            console.note(f"{told[0]} files fetched")
+
+    got = download_set(chosen, place, origin=origin or catalog.address, on_file=on_file)
+    if as_json:
+        console.print_json({**_facts(chosen), **_done(got)})
+        return
+    fetched, kept = (
+        numbers.format_count(got.n_fetched, "file"),
+        numbers.format_count(got.n_kept, "file"),
+    )
+    console.note(f"{fetched} fetched and verified, {kept} there already")
+    print_rows(
+        console.stdout(),
+        ["file", "rows"],
+        [[str(one.path), str(one.n_rows)] for one in (*got.joined, *got.own)],
+    )
+
+
+@data_command.command("path")
+@click.argument("name")
+@folder_option
+@catalog_option
+@json_option
+def data_path_command(
+    *, name: str, folder: Path | None, catalog_file: Path | None, as_json: bool
+) -> None:
+    """The folder a set's rows lie in; an error when it was not fetched."""
+    chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
+    files = joined_files(chosen.name, place)
+    if not files:
+        raise SettingsError(
+            f"{name} is not in {place}", hint=f"fetch it with `judgekit data get {name}`"
+        )
+    if as_json:
+        found = {"folder": str(place / name), "files": [str(file) for file in files]}
+        console.print_json(found)
+        return
+    click.echo(place / name)
+
+
+def _tell(chosen: PublicDataset) -> None:
+    console.note(f"{chosen.name}: {chosen.what}")
+    console.note(f"labelled by: {chosen.labelled_by}")
+    console.note(f"licence: {chosen.licence}")
+    for source in chosen.sources:
+        files = numbers.format_count(len(source.files), "file")
+        console.note(f"source: {source.repository} at {source.commit[:12]}, {files}")
+
+
+def _facts(one: PublicDataset) -> dict[str, object]:
+    sources = [
+        {"repository": s.repository, "commit": s.commit, "n_files": len(s.files)}
+        for s in one.sources
+    ]
+    kept = one.model_dump(include={"name", "what", "labelled_by", "licence", "citation"})
+    return {**kept, "n_bytes": one.n_bytes, "sources": sources}
+
+
+def _done(got: DownloadedSet) -> dict[str, object]:
+    return {
+        "folder": str(got.folder),
+        "n_fetched": got.n_fetched,
+        "n_kept": got.n_kept,
+        "joined": {str(one.path): one.n_rows for one in got.joined},
+        "own": {str(one.path): one.n_rows for one in got.own},
+    }

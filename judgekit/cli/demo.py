@@ -1,0 +1,92 @@
+"""`judgekit demo`: grades shipped outputs with recorded replies, without a key or a network."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.grade import run_grading
+from judgekit.cli.options import DEFAULT_CACHE_FOLDER
+from judgekit.cli.setup import grade_setup
+from judgekit.models import SMOKE_NOTICE, is_smoke_name
+from judgekit.models.cache import DiskCache, import_entries
+from judgekit.resources import shipped_file
+
+_RECORDED = """\
+12 real tasks, answered by three small language models, graded on {n_criteria} criteria by one of
+them, Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-22 and are read from a reply cache
+now: no key, no network, nothing is asked, nothing is paid.
+"""
+
+_AFTERWARDS = """
+How far to trust this judge: little. Qwen2.5-Coder-1.5B was chosen because it runs on any laptop.
+On 60 general pairs of LLMBar it agreed with people 65 % of the time in one order (chance is 50 %;
+GPT-4 reached 96 % on the same pairs), and here it grades its own outputs too.
+Put a strong judge in its place with one flag, its key in the environment:
+
+  judgekit demo --judge openai/gpt-4.1-mini      (`--dry-run` says first what it would cost)
+
+Your own outputs next: judgekit init my-suite"""
+
+
+@click.command("demo")
+@click.option("--judge", "judge_model", metavar="MODEL", help="Grade live with this judge instead.")
+@click.option("--live", is_flag=True, help="Grade live with the model on this machine.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the table.")
+@click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason.")
+def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **options: object) -> None:
+    """Grade 36 real outputs of three small models; needs no key and no network.
+
+    By default the judge's replies come from a recording that is shipped as a cache export. With
+    --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    """
+    options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
+    talks = not (options["quiet"] or options["as_json"])
+    if live or judge_model is not None:
+        options["judge_model"] = judge_model or "local"
+        sys.exit(_graded_live(options, talks=talks, dry_run=dry_run))
+    with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
+        import_recording(Path(folder))
+        options |= {"cache_dir": Path(folder), "frozen": True, "no_progress": True}
+        setup = grade_setup(options)
+        if talks:
+            console.note(_RECORDED.format(n_criteria=len(setup.rubric.criteria)))
+        if dry_run:
+            from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
+
+            show_grade_plan(setup, as_json=bool(options["as_json"]))
+            return
+        code = run_grading(setup, options)
+    if talks:
+        console.note(_AFTERWARDS)
+    sys.exit(code)
+
+
+def _graded_live(options: dict[str, object], *, talks: bool, dry_run: bool) -> int:
+    setup = grade_setup(options)
+    if dry_run:
+        from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
+
+        show_grade_plan(setup, as_json=bool(options["as_json"]))
+        return 0
+    connection = setup.judge.connection
+    if talks:
+        kept = "" if connection.cache is None else f"; replies are kept in {DEFAULT_CACHE_FOLDER}"
+        console.note(f"Grading live with {connection.name}{kept}.")
+        if is_smoke_name(connection.name):
+            console.note(SMOKE_NOTICE)
+    return run_grading(setup, options)
+
+
+def import_recording(folder: Path) -> None:
+    """Put the demo's recorded replies into a cache."""
+    recording = shipped_file("calibration", "demo", "judge_replies.jsonl")
+    with DiskCache(folder) as cache:
+        import_entries(cache, recording)

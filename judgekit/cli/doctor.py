@@ -1,0 +1,510 @@
+"""`judgekit doctor`: checks the installation, keys, cache, store, calibration maps and a model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+import stat
+import sys
+import time
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from judgekit.cli import console, console as streams
+from judgekit.cli.exit_codes import EXIT_INCOMPLETE, EXIT_INPUT
+from judgekit.cli.options import cache_dir_option, json_option, store_option
+from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
+from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
+from judgekit.errors import JudgekitError, SettingsError, StoreError
+from judgekit.judge import Judge
+from judgekit.models import WEIGHTS_VARIABLE, PriceTable, count_tokens, is_smoke_name, local_weights
+from judgekit.models.cache import CacheFolder, admin
+from judgekit.prompts import (
+    PairTemplate,
+    PromptTemplate,
+    is_pair_template,
+    pair_template_names,
+    template_names,
+)
+from judgekit.prompts.parsing import parse_criterion_replies
+from judgekit.records import Case, Criterion, Output, Rubric, Scale
+from judgekit.report import message, numbers
+from judgekit.resources import shipped_root
+from judgekit.store import RunStore, locate_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from judgekit.models.request import ModelReply
+
+_MARKS = {
+    "ok": ("✓", "green"),
+    "warning": ("!", "yellow"),
+    "error": ("✗", "red"),
+    "note": ("·", "dim"),
+}
+
+_PROBE = "probe"
+
+_CASE = Case(id="probe", input="What is 2 + 2?", reference="4")
+
+_OUTPUT = Output(text="4")
+
+_RUBRIC = Rubric(
+    name="probe",
+    criteria=[
+        Criterion(
+            name="correct",
+            question="Does the output give the same number as the reference?",
+            scale=Scale(min=0, max=1, integer=True),
+            scoring_guide="1: the same number. 0: another number or none.",
+        )
+    ],
+)
+
+
+@click.command("doctor")
+@click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL; it may cost a little.")
+@click.option("--api-base", metavar="URL", envvar="JUDGEKIT_API_BASE", help="Endpoint of --probe.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0, min_open=True),
+    default=60,
+    show_default=True,
+    help="Deadline of --probe, in seconds.",
+)
+@cache_dir_option
+@store_option
+@json_option
+def doctor_command(
+    *,
+    probe: str | None,
+    api_base: str | None,
+    timeout_s: float,
+    cache_dir: Path,
+    store: str,
+    as_json: bool,
+) -> None:
+    """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
+
+    Keys are named, never shown. Nothing is asked but with --probe.
+
+    Exit 0 when all is sound, 2 when something is broken, 3 when only the probe failed.
+    """
+    checks = [
+        *version_checks(),
+        *key_checks(os.environ),
+        *offline_checks(),
+        shipped_check(),
+        *cache_checks(cache_dir),
+        *store_checks(store),
+        *calibration_checks(),
+        *local_checks(os.environ),
+    ]
+    if probe is not None:
+        checks += _probe(probe, api_base=api_base, timeout_s=timeout_s)
+    code = _code(checks)
+    if as_json:
+        console.print_json({"sound": code == 0, "checks": [asdict(check) for check in checks]})
+    else:
+        _print(checks)
+    sys.exit(code)
+
+
+def _probe(model: str, *, api_base: str | None, timeout_s: float) -> list[HealthCheck]:
+    """One call through the whole way a judge asks, without the cache and without trying again."""
+    try:
+        reply, waited_s = asyncio.run(_ask(model, api_base=api_base, timeout_s=timeout_s))
+    except JudgekitError as error:
+        return [HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)]
+    answered = f"{model} answered in {waited_s:.1f} s"
+    named = f" as {reply.model}" if reply.model else ""
+    checks = [HealthCheck(_PROBE, "ok", f"{answered}{named}, {numbers.format_usd(reply.cost_usd)}")]
+    if reply.dropped_parameters:
+        dropped = ", ".join(reply.dropped_parameters)
+        checks.append(
+            HealthCheck(_PROBE, "note", f"it refuses {dropped}, which judgekit leaves out")
+        )
+    return [*checks, _reading(reply)]
+
+
+async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[ModelReply, float]:
+    judge = Judge(model, api_base=api_base, cache=None, timeout_s=timeout_s, max_retries=0)
+    try:
+        request = judge.requests(_CASE, _OUTPUT, _RUBRIC)[0]
+        begun = time.monotonic()
+        reply = await judge.connection.model.complete(request)
+        return reply, time.monotonic() - begun
+    finally:
+        await judge.aclose()
+
+
+def _reading(reply: ModelReply) -> HealthCheck:
+    """Whether the reply is a verdict that can be read; small models often give none."""
+    try:
+        found = parse_criterion_replies(
+            reply.text or "",
+            _RUBRIC.criteria,
+            finish_reason=reply.finish_reason,
+            judged_text=_OUTPUT.text,
+        )
+    except JudgekitError as error:
+        remedy = "a judge's reply is asked again twice; if it often fails, take a larger model"
+        return HealthCheck(_PROBE, "warning", f"its reply is no verdict: {error.message}", remedy)
+    raw = found[_RUBRIC.criteria[0].name].raw
+    said = "it could not assess" if raw is None else f"{raw:g} of 1"
+    return HealthCheck(_PROBE, "ok", f"its verdict can be read: {said}")
+
+
+def _code(checks: Sequence[HealthCheck]) -> int:
+    broken = [check.topic for check in checks if check.grade == "error"]
+    if not broken:
+        return 0
+    return EXIT_INCOMPLETE if set(broken) == {_PROBE} else EXIT_INPUT
+
+
+def _print(checks: Sequence[HealthCheck]) -> None:
+    from rich.text import Text  # noqa: PLC0415 - only when printing
+
+    console = streams.stdout()
+    width = max(len(check.topic) for check in checks)
+    for check in checks:
+        mark, style = _MARKS[check.grade]
+        line = Text(f"{mark} ", style=style)
+        line.append(f"{check.topic:<{width}}  ", style="dim")
+        line.append(message.printable(check.text), style="" if check.grade != "note" else "dim")
+        console.print(line, soft_wrap=True)
+        if check.remedy and check.grade != "ok":
+            remedy = f"{'':<{width + 4}}{message.printable(check.remedy)}"
+            console.print(remedy, markup=False, soft_wrap=True, style="dim")
+    n_errors = sum(check.grade == "error" for check in checks)
+    n_warnings = sum(check.grade == "warning" for check in checks)
+    console.print(
+        f"{numbers.format_count(n_errors, 'error')}, {numbers.format_count(n_warnings, 'warning')}",
+        markup=False,
+    )
+
+
+_HealthGrade = Literal["ok", "warning", "error", "note"]
+
+DISTRIBUTION = "judgekit-llm"
+
+PROVIDER_KEYS = {
+    "OPENAI_API_KEY": "openai",
+    "ANTHROPIC_API_KEY": "anthropic",
+    "GEMINI_API_KEY": "gemini",
+    "AZURE_API_KEY": "azure",
+    "AWS_ACCESS_KEY_ID": "bedrock",
+    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai",
+    "MISTRAL_API_KEY": "mistral",
+    "GROQ_API_KEY": "groq",
+    "OPENROUTER_API_KEY": "openrouter",
+    "COHERE_API_KEY": "cohere",
+    "DEEPSEEK_API_KEY": "deepseek",
+    "TOGETHERAI_API_KEY": "together_ai",
+    "FIREWORKS_AI_API_KEY": "fireworks_ai",
+    "XAI_API_KEY": "xai",
+    "PERPLEXITYAI_API_KEY": "perplexity",
+    "HUGGINGFACE_API_KEY": "huggingface",
+    "CEREBRAS_API_KEY": "cerebras",
+    "DATABRICKS_API_KEY": "databricks",
+}
+"""The environment variables litellm takes keys from, and what its models begin with."""
+
+_MALICIOUS = re.compile(r"1\.82\.[78]|1\.107(\..*)?")
+
+_OLDEST_LITELLM = (1, 83, 7)
+
+_ENCODINGS = {"gpt-4o": "o200k_base", "gpt-4": "cl100k_base"}
+
+_PRICED = "openai/gpt-4.1-mini"
+
+_NETWORK = frozenset(
+    {"nfs", "nfs3", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "9p", "lustre", "glusterfs"}
+    | {"fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "beegfs", "gpfs"}
+)
+
+_MOUNTS = Path("/proc/mounts")
+
+_MOST_VERIFIED = 20_000
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One thing that was looked at."""
+
+    topic: str
+    """What, in a word or two."""
+
+    grade: _HealthGrade
+    """How it stands."""
+
+    text: str
+    """What was found."""
+
+    remedy: str | None = None
+    """How to mend it."""
+
+
+def version_checks(
+    installed: Mapping[str, str] | None = None, distribution: str = DISTRIBUTION
+) -> Iterator[HealthCheck]:
+    """Versions of judgekit, Python and every package judgekit needs."""
+    yield _own_version(distribution)
+    yield HealthCheck(
+        "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"
+    )
+    for name, is_optional in _requirements(distribution):
+        version = _version(name) if installed is None else installed.get(name)
+        if name == "litellm" and version is not None:
+            yield litellm_check(version)
+        elif version is not None:
+            yield HealthCheck(name, "ok", version)
+        elif is_optional:
+            yield HealthCheck(name, "note", "not installed (optional)")
+        else:
+            yield HealthCheck(name, "error", "not installed", f"pip install {DISTRIBUTION}")
+
+
+def litellm_check(version: str) -> HealthCheck:
+    """Whether a release of litellm can be used and trusted."""
+    if _MALICIOUS.fullmatch(version):
+        return HealthCheck(
+            "litellm",
+            "error",
+            f"{version} is a malicious release that steals keys",
+            "remove it, change every key this machine has seen, and install "
+            '"litellm>=1.83.7,<2,!=1.107.*"',
+        )
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    if numbers < _OLDEST_LITELLM:
+        return HealthCheck(
+            "litellm", "error", f"{version} is too old", 'pip install "litellm>=1.83.7"'
+        )
+    return HealthCheck("litellm", "ok", version)
+
+
+def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
+    """Which providers' keys are there; their values are looked at for white space.
+
+    Never shown.
+    """
+    present = {name: environment[name] for name in PROVIDER_KEYS if environment.get(name)}
+    for name, value in present.items():
+        prefix = f"models begin with {PROVIDER_KEYS[name]}/"
+        if value == value.strip():
+            yield HealthCheck("key", "ok", f"{name} is set; {prefix}")
+        else:
+            text = f"{name} has white space at an end, which providers refuse"
+            yield HealthCheck("key", "warning", text, "set it again without")
+    if not present:
+        yield HealthCheck(
+            "key",
+            "warning",
+            "no provider's key is set",
+            f"set one, for example {next(iter(PROVIDER_KEYS))}; recorded, cached and local "
+            "replies need none",
+        )
+
+
+def offline_checks(
+    prices: PriceTable | None = None, folders: Sequence[Path] | None = None
+) -> Iterator[HealthCheck]:
+    """Whether tokens and prices can be worked out without a network."""
+    for model, encoding in _ENCODINGS.items():
+        source = count_tokens("a", model, folders=folders).source
+        if source == f"tiktoken:{encoding}":
+            yield HealthCheck("tokens", "ok", f"encoding {encoding} found")
+        else:
+            text = f"encoding {encoding} not found; counts come from {source}"
+            yield HealthCheck(
+                "tokens", "warning", text, "install litellm, or set TIKTOKEN_CACHE_DIR"
+            )
+    if (prices or PriceTable()).price(_PRICED) is None:
+        text = "no price table found; every price is unknown"
+        yield HealthCheck("prices", "warning", text, 'pip install "litellm>=1.83.7"')
+    else:
+        yield HealthCheck("prices", "ok", "litellm's price table found")
+
+
+def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
+    """Whether the files that come with judgekit are there and sound."""
+    try:
+        root = shipped_root()
+        rubrics = shipped_rubrics()
+        names = [*template_names(), *pair_template_names()] if templates is None else templates
+        for rubric in rubrics:
+            load_rubric(rubric)
+        for name in names:
+            (PairTemplate if is_pair_template(name) else PromptTemplate)(name)
+    except JudgekitError as error:
+        remedy = error.hint or f"pip install --force-reinstall {DISTRIBUTION}"
+        return HealthCheck("shipped files", "error", error.message, remedy)
+    text = f"{len(rubrics)} rubrics and {len(names)} templates in {root}"
+    return HealthCheck("shipped files", "ok", text)
+
+
+def cache_checks(
+    folder: Path, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
+) -> Iterator[HealthCheck]:
+    """Whether the cache folder is sound, private, writable and on a local disk."""
+    if (network := network_file_system(folder, mounts)) is not None:
+        text = f"{folder} is on a network file system ({network}), where locks may not hold"
+        yield HealthCheck(
+            "cache", "warning", text, "name a folder on a local disk with --cache-dir"
+        )
+    place = CacheFolder(folder)
+    if place.identity() is None:
+        yield _future_check(folder)
+        return
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & 0o077:
+        text = f"{folder} has mode {mode:04o}; prompts and replies may be read by others"
+        yield HealthCheck("cache", "warning", text, f"chmod 700 {folder}")
+    if not os.access(folder, os.W_OK):
+        text = f"{folder} cannot be written; new replies would go to an emergency file"
+        yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+    yield _content_check(folder, most_verified)
+
+
+def network_file_system(folder: Path, mounts: Path = _MOUNTS) -> str | None:
+    """The kind of network file system a folder is on."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    around = {str(folder.resolve()), *map(str, folder.resolve().parents)}
+    found = [line.split(" ")[1:3] for line in lines if line.count(" ") > 1]
+    holding = [(point, kind) for point, kind in found if point.replace("\\040", " ") in around]
+    kind = max(holding, key=lambda pair: len(pair[0]))[1] if holding else ""
+    return kind if kind in _NETWORK else None
+
+
+def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
+    """Whether a model can run on this machine."""
+    try:
+        weights = local_weights()
+    except SettingsError as error:
+        is_meant = bool(environment.get(WEIGHTS_VARIABLE))
+        grade: _HealthGrade = "error" if is_meant else "note"
+        yield HealthCheck("local model", grade, error.message, error.hint)
+        return
+    if find_spec("xllamacpp") is None:
+        remedy = f'pip install "{DISTRIBUTION}[local]"'
+        yield HealthCheck("local model", "note", f"{weights.name}, but not xllamacpp", remedy)
+        return
+    smoke = "; it proves the setup and cannot judge" if is_smoke_name(weights.model_name) else ""
+    yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
+
+
+def _own_version(distribution: str) -> HealthCheck:
+    version = _version(distribution)
+    if version is None:
+        remedy = f"pip install {DISTRIBUTION}, or pip install -e . in a checkout"
+        return HealthCheck("judgekit", "warning", "runs without being installed", remedy)
+    return HealthCheck("judgekit", "ok", version)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _requirements(distribution: str) -> list[tuple[str, bool]]:
+    """The packages judgekit names, and whether each is optional."""
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        lines = ["litellm"]
+    found = {}
+    for line in lines:
+        match = _NAME.match(line)
+        if match is not None:
+            found[match.group().lower()] = "extra ==" in line
+    return list(found.items())
+
+
+def _future_check(folder: Path) -> HealthCheck:
+    parent = next((each for each in folder.absolute().parents if each.exists()), folder)
+    existing = folder if folder.exists() else parent
+    if not os.access(existing, os.W_OK | os.X_OK):
+        text = f"there is none, and {existing} cannot be written"
+        return HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+    return HealthCheck("cache", "note", f"none yet in {folder}; it is made when it is needed")
+
+
+def _content_check(folder: Path, most_verified: int) -> HealthCheck:
+    try:
+        CacheFolder(folder).check_owner()
+        with open_cache(folder) as cache:
+            n = len(cache)
+            if n > most_verified:
+                problems, damaged = cache.problems(), 0
+            else:
+                report = admin.verify_cache(cache)
+                problems, damaged = report.problems, len(report.damaged)
+    except StoreError as error:
+        return HealthCheck("cache", "error", error.message, error.hint or "judgekit cache verify")
+    if problems or damaged:
+        text = "; ".join(
+            [
+                *problems,
+                *(
+                    [numbers.format_count(damaged, "damaged reply", "damaged replies")]
+                    if damaged
+                    else []
+                ),
+            ]
+        )
+        return HealthCheck("cache", "error", f"{folder}: {text}", "see judgekit cache verify")
+    return HealthCheck("cache", "ok", f"{numbers.format_count(n, 'reply', 'replies')} in {folder}")
+
+
+def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[HealthCheck]:
+    """Whether each file of maps is sound; nothing where there is none."""
+    # Whether they hold for a judge and a rubric is said by `plan`, `grade` and `run`.
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found = load_calibration(path)
+        except SettingsError as error:
+            yield HealthCheck("calibration", "error", error.message, error.hint)
+            continue
+        judges = ", ".join(judge.model for judge in found.asked.judges)
+        labels = numbers.format_count(found.n_labels, "label")
+        text = f"{path}: {message.printable(judges)} by {message.printable(found.rubric.name)}, {labels}"  # noqa: E501
+        yield HealthCheck("calibration", "ok", f"{text}, {found.fitted_at:%Y-%m-%d}")
+
+
+def store_checks(location: str) -> Iterator[HealthCheck]:
+    """Whether a store is sound; one that is not there is not made."""
+    try:
+        place = locate_database(location)
+        if place.file is not None and not place.file.exists():
+            yield HealthCheck("store", "ok", f"no runs yet; {place.file} is made by the first")
+            return
+        with closing(RunStore(location, create=False)) as store:
+            store.check()
+            runs = store.runs()
+    except JudgekitError as error:
+        remedy = error.hint or "name another store with --store"
+        is_damaged = isinstance(error, StoreError)
+        yield HealthCheck("store", "error" if is_damaged else "warning", error.message, remedy)
+        return
+    n_open = sum(run.status != "complete" for run in runs)
+    left = f", {n_open:,} of them not complete" if n_open else ""
+    yield HealthCheck(
+        "store", "ok", f"{numbers.format_count(len(runs), 'run')} in {place.name}{left}"
+    )

@@ -1,0 +1,155 @@
+"""`judgekit init`: writes a working suite to edit, made from the demo's data."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.demo import import_recording
+from judgekit.cli.options import json_option
+from judgekit.cli.setup import grade_setup
+from judgekit.datasets import load_suite
+from judgekit.errors import SettingsError
+from judgekit.judge import Judge
+from judgekit.models import RecordingModel
+from judgekit.report import format_count
+from judgekit.resources import shipped_file
+
+if TYPE_CHECKING:
+    from judgekit.cli.setup import GradeSetup
+    from judgekit.records import Case, JsonObject, Output
+
+_CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
+
+_VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
+
+_SUITE = """\
+# A judgekit suite. Run it as it is (no key needed):   judgekit grade
+# Then edit it: your cases, your outputs, your rubric, your judge.
+name: {quoted_name}
+dataset: cases.jsonl
+rubric: rubrics/quality.yaml
+
+# The judge's replies were recorded with a small local model (see README.md).
+# For a real judge, put its name here and its key into the environment, for example
+#   judge: {{model: openai/gpt-4.1-mini}}            with OPENAI_API_KEY
+#   judge: {{model: anthropic/claude-sonnet-4-5}}    with ANTHROPIC_API_KEY
+judge: {{model: "recorded:replies.jsonl"}}
+
+variants:
+  - {{id: v1, outputs: outputs/v1.jsonl}}
+  - {{id: v2, outputs: outputs/v2.jsonl}}
+"""
+
+_README = """\
+# {name}
+
+| file | what |
+| --- | --- |
+| `judgekit.yaml` | the suite: what is graded, by whom |
+| `cases.jsonl` | the tasks: id, input, reference |
+| `outputs/*.jsonl` | what each variant answered: case_id, text |
+| `rubrics/quality.yaml` | how outputs are judged |
+| `replies.jsonl` | recorded replies of the judge |
+
+```
+judgekit grade                  # grade everything in judgekit.yaml
+judgekit grade -v               # with every reason
+judgekit grade --judge openai/gpt-4.1-mini --dry-run     # what a real judge would cost
+judgekit run                    # the same, and kept: to show, resume and compare with later runs
+judgekit validate && judgekit lint
+```
+
+The first cases, outputs and replies are those of judgekit's demo: v1 is Qwen2.5-Coder-0.5B, v2 is
+Qwen2.5-Coder-1.5B, and the recorded judge is Qwen2.5-Coder-1.5B, a weak judge that grades its own
+outputs here. They are there to be replaced.
+"""
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+@json_option
+def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
+    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies.
+
+    It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
+    """
+    name = folder.resolve().name or "suite"
+    with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
+        import_recording(Path(temporary))
+        options = {"config": _demo_suite(), "cache_dir": Path(temporary), "frozen": True}
+        setup = grade_setup(options)
+        with setup.judge:
+            files = _files(setup, name, Path(temporary))
+    present = [path for path in files if (folder / path).exists()]
+    if present and not force:
+        raise SettingsError(
+            f"{folder} already has {', '.join(present)}", hint="choose another folder, or --force"
+        )
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    if as_json:
+        console.print_json({"folder": str(folder), "files": list(files)})
+        return
+    where = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    console.note(
+        f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
+    )
+
+
+def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
+    """The text of each file, by path."""
+    answers = [
+        (case, output)
+        for case, output in setup.answers()
+        if case.id in _CASES and output.variant in _VARIANTS
+    ]
+    cases = {case.id: case.to_json() for case, _ in answers}
+    files = {
+        "judgekit.yaml": _SUITE.format(quoted_name=json.dumps(name, ensure_ascii=False)),
+        "README.md": _README.format(name=name),
+        "cases.jsonl": _jsonl(list(cases.values())),
+        "rubrics/quality.yaml": shipped_file("calibration", "demo", "rubric.yaml").read_text(
+            encoding="utf-8"
+        ),
+        "replies.jsonl": _replies(setup, answers, temporary),
+    }
+    for variant, label in _VARIANTS.items():
+        rows = [_output_row(output) for _, output in answers if output.variant == variant]
+        files[f"outputs/{label}.jsonl"] = _jsonl(rows)
+    return files
+
+
+def _output_row(output: Output) -> JsonObject:
+    row = output.to_json()
+    return {k: v for k, v in row.items() if k in {"case_id", "text", "usage"}}
+
+
+def _replies(setup: GradeSetup, answers: list[tuple[Case, Output]], folder: Path) -> str:
+    """The judge's replies to these outputs, as rows that `recorded:` reads."""
+    # The outputs are graded once more from the recording, so that replies to being asked again are
+    # among the rows.
+    path = folder / "replies.jsonl"
+    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
+    model = RecordingModel(setup.judge.connection.model, path)
+    with Judge(model, cache=None, **settings) as judge:
+        for case, output in answers:
+            label = {"variant": _VARIANTS[output.variant or ""]}
+            judge.grade_sync(case, output.model_copy(update=label), setup.rubric)
+    return path.read_text(encoding="utf-8")
+
+
+def _demo_suite() -> Path:
+    return shipped_file("calibration", "demo", "judgekit.yaml")
+
+
+def _jsonl(rows: list[JsonObject]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -1,0 +1,198 @@
+"""`judgekit plan`: what a run or a grading would ask and cost.
+
+No model is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+from click.core import ParameterSource
+
+from judgekit.cli import console
+from judgekit.cli.exit_codes import EXIT_LIMIT
+from judgekit.cli.options import (
+    TARGET_OPTIONS,
+    cache_options,
+    choice_options,
+    json_option,
+    judge_model_options,
+    limit_options,
+    max_cost_option,
+    store_option,
+    target_options,
+)
+from judgekit.cli.setup import SUITE_FILE, grade_setup
+from judgekit.datasets import load_suite
+from judgekit.evaluation import (
+    calibration_of_suite,
+    default_rubric_records,
+    judging_of_judge,
+    plan_grading,
+    resolve_calibration,
+)
+from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
+from judgekit.report import default_rubric_lines, plan
+
+if TYPE_CHECKING:
+    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.cli.suite_setup import RunSetup
+    from judgekit.datasets import Suite
+    from judgekit.evaluation import SuitePlan
+
+_OF_GRADINGS = {"cases": "--cases"}
+
+_OF_SUITES = {
+    "filter_case": "--filter-case",
+    "filter_name": "--filter-name",
+    "max_cost": "--max-cost",
+    **TARGET_OPTIONS,
+}
+
+
+@click.command("plan")
+@click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
+@choice_options
+@target_options
+@click.option(
+    "--rubric",
+    metavar="FILE|NAME",
+    envvar="JUDGEKIT_RUBRIC",
+    help="Rubric of OUTPUTS, or of cases without one of their own: a file, or a shipped one.",
+)
+@click.option(
+    "--cases",
+    type=click.Path(path_type=Path, exists=True),
+    envvar="JUDGEKIT_CASES",
+    help="Cases that OUTPUTS answer (inputs, references).",
+)
+@judge_model_options
+@limit_options
+@cache_options
+@store_option
+@max_cost_option("Say whether this much suffices for SUITE. Exit code 5 when it likely does not.")
+@json_option
+def plan_command(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
+    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing.
+
+    SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
+
+    Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
+    difference between variants that its size can show. Takes the options of `judgekit run`, or
+    of `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it
+    has variants that are still to answer, else as a grading.
+
+    Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
+    less than the likely price.
+    """
+    for path in paths:
+        if not path.exists():
+            raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
+    if _is_run(paths, options):
+        from judgekit.cli.suite_setup import run_setup  # noqa: PLC0415 - only for suites
+
+        _refuse(options, _OF_GRADINGS, "a grading of outputs, and this is a suite")
+        sys.exit(show_suite_plan(run_setup(next(iter(paths), None), options), as_json=as_json))
+    _refuse(options, _OF_SUITES, "a suite, and these are outputs")
+    options["outputs"] = paths
+    options["variant"] = _one_variant(options)
+    show_grade_plan(grade_setup(options), as_json=as_json)
+
+
+def show_grade_plan(setup: GradeSetup, *, as_json: bool) -> None:
+    """Work out the plan of a grading and print it."""
+    with setup.judge as judge:
+        setup.counts()
+        found = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
+    if setup.calibration is not None or setup.requires_calibration:
+        use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
+        console.note(f"trust: {use.words}")
+    if as_json:
+        console.print_json({**asdict(found), "n_calls": found.n_calls})
+    else:
+        plan.print_judging_plan(console.stdout(), found)
+
+
+def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
+    """Work out the plan of a run and print it; closes what the setup holds open."""
+    from judgekit.report import plan_json, print_suite_plan  # noqa: PLC0415
+
+    with closing(setup.store):
+        found = asyncio.run(_planned(setup))
+    suite = setup.opened.suite
+    for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
+        console.note(f"rubric: {words}")
+    if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
+        console.note(f"trust: {calibration_of_suite(setup.opened).words}")
+    if as_json:
+        console.print_json(plan_json(found))
+    else:
+        print_suite_plan(console.stdout(), found)
+    return EXIT_LIMIT if found.sufficiency == "short" else 0
+
+
+async def _planned(setup: RunSetup) -> SuitePlan:
+    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
+
+    try:
+        return await plan_suite(
+            setup.opened,
+            store=setup.store,
+            begun=setup.begun,
+            in_flight=setup.session.in_flight,
+        )
+    finally:
+        await setup.opened.aclose()
+
+
+def _is_run(paths: tuple[Path, ...], options: Options) -> bool:
+    """Whether a run is planned, rather than a grading."""
+    if len(paths) == 1:
+        return _is_suite(paths[0])
+    if paths or any(options.get(name) is not None for name in ("rubric", *_OF_GRADINGS)):
+        return False
+    named = cast("Path | None", options.get("config")) or Path(SUITE_FILE)
+    if named.is_dir():
+        return True
+    return named.is_file() and _has_work(load_suite(named))
+
+
+def _is_suite(path: Path) -> bool:
+    """Whether a path is run: a suite, or cases, which become one; not outputs."""
+    if path.is_dir():
+        return True
+    document = read_whole_document(path)
+    if document is None:
+        return any(row_kind(row.fields) == "cases" for row in islice(iter_rows(path), 1))
+    shape = foreign_shape(document.value)
+    if shape is not None:
+        return shape.has_cases
+    return document_kind(document.value) in {"suite", "cases"}
+
+
+def _has_work(suite: Suite) -> bool:
+    """Whether there is more to a suite than one model that judges what is recorded."""
+    if any(variant.kind != "outputs" for variant in suite.variants):
+        return True
+    return len(suite.judge) > 1 or any(judge.kind != "llm" for judge in suite.judge)
+
+
+def _refuse(options: Options, names: dict[str, str], belongs_to: str) -> None:
+    for name, option in names.items():
+        source = click.get_current_context().get_parameter_source(name)
+        if options.get(name) and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} belongs to {belongs_to}.")
+
+
+def _one_variant(options: Options) -> str | None:
+    wanted = cast("tuple[str, ...]", options.get("variant") or ())
+    if len(wanted) > 1:
+        raise click.UsageError("Outputs are of one --variant; only a suite has several.")
+    return next(iter(wanted), None)

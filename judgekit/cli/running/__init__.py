@@ -1,1 +1,0 @@
-"""Plans, runs and gradings: suites from their files to stored runs."""

@@ -1,0 +1,511 @@
+"""`judgekit show`: lists stored runs and comparisons.
+
+Shows the figures of one or everything about a case.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from judgekit.cli import console, console as streams
+from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
+from judgekit.errors import SettingsError, UnknownNameError
+from judgekit.evaluation import (
+    COMPARISON_ID_PREFIX,
+    OutcomeFilter,
+    Run,
+    conclude_result,
+    needs_attention,
+    select_outcomes,
+    stored_pairs,
+    summarize_comparison,
+    with_rule,
+)
+from judgekit.report import (
+    answer_json,
+    answer_lines,
+    comparison_json,
+    listings,
+    message,
+    numbers,
+    print_answer,
+    print_case,
+    print_comparison,
+    print_comparison_setup,
+    print_comparisons,
+    print_pair,
+    print_run,
+    run_json,
+)
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.evaluation import Outcome
+    from judgekit.records import CaseResult, ComparisonInfo, ReconciliationRule, RunInfo
+    from judgekit.store import StoredJudgment, SupersededObservation
+
+_MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How much is shown, and in which form."""
+
+    as_json: bool
+    full: bool
+    history: bool
+    limit: int | None
+
+
+@click.command("show")
+@click.argument("run", required=False)
+@click.argument("case", required=False)
+@click.option("--variant", help="Only this variant; without RUN: runs that have it.")
+@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
+@click.option("--failed", is_flag=True, help="Only answers that did not pass or have no verdict.")
+@click.option("--full", is_flag=True, help="Long texts whole.")
+@click.option("--history", is_flag=True, help="With CASE: also what was replaced since.")
+@click.option("--figures", is_flag=True, help="Without RUN: pass rates too; reads every answer.")
+@click.option("-n", "--limit", type=click.IntRange(1), help="At most N (default 20; JSON: all).")
+@click.option("--case", "case_id", metavar="ID", help="Without RUN: a case in every run.")
+@click.option("--agent", metavar="NAME", help="Without RUN: cases of this agent, their runs.")
+@click.option("--skill", metavar="NAME", help="Without RUN: cases of this skill, their runs.")
+@click.option("--prompt-version", metavar="NAME", help="Without RUN: cases of this version.")
+@click.option("--criterion", metavar="NAME", help="Without RUN: what judges said of it.")
+@click.option("--rubric", metavar="NAME", help="Without RUN: only judged by this rubric.")
+@click.option("--agent-run", metavar="ID", help="Without RUN: the outputs of an agent's run.")
+@click.option("--comparisons", is_flag=True, help="Without RUN: the blind comparisons.")
+@rule_option("Of a comparison: conclude it by this rule instead of its own; nobody is asked.")
+@store_option
+@json_option
+def show_command(
+    *,
+    run: str | None,
+    case: str | None,
+    variant: str | None,
+    filter_tag: str | None,
+    failed: bool,
+    full: bool,
+    history: bool,
+    figures: bool,
+    limit: int | None,
+    case_id: str | None,
+    agent: str | None,
+    skill: str | None,
+    prompt_version: str | None,
+    criterion: str | None,
+    rubric: str | None,
+    agent_run: str | None,
+    comparisons: bool,
+    rule: ReconciliationRule | None,
+    store: str,
+    as_json: bool,
+) -> None:
+    """Show the runs that are kept; of RUN its figures; of RUN and CASE everything.
+
+    RUN is a run's id, the beginning of one, `latest` or `latest:SUITE`. Without it runs are
+    listed, newest first, or what the options ask for: they find what is related to a case, an
+    agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
+    --variant, --filter-tag and --failed list the answers meant.
+
+    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case; with
+    --rule, what another rule makes of the same answers.
+    """
+    related = ListingQuery(
+        case=case_id,
+        variant=variant,
+        tag=filter_tag,
+        agent=agent,
+        skill=skill,
+        prompt_version=prompt_version,
+        criterion=criterion,
+        rubric=rubric,
+        agent_run=agent_run,
+        failed=failed,
+    )
+    how = _How(as_json, full, history, limit)
+    with closing(RunStore(store, create=False)) as kept:
+        if comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
+            show_comparisons(kept, run, case, rule=rule, limit=limit, as_json=as_json)
+            return
+        check_no_rule(rule)
+        if run is None:
+            show_listing(kept, related, figures=figures, limit=limit or _most(how), as_json=as_json)
+            return
+        _check_goes_with_run(related, figures=figures)
+        wanted = OutcomeFilter(
+            variants=() if variant is None else (variant,),
+            case_id=case,
+            tag=filter_tag,
+            failed=failed,
+        )
+        _show_run(kept, kept.run(run), wanted, how)
+
+
+def _show_run(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+    if wanted.case_id is not None:
+        _show_case(store, run, wanted, how)
+    elif not wanted.is_all:
+        _show_answers(store, run, wanted, how)
+    else:
+        held = Run(run, store)
+        summary = held.summary()
+        gate = held.gate(summary)
+        if how.as_json:
+            console.print_json(run_json(summary, gate))
+        else:
+            print_run(console.stdout(), summary, gate)
+
+
+def _show_answers(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+    """The answers that are meant, a few lines each."""
+    answers = select_outcomes(store, run, wanted)
+    shown = islice(answers, how.limit or _most(how))
+    if how.as_json:
+        found = [answer_json(answer) for answer in shown]
+        streams.print_json({"run": run.to_json(), "answers": found})
+        return
+    console, n = streams.stdout(), 0
+    for n, answer in enumerate(shown, start=1):  # noqa: B007 - counted
+        console.print(answer_lines(answer))
+    if n == 0:
+        streams.note(f"run {run.id} has no such answer")
+    n_more = sum(1 for _ in answers)
+    if n_more:
+        streams.note(f"and {numbers.format_count(n_more, 'more answer')}: -n {n + n_more}")
+
+
+def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, how: _How) -> None:
+    answers = list(islice(select_outcomes(store, run, wanted), how.limit))
+    if how.as_json:
+        found = [answer_json(one, _earlier(store, run, one, how)) for one in answers]
+        streams.print_json({"run": run.to_json(), "answers": found})
+        return
+    if not answers:
+        streams.note(
+            f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
+        )
+        return
+    console = streams.stdout()
+    print_case(console, answers[0].result.case, full=how.full)
+    for one in answers:
+        print_answer(console, one, full=how.full, earlier=_earlier(store, run, one, how) or ())
+    n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
+    if n_waiting:
+        n = numbers.format_count(n_waiting, "question waits", "questions wait")
+        console.print(f"\n{n} for a person: judgekit label {run.id}", style="dim", markup=False)
+
+
+def _earlier(
+    store: RunStore, run: RunInfo, one: Outcome, how: _How
+) -> list[SupersededObservation] | None:
+    return store.history(run.id, one.result.key) if how.history else None
+
+
+def _most(how: _How) -> int | None:
+    return None if how.as_json else _MOST_SHOWN
+
+
+def _check_goes_with_run(related: ListingQuery, *, figures: bool) -> None:
+    given = [name for name in related.without_run() if getattr(related, name) is not None]
+    if figures:
+        given.append("figures")
+    if given:
+        option = given[0].replace("_", "-")
+        raise SettingsError(
+            f"--{option} is for the listing without RUN",
+            hint="leave out RUN; a case of it is the second argument: judgekit show RUN CASE",
+        )
+
+
+_MOST_COMPARISONS = 20
+
+
+def show_comparisons(
+    store: RunStore,
+    name: str | None,
+    case: str | None,
+    *,
+    rule: ReconciliationRule | None = None,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """Show the comparisons that are kept, one of them, or what was said of one of its cases."""
+    if name is None:
+        check_no_rule(rule)
+        _list_comparisons(store, limit=limit, as_json=as_json)
+        return
+    info = with_rule(store.comparison(name), rule)
+    if case is None:
+        _show_comparison(store, info, as_json=as_json)
+    else:
+        _show_comparison_case(store, info, case, as_json=as_json)
+
+
+def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> None:
+    found = store.comparisons(limit=limit or (None if as_json else _MOST_COMPARISONS))
+    if as_json:
+        console.print_json([info.to_json() for info in found])
+    elif found:
+        print_comparisons(console.stdout(), found)
+    else:
+        console.note("no comparison is kept yet: judgekit compare A B")
+
+
+def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
+    summary = summarize_comparison(store, info)
+    if as_json:
+        console.print_json({"comparison": info.to_json(), "summary": comparison_json(summary)})
+        return
+    print_comparison(console.stdout(), summary)
+    print_comparison_setup(console.stdout(), info)
+
+
+def _show_comparison_case(
+    store: RunStore, info: ComparisonInfo, case: str, *, as_json: bool
+) -> None:
+    analyses = store.analyses(info.id)
+    found = [one for one in stored_pairs(store, info) if one[0].case.id == case]
+    if not found:
+        known = [pair.case.id for pair in store.compared(info.id)]
+        raise UnknownNameError(f"case of {info.id}", case, known)
+    if as_json:
+        rows = [
+            {
+                "pair": pair.to_json(),
+                "comparison": comparison.to_json(),
+                "analysis": analyses[pair.place].to_json() if pair.place in analyses else None,
+            }
+            for pair, comparison in found
+        ]
+        console.print_json({"comparison": info.to_json(), "pairs": rows})
+        return
+    for pair, comparison in found:
+        print_pair(console.stdout(), info, pair, comparison, analyses.get(pair.place))
+
+
+ListingKind = Literal["runs", "cases", "answers", "judgments"]
+
+_GOES_WITH: dict[ListingKind, frozenset[str]] = {
+    "judgments": frozenset({"criterion", "rubric", "case", "variant"}),
+    "answers": frozenset({"agent_run", "case", "variant", "tag", "failed"}),
+    "cases": frozenset({"agent", "skill", "prompt_version", "tag", "rubric", "case"}),
+    "runs": frozenset({"variant", "rubric"}),
+}
+
+_OPTIONS = {"tag": "filter-tag", "prompt_version": "prompt-version", "agent_run": "agent-run"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingQuery:
+    """What is looked for; all of it must hold."""
+
+    case: str | None = None
+    """Id of a case."""
+
+    variant: str | None = None
+    """Id of a variant."""
+
+    tag: str | None = None
+    """Tag of a case."""
+
+    agent: str | None = None
+    """Agent of a case."""
+
+    skill: str | None = None
+    """Skill of a case."""
+
+    prompt_version: str | None = None
+    """Version of the prompt, of a case or of a variant."""
+
+    criterion: str | None = None
+    """Name of a criterion."""
+
+    rubric: str | None = None
+    """Name or fingerprint of a rubric."""
+
+    agent_run: str | None = None
+    """The agent's own run, of an output."""
+
+    failed: bool = False
+    """Only answers that did not pass."""
+
+    @property
+    def listing(self) -> ListingKind:
+        """What has to be listed."""
+        if self.criterion is not None:
+            return "judgments"
+        if self.agent_run is not None or (self.case is not None and not self._of_cases()):
+            return "answers"
+        return "cases" if self._of_cases() or self.tag is not None else "runs"
+
+    def without_run(self) -> tuple[str, ...]:
+        """The wishes that have no meaning beside a run."""
+        return ("case", "agent", "skill", "prompt_version", "criterion", "rubric", "agent_run")
+
+    def _of_cases(self) -> bool:
+        return any(wish is not None for wish in (self.agent, self.skill, self.prompt_version))
+
+
+def show_listing(
+    store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
+) -> None:
+    """List runs, or what is related to something."""
+    listing = related.listing
+    _check(related, listing, figures=figures)
+    if listing == "runs":
+        n = _list_runs(store, related, figures=figures, limit=limit, as_json=as_json)
+    elif listing == "cases":
+        n = _list_cases(store, related, limit=limit, as_json=as_json)
+    elif listing == "answers":
+        n = _list_answers(store, related, limit=limit, as_json=as_json)
+    else:
+        n = _list_judgments(store, related, limit=limit, as_json=as_json)
+    if n == 0 and not as_json:
+        console.note("nothing of that is kept here")
+    elif n == limit:
+        console.note(f"the first {n:,} are shown; more with -n")
+
+
+def _list_runs(
+    store: RunStore, related: ListingQuery, *, figures: bool, limit: int | None, as_json: bool
+) -> int:
+    runs = _runs(store, related, limit)
+    summaries = [Run(run, store).summary() for run in runs] if figures else None
+    if as_json:
+        found: list[object] = [run.to_json() for run in runs]
+        if summaries is not None:
+            found = [run_json(one, Run(one.run, store).gate(one)) for one in summaries]
+        console.print_json({"runs": found})
+    elif runs:
+        listings.print_runs(console.stdout(), runs, summaries)
+    return len(runs)
+
+
+def _runs(store: RunStore, related: ListingQuery, limit: int | None) -> list[RunInfo]:
+    if related.variant is None and related.rubric is None:
+        return store.runs(limit=limit)
+    found = None if related.rubric is None else store.runs_of_rubric(related.rubric)
+    if related.variant is not None:
+        having = store.runs_of_variant(related.variant)
+        ids = {run.id for run in having} if found is None else {run.id for run in found}
+        found = [run for run in having if run.id in ids]
+    return list(islice(found or (), limit))
+
+
+def _list_cases(store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool) -> int:
+    found = store.cases_of(
+        case_id=related.case,
+        agent=related.agent,
+        skill=related.skill,
+        prompt_version=related.prompt_version,
+        tag=related.tag,
+        rubric=related.rubric,
+    )
+    cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
+    version = related.prompt_version
+    runs = [] if version is None else _runs_with_version(store, version)
+    if as_json:
+        shown = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
+        more = {} if version is None else {"runs_with_variant": [run.to_json() for run in runs]}
+        console.print_json({"cases": shown, **more})
+        return len(cases)
+    if cases:
+        listings.print_cases(console.stdout(), cases)
+    if runs:
+        words = f"runs with a variant of prompt version {message.printable(version or '')}"
+        console.stdout().print(words, style="dim", markup=False)
+        listings.print_runs(console.stdout(), runs[:limit])
+    return len(cases) or len(runs)
+
+
+def _runs_with_version(store: RunStore, version: str) -> list[RunInfo]:
+    return [run for run in store.runs() if version in {v.prompt_version for v in run.variants}]
+
+
+def _list_answers(
+    store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
+) -> int:
+    answers = list(islice(_answers(store, related), limit))
+    if as_json:
+        console.print_json({"answers": [answer_json(answer) for _, answer in answers]})
+    elif answers:
+        listings.print_answers(console.stdout(), answers)
+    return len(answers)
+
+
+def _answers(store: RunStore, related: ListingQuery) -> Iterator[tuple[RunInfo, Outcome]]:
+    found = (
+        store.results_of_case(related.case or "")
+        if related.agent_run is None
+        else store.results_of_agent_run(related.agent_run)
+    )
+    runs: dict[str, RunInfo] = {}
+    for result in found:
+        if result.run_id not in runs:
+            runs[result.run_id] = store.run(result.run_id)
+        if _fits(result, related):
+            answer = conclude_result(result, runs[result.run_id])
+            if not related.failed or needs_attention(answer):
+                yield runs[result.run_id], answer
+
+
+def _fits(result: CaseResult, related: ListingQuery) -> bool:
+    return (
+        related.case in {None, result.case.id}
+        and related.variant in {None, result.variant}
+        and (related.tag is None or related.tag in result.case.tags)
+    )
+
+
+def _list_judgments(
+    store: RunStore, related: ListingQuery, *, limit: int | None, as_json: bool
+) -> int:
+    judgments = list(islice(_judgments(store, related), limit))
+    rubrics = store.rubrics_of_criterion(related.criterion or "")
+    if as_json:
+        console.print_json(
+            {
+                "rubrics": [rubric.to_json() for rubric in rubrics],
+                "judgments": [
+                    {"run": one.run_id, "key": one.key._asdict(), **one.judgment.to_json()}
+                    for one in judgments
+                ],
+            }
+        )
+        return len(judgments)
+    for rubric in rubrics:
+        asked = rubric.criterion(related.criterion or "").question
+        words = f"{rubric.name} ({rubric.fingerprint[:12]}): {message.printable(asked)}"
+        console.stdout().print(words, style="dim", markup=False)
+    if judgments:
+        listings.print_judgments(console.stdout(), judgments)
+    return len(judgments)
+
+
+def _judgments(store: RunStore, related: ListingQuery) -> Iterator[StoredJudgment]:
+    for one in store.judgments_of_criterion(related.criterion or "", rubric=related.rubric):
+        if related.case in {None, one.key.case_id} and related.variant in {None, one.key.variant}:
+            yield one
+
+
+def _check(related: ListingQuery, listing: ListingKind, *, figures: bool) -> None:
+    given = [name for name, wish in asdict(related).items() if wish not in {None, False}]
+    strange = [name for name in given if name not in _GOES_WITH[listing]]
+    if figures and listing != "runs":
+        strange.append("figures")
+    if strange:
+        option = _OPTIONS.get(strange[0], strange[0])
+        needs = (
+            "needs a RUN"
+            if not given or given == strange
+            else f"does not go with a list of {listing}"
+        )
+        raise SettingsError(f"--{option} {needs}", hint="judgekit show --help says what finds what")

@@ -1,1 +1,0 @@
-"""What is kept, looked at and carried out: runs, comparisons, labels to give."""

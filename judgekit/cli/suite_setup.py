@@ -1,0 +1,335 @@
+"""Resolves options and suite files to what `run` and its plan need.
+
+`setup` does so for gradings.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+from judgekit.cli import console
+from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS
+from judgekit.cli.setup import JUDGE_SETTINGS, SUITE_FILE, cache_folder, refresh_of
+from judgekit.datasets import (
+    Gate,
+    HttpTarget,
+    JudgeSettings,
+    VariantSettings,
+    discover_datasets,
+    discover_suites,
+    iter_output_rows,
+    load_suite,
+    open_cases,
+    rubric_path,
+    scorer_name,
+    suite_from_path,
+)
+from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation import (
+    JUDGE_SCORER,
+    Choice,
+    ExecutionOptions,
+    OpenSuite,
+    Session,
+    choice_of_run,
+    find_resumed_run,
+    needs_judge,
+    open_suite,
+)
+from judgekit.resources import shipped_file
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from judgekit.cli.setup import Options
+    from judgekit.datasets import Suite
+    from judgekit.records import RunInfo
+
+
+@dataclass(slots=True)
+class RunSetup:
+    """Everything a run needs, resolved and checked."""
+
+    opened: OpenSuite
+    """The suite, ready to run."""
+
+    store: RunStore
+    """Where it is kept."""
+
+    session: Session
+    """How this sitting goes."""
+
+    begun: RunInfo | None
+    """The run that is gone on with."""
+
+    notes: str | None
+    """Whatever should be remembered with the run."""
+
+    info: RunInfo | None = None
+    """The run, once it is known."""
+
+    def total(self) -> int:
+        """How many answers are still to be had; tries of what failed are not counted."""
+        n_cases = (self.info.n_cases if self.info else None) or 0
+        n_all = n_cases * len(self.opened.variants) * self.opened.suite.settings.repeats
+        if self.begun is None:
+            return n_all
+        again = self.session.retry_errors
+        return n_all - sum(
+            seen.is_done and not (again and (seen.has_error or seen.n_failures))
+            for seen in self.store.progress(self.begun.id)
+            if seen.key.repeat < self.opened.suite.settings.repeats
+        )
+
+
+def run_setup(path: Path | None, options: Options) -> RunSetup:
+    """Resolve the options of a run: command line first, then the suite file, then defaults."""
+    if options.get("refresh") and options.get("frozen"):
+        raise SettingsError("--refresh and --frozen contradict each other")
+    suite = with_command_line_rubric(_suite(path, options), options)
+    suite = with_command_line_variant(_judged(suite, options), options)
+    suite = _with_given_calibration(suite, options)
+    store = RunStore(cast("str | None", options.get("store")) or DEFAULT_STORE_FILE)
+    begun = _begun(store, suite, options)
+    chosen = _choice(options)
+    if begun is not None and chosen == Choice():
+        chosen = choice_of_run(begun)
+    asking = asking_of(options)
+    session = Session(
+        max_seconds=cast("float | None", options.get("max_time")),
+        fail_fast=bool(options.get("fail_fast")),
+        in_flight=cast("int | None", options.get("max_concurrency")),
+        retry_errors=bool(options.get("retry_errors")),
+    )
+    notes = cast("str | None", options.get("notes"))
+    return RunSetup(open_suite(suite, chosen, asking), store, session, begun, notes)
+
+
+def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
+    """The suite with the judge that the command line names, or its settings of asking."""
+    named = cast("str | None", options.get("judge_model"))
+    given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
+    if options.get("judge_seed") is not None:
+        given["seed"] = options["judge_seed"]
+    if isinstance(template := given.get("template"), str):
+        given["template"] = _from_here(template, suite)
+    judges = suite.judge
+    if named is not None:
+        same = [judge for judge in judges if judge.model == named]
+        judges = tuple(same) or (JudgeSettings(model=_recorded_here(named, suite)),)
+        suite = suite.model_copy(update={"panel": None})
+    if named is None and not given:
+        return suite
+    merged = tuple(
+        JudgeSettings.model_validate({**judge.model_dump(exclude_unset=True), **given})
+        if judge.kind == "llm"
+        else judge
+        for judge in judges
+    )
+    return suite.model_copy(update={"judge": merged})
+
+
+def asking_of(options: Options) -> ExecutionOptions:
+    """How a suite's judges and targets are asked."""
+    folders = cast("Iterable[Path]", options.get("template_folders") or ())
+    return ExecutionOptions(
+        cache=cache_folder(options),
+        template_folders=tuple(folders),
+        frozen=bool(options.get("frozen")),
+        refresh=refresh_of(options),
+        max_cost_usd=cast("float | None", options.get("max_cost")),
+        allow_scripts=bool(options.get("allow_scripts")),
+    )
+
+
+def _judged(suite: Suite, options: Options) -> Suite:
+    """The suite with the judge of the command line, where there is anything to ask it."""
+    judged = with_command_line_judge(suite, options)
+    is_asked = suite.judge or any(scorer_name(scorer) == JUDGE_SCORER for scorer in suite.scorers)
+    if is_asked or not judged.judge:
+        return judged
+    cases = open_cases(suite)
+    if any(needs_judge(case, suite) for case in cases):
+        return judged
+    console.note(
+        f"the judge is not asked: every case of {cases.name} is decided by its own checks "
+        "(--rubric FILE|NAME has it asked too)"
+    )
+    return suite
+
+
+def with_command_line_rubric(suite: Suite, options: Mapping[str, object]) -> Suite:
+    """The suite with the rubric that the command line names; cases keep their own."""
+    named = cast("str | None", options.get("rubric"))
+    if named is None:
+        return suite
+    # A shipped one stays its name; a file is looked for where it was typed.
+    path = rubric_path(named)
+    is_shipped = path.parent == shipped_file("prompts", "rubrics")
+    return suite.model_copy(update={"rubric": path.stem if is_shipped else str(path.resolve())})
+
+
+def _recorded_here(model: str, suite: Suite) -> str:
+    """Recorded replies that the command line names are looked for where it was typed."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{_from_here(path, suite)}" if kind == "recorded" and colon else model
+
+
+def _from_here(path: str, suite: Suite) -> str:
+    """A path that is found here; one that is not, or is the suite's own, stays as it is."""
+    here = Path(path).resolve()
+    return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
+
+
+def _with_given_calibration(suite: Suite, options: Mapping[str, object]) -> Suite:
+    given = cast("Path | None", options.get("calibration"))
+    changes: dict[str, object] = {} if given is None else {"calibration": str(given.resolve())}
+    if options.get("require_calibration"):
+        gate = suite.gate or Gate()
+        changes["gate"] = gate.model_copy(update={"require_calibration": True})
+    return suite.model_copy(update=changes) if changes else suite
+
+
+def _suite(path: Path | None, options: Options) -> Suite:
+    named, *others = suite_paths(path, options)
+    if others:
+        raise SettingsError(
+            f"{path} holds {1 + len(others)} datasets, among them {named.name}",
+            hint="name one of them",
+        )
+    return suite_from_path(named)
+
+
+def _begun(store: RunStore, suite: Suite, options: Options) -> RunInfo | None:
+    named = cast("str | None", options.get("resume"))
+    if named is None:
+        if options.get("retry_errors"):
+            raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
+        return None
+    return find_resumed_run(store, named, suite)
+
+
+def _choice(options: Options) -> Choice:
+    def several(name: str) -> tuple[str, ...]:
+        return tuple(cast("Iterable[str]", options.get(name) or ()))
+
+    sample = cast("int | None", options.get("sample"))
+    return Choice(
+        variants=several("variant"),
+        tags=several("filter_tag"),
+        case_ids=several("filter_case"),
+        name_pattern=cast("str | None", options.get("filter_name")),
+        sample=sample,
+        seed=cast("int", options.get("seed") or 0) if sample is not None else 0,
+        limit=cast("int | None", options.get("limit")),
+    )
+
+
+_SKILL_MARKS = ("eval/tests.json", "SKILL.md")
+
+
+def suite_paths(path: Path | None, options: Options) -> tuple[Path, ...]:
+    """The files, folders and zips that are run, each as a suite of its own."""
+    # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
+    # and every dataset that none of these suites is about.
+    named = path or cast("Path | None", options.get("config"))
+    if named is None and Path(SUITE_FILE).is_file():
+        named = Path(SUITE_FILE)
+    if named is None:
+        raise SettingsError(
+            f"no suite is named, and there is no {SUITE_FILE} here",
+            hint="name one: judgekit run suite.yaml; or begin one: judgekit init my-suite",
+        )
+    if not named.is_dir():
+        return (named,)
+    if (named / SUITE_FILE).is_file():
+        return (named / SUITE_FILE,)
+    if any((named / mark).is_file() for mark in _SKILL_MARKS):
+        return (named,)
+    found = _suites_and_datasets(named)
+    if not found:
+        raise SettingsError(
+            f"{named} holds neither a suite nor a dataset",
+            hint="name a suite, a file of cases, or a skill with eval/tests.json",
+        )
+    return found
+
+
+def _suites_and_datasets(folder: Path) -> tuple[Path, ...]:
+    suites = discover_suites(folder)
+    theirs = {path.resolve() for suite in suites if (path := _dataset_of(suite)) is not None}
+    datasets = [path for path in discover_datasets(folder) if path.resolve() not in theirs]
+    return (*suites, *datasets)
+
+
+def _dataset_of(suite: Path) -> Path | None:
+    try:
+        return load_suite(suite).dataset_path
+    except InputError:  # what is wrong with it is said when its turn has come
+        return None
+
+
+def with_command_line_variant(suite: Suite, options: Mapping[str, object]) -> Suite:
+    """The suite with the variant that the command line names, where it has none of its own."""
+    # A file of outputs whose rows name their variants stands for all of these.
+    given = {name: str(options[name]) for name in TARGET_OPTIONS if options.get(name)}
+    if not given:
+        return suite
+    if len(given) > 1:
+        both = " and ".join(TARGET_OPTIONS[name] for name in given)
+        raise SettingsError(f"{both} are given, and one variant is run", hint="give one of them")
+    ((name, value),) = given.items()
+    if suite.variants:
+        raise SettingsError(
+            f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",
+            hint="leave it out, or add the variant to the suite",
+        )
+    wanted = tuple(cast("Iterable[str]", options.get("variant") or ()))
+    if name == "given_outputs" and len(wanted) != 1:
+        return suite.model_copy(update={"variants": _recorded(Path(value))})
+    variant = _variant(name, value, suite, id_=wanted[0] if len(wanted) == 1 else None)
+    return suite.model_copy(update={"variants": (variant,)})
+
+
+def _recorded(path: Path) -> tuple[VariantSettings, ...]:
+    """The variants whose outputs a file holds; one called as the file, where its rows name none."""
+    named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+    ids = [str(name) for name in named if name not in {None, ""}] if None not in named else []
+    return tuple(VariantSettings(id=id_, outputs=str(path.resolve())) for id_ in ids or [path.stem])
+
+
+def _variant(name: str, value: str, suite: Suite, *, id_: str | None) -> VariantSettings:
+    if name == "given_outputs":
+        path = Path(value)
+        return VariantSettings(id=id_ or path.stem, outputs=str(path.resolve()))
+    if name == "given_command":
+        return VariantSettings(id=id_ or "command", command=_command(value, suite))
+    if name == "given_python":
+        here = str(Path.cwd())
+        if here not in sys.path:  # as for a command, a module here is meant before all others
+            sys.path.insert(0, here)
+        return VariantSettings(id=id_ or value.rpartition(":")[2], python=value)
+    return VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value))
+
+
+def _command(value: str, suite: Suite) -> tuple[str, ...]:
+    """The words of a command; a file named from here is found from the suite's folder too."""
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise SettingsError(f"--target-command cannot be read: {error}") from error
+    if not words:
+        raise SettingsError("--target-command is empty", hint="for example 'python agent.py'")
+    here = [
+        str(Path(word).resolve())
+        if Path(word).is_file() and not (suite.folder / word).is_file()
+        else word
+        for word in words
+    ]
+    return tuple(here)

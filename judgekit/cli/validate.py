@@ -1,0 +1,477 @@
+"""`judgekit validate`: reports every problem of suites, datasets, rubrics.
+
+Templates before anything runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from judgekit.assertions import (
+    ScriptFailedError,
+    ScriptSettings,
+    SimilaritySettings,
+    assertion_registry,
+    check_scorers,
+    find_script,
+    named_scripts,
+    read_specs,
+    script_entries,
+    similar_entry,
+)
+from judgekit.cli import console, diagnostics
+from judgekit.cli.diagnostics import Diagnostic
+from judgekit.cli.exit_codes import EXIT_INPUT
+from judgekit.cli.options import json_option
+from judgekit.cli.setup import SUITE_FILE
+from judgekit.datasets import RowCheck, load_rubric, suite_from_path, validate_path
+from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsError, TemplateError
+from judgekit.evaluation import CasePlans
+from judgekit.formats import (
+    DOCUMENT_SUFFIXES,
+    FOREIGN_SHAPES,
+    LINE_SUFFIXES,
+    SKILL_TESTS_READER,
+    TABLE_SUFFIXES,
+    FileRow,
+    document_kind,
+    file_exists,
+    folder_exists,
+    foreign_shape,
+    read_whole_document,
+    row_kind,
+    scan_rows,
+    suffix_of,
+)
+from judgekit.models import key_variable
+from judgekit.prompts import lint_partial, lint_template
+from judgekit.report import message, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets import Suite
+    from judgekit.formats import Document, ForeignFile, KeyPath
+    from judgekit.models import Embeddings
+    from judgekit.prompts import Flaw
+    from judgekit.records import Case, JsonObject, Rubric
+    from judgekit.registry import Registry
+
+_TEMPLATE = ".j2"
+
+_KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, _TEMPLATE})
+
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+
+_TITLES = {
+    "suite": "suite",
+    "rubric": "rubric",
+    "cases": "cases",
+    "outputs": "outputs",
+    "replies": "recorded replies",
+    "labels": "labels",
+}
+
+_CASES_OF_OTHERS = frozenset(shape.title for shape in FOREIGN_SHAPES if shape.has_cases)
+
+_UNKNOWN = "not a file of judgekit"
+
+_UNREADABLE = "cannot be read"
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
+@json_option
+def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
+    """Check that files are sound: every problem of every file at once.
+
+    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders with
+    them; by default judgekit.yaml, with all the files it names. What a file is, is seen from what
+    it holds. In a folder, files that are not judgekit's are passed over.
+
+    Exit 2 when there is an error, 0 otherwise.
+    """
+    files = [(path, _title(path)) for path in _files(paths)]
+    found = [(path, title, _diagnostics(path)) for path, title in files]
+    remarks = diagnostics.sort_diagnostics(remark for _, _, each in found for remark in each)
+    if as_json:
+        listed = [{"path": str(path), "kind": title} for path, title in files]
+        console.print_json({"files": listed, **diagnostics.diagnostics_json(remarks)})
+    else:
+        _print_files(files)
+        diagnostics.print_diagnostics(remarks)
+        click.echo(
+            f"{numbers.format_count(len(files), 'file')}: {diagnostics.severity_totals(remarks)}"
+        )
+    n_bad = len(remarks) if strict else diagnostics.count_severity(remarks, "error")
+    sys.exit(EXIT_INPUT if n_bad else 0)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files to check: those named, and of a folder those that are judgekit's or unreadable."""
+    if not paths and not Path(SUITE_FILE).is_file():
+        raise SettingsError(
+            f"there is no {SUITE_FILE} here", hint="name the files or folders to check"
+        )
+    for path in paths or (Path(SUITE_FILE),):
+        if path.is_dir():
+            yield from (each for each in _in_folder(path) if _is_judgekit_file(each))
+        else:
+            yield path
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
+        if path.is_file() and not is_skipped and suffix_of(path) in _KNOWN:
+            yield path
+
+
+def _is_judgekit_file(path: Path) -> bool:
+    """A folder may hold anything; another tool's results in it are no fault."""
+    if path.suffix == _TEMPLATE:
+        return _is_judge_template(path) or path.parent.name == "partials"
+    return _title(path) in {*_TITLES.values(), *_CASES_OF_OTHERS, _UNREADABLE}
+
+
+def _is_judge_template(path: Path) -> bool:
+    return "block" in path.read_text(encoding="utf-8", errors="replace")
+
+
+def _title(path: Path) -> str:
+    """What a file is recognised as."""
+    if path.suffix == _TEMPLATE:
+        return "template" if _is_judge_template(path) else "partial"
+    try:
+        document = read_whole_document(path)
+        if document is not None:
+            return _document_title(document.value)
+        rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
+    except DatasetError:
+        return _UNREADABLE
+    return _TITLES.get(row_kind(rows[0].fields) or "", _UNKNOWN) if rows else _UNREADABLE
+
+
+def _document_title(value: JsonValue) -> str:
+    shape = foreign_shape(value)
+    return _TITLES.get(document_kind(value) or "", _UNKNOWN) if shape is None else shape.title
+
+
+def _diagnostics(path: Path) -> list[Diagnostic]:
+    if path.suffix == _TEMPLATE:
+        return _template_diagnostics(path)
+    found = [diagnostics.diagnostic_from_problem(problem) for problem in validate_path(path)]
+    found += assertion_diagnostics(path, found)
+    return [*found, *suite_diagnostics(path, found)]
+
+
+def _template_diagnostics(path: Path) -> list[Diagnostic]:
+    """Whether a template compiles and renders; how good it is, `lint` says."""
+    try:
+        flaws = _unsound(
+            lint_template(str(path)) if _is_judge_template(path) else lint_partial(path)
+        )
+    except TemplateError as error:
+        return [diagnostics.Diagnostic(str(path), None, "error", error.message, error.hint)]
+    return [
+        diagnostics.diagnostic_from_flaw(flaw, path=str(path), line=flaw.line) for flaw in flaws
+    ]
+
+
+def _unsound(flaws: Sequence[Flaw]) -> list[Flaw]:
+    return [flaw for flaw in flaws if flaw.rule == "unsound"]
+
+
+def _print_files(files: Sequence[tuple[Path, str]]) -> None:
+    for path, title in files:
+        click.echo(f"{message.printable(str(path))}: {title}")
+
+
+_HELD = "assertions"
+
+_OWN = frozenset({"suite", "cases"})
+
+
+def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The unsound assertions of a file, and of the cases a suite names."""
+    try:
+        document = read_whole_document(path)
+        if document is None:
+            found = list(_of_rows(path))
+        else:
+            found = [*_of_document(document), *_of_dataset(document)]
+    except DatasetError:
+        return []  # what cannot be read is among what is known
+    return [remark for remark in found if not any(_is_same(remark, one) for one in known)]
+
+
+def _of_document(document: Document) -> Iterator[Diagnostic]:
+    value = document.value
+    shape = foreign_shape(value)
+    if shape is None:
+        if document_kind(value) in _OWN:
+            yield from _as_written(document)
+    elif shape.reader is not None and shape.has_cases:
+        if isinstance(value, dict) and "workflowName" in value:
+            yield from _as_written(document)
+            return
+        yield from _of_cases(shape.read(document))
+
+
+def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
+    """The faults of cases as they were read; one that several cases share is said once."""
+    said: set[tuple[int, str]] = set()
+    for case in reading.cases:
+        places = reading.spec_places.get(case.id)
+        for fault in read_specs(case.assertions, registry=_registry())[1]:
+            at = reading.places[case.id] if places is None else places[int(fault.where[1])]
+            line, message = reading.document.line_of(*at), fault.message
+            if places is not None:  # the list in the file has others, too
+                message = message.partition(" ")[2]
+            told = (line, message.partition("assertions[")[2] if places is None else message)
+            if told not in said:
+                said.add(told)
+                yield _diagnostic(reading.document.path, line, case.id, message, fault.hint)
+
+
+def _as_written(document: Document) -> Iterator[Diagnostic]:
+    """The faults of lists that stand in the file as they are carried out, each with its line."""
+    value = document.value
+    cases = value.get("cases") if isinstance(value, dict) else value
+    held: list[tuple[KeyPath, JsonValue]] = [((), value)] if isinstance(value, dict) else []
+    at: KeyPath = ("cases",) if isinstance(value, dict) else ()
+    if isinstance(cases, list):
+        held += [((*at, place), case) for place, case in enumerate(cases)]
+    for place, holder in held:
+        if isinstance(holder, dict) and holder.get(_HELD):
+            name = holder.get("id") if place else None
+            specs, where = holder[_HELD], (*place, _HELD)
+            for fault in read_specs(specs, registry=_registry())[1]:
+                line = document.line_of(*where, *fault.where[1:])
+                yield _diagnostic(document.path, line, name, fault.message, fault.hint)
+
+
+def _of_dataset(document: Document) -> list[Diagnostic]:
+    """Those of the cases in the file a suite names; whether it is there, is known."""
+    value = document.value
+    if not isinstance(value, dict) or document_kind(value) != "suite":
+        return []
+    named = value.get("dataset")
+    other = document.path.parent / named if isinstance(named, str) else None
+    return (
+        []
+        if other is None or not (folder_exists(other) or file_exists(other))
+        else assertion_diagnostics(other, ())
+    )
+
+
+def _of_rows(path: Path) -> Iterator[Diagnostic]:
+    for row in scan_rows(path):
+        if isinstance(row, FileRow) and isinstance(row.fields.get(_HELD), list):
+            yield from _faults(row.fields[_HELD], path, row.line, row.fields.get("id"))
+
+
+def _faults(specs: JsonValue, path: Path, line: int, case_id: object) -> Iterator[Diagnostic]:
+    if specs:
+        for fault in read_specs(specs, registry=_registry())[1]:
+            yield _diagnostic(path, line, case_id, fault.message, fault.hint)
+
+
+@cache
+def _registry() -> Registry:
+    """The assertions a run has: also those that measure as a suite says, and its scripts."""
+    scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
+    return assertion_registry().plus(similar_entry(SimilaritySettings()), scripts)
+
+
+def _diagnostic(
+    path: Path, line: int, case_id: object, message: str, hint: str | None
+) -> Diagnostic:
+    case = "" if case_id is None else f"case {case_id!r}: "
+    return Diagnostic(str(path), line, "error", f"{case}{message}", hint)
+
+
+def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
+    """Whether something else has said so: the same fault of a case.
+
+    Or a field an assertion needs.
+    """
+    # What is known of a foreign file names the field that the file has it in.
+    if remark.path != known.path:
+        return False
+    case, _, fault = known.message.partition("': ")
+    if fault and remark.message.startswith(f"{case}': ") and fault in remark.message:
+        return True
+    named = remark.message.partition("(")[2].partition(")")[0]
+    is_needed = bool(named) and f"`{named}` needs" in known.message
+    return is_needed and remark.line == known.line and "needs `" in remark.message
+
+
+_SIMILARITY = "similarity"
+
+
+def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What is wrong with how the cases of a suite are evaluated."""
+    try:
+        document = read_whole_document(path)
+        if document is None or not _is_suite(document):
+            return []
+        suite = suite_from_path(path)
+    except JudgekitError as error:
+        if any(remark.severity == "error" for remark in known):
+            return []  # it is among what is known
+        return [_error(path, None, error.message, error.hint)]
+    said = {(remark.line, remark.message) for remark in known}
+    found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
+    return [one for one in found if (one.line, one.message) not in said]
+
+
+def _is_suite(document: Document) -> bool:
+    shape = foreign_shape(document.value)
+    if shape is not None:
+        return shape.reader == SKILL_TESTS_READER
+    return document_kind(document.value) == "suite"
+
+
+def _of_suite(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+    path, rubric = document.path, _rubric(suite)
+    for place, spec in enumerate(suite.assertions):
+        line = document.line_of("assertions", place)
+        named = spec.get("criterion")
+        names = [] if rubric is None else [each.name for each in rubric.criteria]
+        if names and isinstance(named, str) and named not in names:
+            hint = f"the rubric has {', '.join(names)}"
+            yield _error(path, line, f"no criterion is called {named!r}", hint)
+    for key, specs in (("assertions", suite.assertions), ("scorers", suite.scorers)):
+        for place, spec in enumerate(specs):
+            line = document.line_of(key, place)
+            yield from (_error(path, line, told) for told in _script_faults(suite, [spec]))
+    yield from _of_scorers(suite, document)
+    for key in ("setup", "teardown"):
+        command = getattr(suite.settings, key)
+        is_theirs = foreign_shape(document.value) is not None
+        if command and is_theirs and not file_exists(suite.folder / command[-1]):
+            line = document.line_of(key, "script")
+            yield _error(path, line, f"there is no script {command[-1]!r} in {suite.folder}")
+
+
+def _of_scorers(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+    path = document.path
+    for place, spec in enumerate(suite.scorers):
+        line = document.line_of("scorers", place)
+        try:
+            plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
+            check_scorers(plans.suite_scorers, registry=plans.scorers)
+        except InputError as error:
+            told = error.message.removeprefix("scorers[0]").lstrip(": ")
+            yield _error(path, line, told, error.hint)
+        else:
+            yield from _of_similarity(spec, path, line)
+
+
+def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnostic]:
+    """What the file cannot show: whether the means to measure with are at hand."""
+    if spec.get("type") != _SIMILARITY:
+        return
+    variable = key_variable(str(spec.get("model")).partition("/")[0])
+    is_asked = spec.get("method") == "embedding" and spec.get("api_base") is None
+    if is_asked and not os.environ.get(variable):
+        what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
+        yield Diagnostic(str(path), line, "warning", what, "set it before the run")
+    if spec.get("method") == "best" and find_spec("wordllama") is None:
+        what = "semantic similarity is not installed, so that words are compared"
+        yield Diagnostic(str(path), line, "warning", what, "pip install 'judgekit-llm[semantic]'")
+
+
+def _of_suite_cases(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+    try:
+        plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
+        placed = list(_placed_cases(suite, document))
+    except JudgekitError:
+        return  # its rubric or its dataset is unsound, which is among what is known
+    for path, line, case in placed:
+        lead = f"case {case.id!r}: "
+        try:
+            plans.plan(case)
+        except InputError as error:
+            told = error.message.removeprefix(lead)
+            yield _error(path, line, f"{lead}{told}", error.hint)
+        own = None if case.evaluation is None else case.evaluation.script
+        specs = [*case.assertions, *([] if own is None else [_named(own)])]
+        for told in dict.fromkeys(_script_faults(suite, specs)):
+            yield _error(path, line, f"{lead}{told}")
+
+
+def _placed_cases(suite: Suite, document: Document) -> Iterator[tuple[Path, int | None, Case]]:
+    """The cases of a suite, each with its file and line."""
+    other = suite.dataset_path
+    if other is None:
+        shape = foreign_shape(document.value)
+        places = {} if shape is None else shape.read(document).places
+        for place, case in enumerate(suite.cases or ()):
+            line = document.line_of(*places.get(case.id, ("cases", place)))
+            yield document.path, line, case
+        return
+    if suite.columns:
+        return
+    named = read_whole_document(other)
+    shape = None if named is None else foreign_shape(named.value)
+    if named is not None and shape is not None:
+        reading = shape.read(named)
+        for case in reading.cases:
+            yield other, named.line_of(*reading.places[case.id]), case
+        return
+    check = RowCheck(other, "cases").take(scan_rows(other))
+    for case in check.cases:
+        yield other, check.lines.get((case.id,)), case
+
+
+def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
+    settings = _plans(suite.model_copy(update={"scorers": ()}), None).scripts
+    for script in named_scripts(specs):
+        try:
+            find_script(script, settings)
+        except ScriptFailedError as error:
+            yield str(error)
+
+
+def _named(script: str) -> dict[str, object]:
+    return {"type": "custom.script", "script": script}
+
+
+def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
+    return CasePlans(
+        suite,
+        rubric=rubric,
+        is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
+        allow_scripts=True,
+        open_embeddings=_unasked,
+    )
+
+
+def _unasked(_model: str, _api_base: str | None) -> Embeddings:
+    """Stands where a run has a model: here only its settings are looked at."""
+    return cast("Embeddings", lambda texts: [() for _ in texts])
+
+
+def _rubric(suite: Suite) -> Rubric | None:
+    try:
+        return None if suite.rubric_source is None else load_rubric(suite.rubric_source)
+    except InputError:
+        return None  # which is among what is known
+
+
+def _error(path: Path, line: int | None, message: str, hint: str | None = None) -> Diagnostic:
+    return Diagnostic(str(path), line, "error", message, hint)

@@ -1,0 +1,57 @@
+from .labels import (
+    YES_NO as YES_NO,
+    LocatedLabel as LocatedLabel,
+    locate_labels as locate_labels,
+    parse_number as parse_number,
+    raise_problems as raise_problems,
+    read_labels as read_labels,
+    score_on_scale as score_on_scale,
+)
+from .loading import (
+    find_calibrations as find_calibrations,
+    iter_cases as iter_cases,
+    load_calibration as load_calibration,
+    load_dataset as load_dataset,
+    load_rubric as load_rubric,
+    load_suite as load_suite,
+    rubric_path as rubric_path,
+    shipped_rubrics as shipped_rubrics,
+)
+from .outputs import (
+    RecordedOutput as RecordedOutput,
+    has_own_lines as has_own_lines,
+    iter_case_outputs as iter_case_outputs,
+    iter_output_rows as iter_output_rows,
+    read_output as read_output,
+    read_output_row as read_output_row,
+)
+from .settings import (
+    Gate as Gate,
+    HttpTarget as HttpTarget,
+    JudgeSettings as JudgeSettings,
+    PriceSettings as PriceSettings,
+    SuiteGroup as SuiteGroup,
+    TargetKind as TargetKind,
+    VariantSettings as VariantSettings,
+)
+from .sources import (
+    CaseSelection as CaseSelection,
+    SelectionCount as SelectionCount,
+    choose_cases as choose_cases,
+    discover_datasets as discover_datasets,
+    discover_suites as discover_suites,
+    open_cases as open_cases,
+    sample_places as sample_places,
+    suite_from_path as suite_from_path,
+)
+from .suite import (
+    Suite as Suite,
+    expand_variants as expand_variants,
+    names_a_file as names_a_file,
+    scorer_name as scorer_name,
+)
+from .validation import (
+    RowCheck as RowCheck,
+    validate_dataset as validate_dataset,
+    validate_path as validate_path,
+)

@@ -1,1 +1,0 @@
-"""Files of other tools as judgekit's records, one module for each shape."""

@@ -1,0 +1,317 @@
+"""The settings in a suite: judges, panels, variants, prices, targets, gate and run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from judgekit.records import (
+    Fraction,
+    JsonObject,
+    Name,
+    PanelCombination,
+    ReconciliationRule,
+    Record,
+    Weight,
+)
+
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""A name of an environment variable."""
+
+OneOrMany = Annotated[tuple[Name, ...], Field(min_length=1)]
+"""A list of names, none of them blank."""
+
+PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+
+TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
+"""Where outputs come from."""
+
+ProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
+"""The kind of skill under test, which decides what its cases leave open."""
+
+JudgeKind = Literal["llm", "human", "heuristic"]
+"""Who judges: a model, a person, or the assertions."""
+
+_KINDS: tuple[TargetKind, ...] = ("outputs", "prompt", "command", "python", "http")
+
+
+def _named_url(value: object) -> object:
+    return {"url": value} if isinstance(value, str) else value
+
+
+class JudgeSettings(Record):
+    """One judge of a suite."""
+
+    model: Name
+    """Provider and model (`openai/gpt-4.1-mini`), `recorded:replies.jsonl`, `human` for a person,
+    or `heuristic` for the suite's assertions."""
+
+    weight: Weight = 1.0
+    """Its weight among the judges, where they are combined `weighted`."""
+
+    mode: Literal["per_criterion", "joint"] = "per_criterion"
+    """Whether each criterion is asked on its own or all at once."""
+
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many times each question is asked, 1 to 100."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
+    """Sampling temperature, 0 to 2; null leaves it to the provider."""
+
+    seed: int | None = None
+    """Sampling seed, where the provider takes one."""
+
+    template: Name | None = None
+    """A prompt template, by name or path; null takes the mode's own."""
+
+    api_base: Name | None = None
+    """The endpoint, where it is not the provider's own."""
+
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """The longest reply, in tokens."""
+
+    logprobs: bool = False
+    """Whether to ask for token probabilities, for weighted scores and confidence."""
+
+    parameters: JsonObject = Field(default_factory=dict)
+    """Further parameters of every request (`top_p`, `reasoning_effort`, …)."""
+
+    max_concurrency: Annotated[int, Field(ge=1)] = 32
+    """Calls in flight at most."""
+
+    rpm: Annotated[int, Field(ge=1)] | None = None
+    """Requests a minute at most."""
+
+    tpm: Annotated[int, Field(ge=1)] | None = None
+    """Tokens a minute at most."""
+
+    timeout_s: PositiveNumber = 60
+    """Deadline of one call, in seconds."""
+
+    max_retries: Annotated[int, Field(ge=0)] = 5
+    """Retries after a passing error of the provider."""
+
+    @property
+    def kind(self) -> JudgeKind:
+        """Who judges."""
+        if self.model == "human":
+            return "human"
+        return "heuristic" if self.model == "heuristic" else "llm"
+
+    def arguments(self) -> dict[str, object]:
+        """The settings of asking that the file gives; what it leaves out has its default."""
+        return self.model_dump(exclude_unset=True, exclude={"model", "weight"})
+
+    @model_validator(mode="after")
+    def _is_asked_only_as_a_model(self) -> Self:
+        own = self.model_dump(exclude_defaults=True, exclude={"model", "weight"})
+        if self.kind != "llm" and (strange := sorted(own)):
+            raise ValueError(f"the judge `{self.model}` takes no `{strange[0]}`: it is no model")
+        return self
+
+
+class PanelSettings(Record):
+    """How several judges come to one value."""
+
+    combine: PanelCombination = "mean"
+    """The rule. With `cascade` the judges are asked in the order they stand in, the next one only
+    where the one before was not sure enough."""
+
+    escalate_below: Fraction | None = None
+    """For `cascade`: below this confidence, or without one, the next judge is asked."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if (self.combine == "cascade") != (self.escalate_below is not None):
+            raise ValueError("`combine: cascade` and `escalate_below` go together")
+        return self
+
+
+class PriceSettings(Record):
+    """What a model charges, in US dollars for a million tokens, as price lists give it."""
+
+    input_usd: Weight
+    """For tokens sent."""
+
+    output_usd: Weight
+    """For tokens received, hidden reasoning included."""
+
+    cached_input_usd: Weight | None = None
+    """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
+
+
+class HttpTarget(Record):
+    """An endpoint that answers a case."""
+
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    """Where the case is sent."""
+
+    method: Literal["POST", "PUT"] = "POST"
+    """How."""
+
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Headers to send; `${NAME}` stands for an environment variable, so that no key stands here."""
+
+
+class VariantSettings(Record):
+    """One version to be graded, and where its outputs come from."""
+
+    id: Name
+    """Name of the variant; never shown to a judge."""
+
+    outputs: Name | None = None
+    """A file of recorded outputs."""
+
+    prompt: Name | OneOrMany | None = None
+    """A prompt template that is rendered with the case and sent to `model`; of a list each is a
+    variant of its own, with each model and each set of parameters."""
+
+    command: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    """A program and its arguments: the case as JSON on stdin, the output as JSON on stdout."""
+
+    python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
+    """A function as `module:name`, called with the case."""
+
+    http: Annotated[HttpTarget, BeforeValidator(_named_url)] | None = None
+    """An endpoint that is sent the case and returns the output."""
+
+    environment: dict[VariableName, str] = Field(default_factory=dict)
+    """Environment variables of a `command`, beside the suite's; `${NAME}` stands for a variable
+    that judgekit itself was given, so that no key stands here."""
+
+    model: Name | OneOrMany | None = None
+    """The model a `prompt` is sent to; a list as for `prompt`."""
+
+    api_base: Name | None = None
+    """The endpoint of that model, where it is not the provider's own."""
+
+    parameters: JsonObject | Annotated[tuple[JsonObject, ...], Field(min_length=1)] = Field(
+        default_factory=dict
+    )
+    """Sampling parameters of that model (`temperature`, `max_tokens`, …); a list of sets, or a
+    list in the place of a number, as for `prompt`."""
+
+    timeout_s: PositiveNumber | None = None
+    """How long one answer may take, in seconds."""
+
+    tags: tuple[str, ...] = ()
+    """Groups of variants."""
+
+    prompt_version: str | None = None
+    """The version of the prompt it uses."""
+
+    model_by_node: dict[str, str] = Field(default_factory=dict)
+    """The model each node uses."""
+
+    provider_by_node: dict[str, str] = Field(default_factory=dict)
+    """The provider each node uses."""
+
+    @property
+    def kind(self) -> TargetKind:
+        """Where its outputs come from."""
+        return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        given = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            has = " and ".join(given) or "none of them"
+            raise ValueError(f"a variant needs one of {', '.join(_KINDS)}; this one has {has}")
+        if (self.prompt is None) != (self.model is None):
+            raise ValueError("`prompt` and `model` go together")
+        if self.prompt is None and (self.parameters or self.api_base is not None):
+            raise ValueError("`parameters` and `api_base` are for a `prompt`")
+        if self.command is None and self.environment:
+            raise ValueError("`environment` is for a `command`")
+        return self
+
+
+class Gate(Record):
+    """What a run must reach."""
+
+    tier: Literal["production", "development", "experimental"] | None = None
+    """The least overall value: production 0.8, development 0.7, experimental 0.6."""
+
+    max_drop: Fraction | None = None
+    """How far the pass rate may fall below the baseline's, 0 to 1."""
+
+    require_calibration: bool = False
+    """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
+
+
+class RunSettings(Record):
+    """How a suite is run."""
+
+    timeout_s: PositiveNumber | None = None
+    """How long one case may take, answer and judges together, in seconds; null for no limit."""
+
+    in_sequence: bool = False
+    """Whether each case waits for the one before."""
+
+    max_concurrency: Annotated[int, Field(ge=1)] | None = None
+    """Cases in work at most; null leaves it to the judges' own limits."""
+
+    fail_fast: bool = False
+    """Whether the first answer that does not pass ends the run."""
+
+    retry_failed: Annotated[int, Field(ge=0, le=100)] = 0
+    """How often an answer that does not pass is tried again, 0 to 100."""
+
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """How often each variant answers each case, 1 to 100."""
+
+    environment: dict[VariableName, str] = Field(default_factory=dict)
+    """Environment variables of commands and scripts; keys and passwords do not belong here."""
+
+    setup: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    """A program and its arguments, run before the first case."""
+
+    teardown: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    """A program and its arguments, run after the last case."""
+
+    @model_validator(mode="after")
+    def _does_not_contradict_itself(self) -> Self:
+        if self.in_sequence and (self.max_concurrency or 1) > 1:
+            raise ValueError(
+                "`in_sequence` and `max_concurrency` contradict each other: leave one out"
+            )
+        return self
+
+
+class CompareSettings(Record):
+    """How two variants are shown to a judge that compares them blind."""
+
+    scrub: bool = True
+    """Whether what names an output's maker is taken out before the judge sees it."""
+
+    draw_labels: bool = True
+    """Whether the outputs get drawn labels that mean nothing beside their places."""
+
+    seed: int = 0
+    """Seed of the labels."""
+
+    rule: ReconciliationRule = "consistent"
+    """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
+    preferred by more than half of both, by token probabilities where the judge has `logprobs`."""
+
+
+class SuiteGroup(Record):
+    """Cases that belong together."""
+
+    name: Name
+    """Name of the group."""
+
+    case_ids: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Ids of its cases, in the order they are run."""
+
+    in_sequence: bool = False
+    """Whether each of them waits for the one before."""
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        ids = self.case_ids
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
+            raise ValueError(f"the group {self.name} names the case {', '.join(twice)} twice")
+        return self

@@ -1,0 +1,187 @@
+from .approval import (
+    ApprovalEvidence as ApprovalEvidence,
+    ApprovalStatus as ApprovalStatus,
+    approval_status as approval_status,
+    approve_version as approve_version,
+    check_version_current as check_version_current,
+    find_approval_evidence as find_approval_evidence,
+)
+from .case_plans import (
+    JUDGE_SCORER as JUDGE_SCORER,
+    SIMILARITY_KEY as SIMILARITY_KEY,
+    UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
+    CasePlans as CasePlans,
+    default_rubric_records as default_rubric_records,
+    default_rubrics_in as default_rubrics_in,
+    needs_judge as needs_judge,
+)
+from .comparison_result import (
+    ComparisonDecision as ComparisonDecision,
+    ComparisonSummary as ComparisonSummary,
+    PanelFigures as PanelFigures,
+    StoppingRule as StoppingRule,
+    WinFigures as WinFigures,
+)
+from .comparison_summary import (
+    ComparisonTally as ComparisonTally,
+    one_per_reply as one_per_reply,
+)
+from .cost_plan import (
+    CallLoad as CallLoad,
+    ComparisonPlan as ComparisonPlan,
+    GradePlan as GradePlan,
+    JudgePlan as JudgePlan,
+    RequestCounter as RequestCounter,
+    estimate_judge_reply_tokens as estimate_judge_reply_tokens,
+    plan_comparison as plan_comparison,
+    plan_grading as plan_grading,
+)
+from .gate import (
+    DropGateResult as DropGateResult,
+    GateResult as GateResult,
+    TierGateResult as TierGateResult,
+)
+from .grading import (
+    Graded as Graded,
+    GradeSummary as GradeSummary,
+    VariantSummary as VariantSummary,
+    grade_answers as grade_answers,
+    summarize_verdicts as summarize_verdicts,
+)
+from .human_labels import (
+    LabellingSession as LabellingSession,
+    LabelQuestion as LabelQuestion,
+    import_labels as import_labels,
+    label_rows as label_rows,
+    parse_confidence as parse_confidence,
+    parse_score as parse_score,
+)
+from .judges import (
+    CALIBRATION_KEY as CALIBRATION_KEY,
+    JUDGING_KEY as JUDGING_KEY,
+    ExecutionOptions as ExecutionOptions,
+    JudgeUsage as JudgeUsage,
+    calibration_of_run as calibration_of_run,
+    check_calibration as check_calibration,
+    has_model_judges as has_model_judges,
+    judge_usage as judge_usage,
+    judging_of_judge as judging_of_judge,
+    judging_of_names as judging_of_names,
+    judging_of_run as judging_of_run,
+    meets_calibration_gate as meets_calibration_gate,
+    on_common_scale as on_common_scale,
+    one_per_answer as one_per_answer,
+    refresh_mode as refresh_mode,
+    resolve_calibration as resolve_calibration,
+    without_human_judges as without_human_judges,
+)
+from .outcome import (
+    Outcome as Outcome,
+    OutcomeFilter as OutcomeFilter,
+    conclude_result as conclude_result,
+    judge_feedback as judge_feedback,
+    needs_attention as needs_attention,
+    select_outcomes as select_outcomes,
+)
+from .pairing import (
+    Contest as Contest,
+    JudgedPair as JudgedPair,
+    LeftOut as LeftOut,
+    OutputPair as OutputPair,
+    Pairing as Pairing,
+    PairingSurvey as PairingSurvey,
+    Side as Side,
+    SideOutput as SideOutput,
+    compare_in_order as compare_in_order,
+    compare_pairs as compare_pairs,
+)
+from .planner import (
+    plan_suite as plan_suite,
+)
+from .ranking import (
+    JudgedMatch as JudgedMatch,
+    PairChoice as PairChoice,
+    Ranker as Ranker,
+    make_match_selector as make_match_selector,
+    rank as rank,
+    rank_comparisons as rank_comparisons,
+    rank_sync as rank_sync,
+)
+from .ranking_result import (
+    PairFigures as PairFigures,
+    RankDecision as RankDecision,
+    RankedSide as RankedSide,
+    RankingSummary as RankingSummary,
+    RankRules as RankRules,
+    Ties as Ties,
+)
+from .ranking_summary import (
+    holds_comparisons as holds_comparisons,
+    rank_matches as rank_matches,
+    read_comparisons as read_comparisons,
+)
+from .run import (
+    Run as Run,
+    evaluate as evaluate,
+    evaluate_sync as evaluate_sync,
+    summarize as summarize,
+)
+from .runner import (
+    choice_of_run as choice_of_run,
+    find_resumed_run as find_resumed_run,
+    prepare_run as prepare_run,
+    run_status as run_status,
+    run_suite as run_suite,
+    update_run_status as update_run_status,
+)
+from .schedule import (
+    PARTS_KEY as PARTS_KEY,
+    variant_version_in as variant_version_in,
+)
+from .score_comparison import (
+    ScoreComparison as ScoreComparison,
+    ScoreDifference as ScoreDifference,
+    SideScores as SideScores,
+    compare_side_scores as compare_side_scores,
+)
+from .session import (
+    Choice as Choice,
+    OpenSuite as OpenSuite,
+    RunStopReason as RunStopReason,
+    Session as Session,
+    calibration_of_suite as calibration_of_suite,
+    file_mark as file_mark,
+    open_suite as open_suite,
+    price_table as price_table,
+)
+from .stored_comparison import (
+    COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
+    ComparisonRecorder as ComparisonRecorder,
+    ComparisonTerms as ComparisonTerms,
+    analyse_pairs as analyse_pairs,
+    counted_pairs as counted_pairs,
+    new_comparison as new_comparison,
+    require_same_comparison as require_same_comparison,
+    stopping_rule_of as stopping_rule_of,
+    stored_pairs as stored_pairs,
+    summarize_comparison as summarize_comparison,
+    unanalysed_pairs as unanalysed_pairs,
+    with_rule as with_rule,
+)
+from .suite_plan import (
+    TARGET_DIFFERENCE as TARGET_DIFFERENCE,
+    AnswersPlan as AnswersPlan,
+    DetectableEffect as DetectableEffect,
+    ModelPlan as ModelPlan,
+    SuitePlan as SuitePlan,
+)
+from .summary import (
+    RunSummary as RunSummary,
+    VariantDifference as VariantDifference,
+    VariantFigures as VariantFigures,
+    summarize_run as summarize_run,
+)
+from .worker import (
+    UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,
+    ObservationWriter as ObservationWriter,
+)

@@ -1,0 +1,263 @@
+"""Approves a version of a variant.
+
+Only on stored evidence that it is better than its baseline. The evidence comes from
+`stored_comparison` and `score_comparison`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.datasets import expand_variants
+from judgekit.errors import ApprovalRefusedError, InputError, JudgekitError, NotEnoughDataError
+from judgekit.evaluation.judges import on_common_scale
+from judgekit.evaluation.schedule import variant_version_in
+from judgekit.evaluation.score_comparison import SideScores, compare_side_scores
+from judgekit.evaluation.session import file_mark, version_mark
+from judgekit.evaluation.stored_comparison import summarize_comparison
+from judgekit.judge import suite_template_folders
+from judgekit.records import Approval, VariantVersion
+from judgekit.targets import TargetPrompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.datasets import Suite
+    from judgekit.evaluation.comparison_result import ComparisonDecision
+    from judgekit.records import ComparedSide, ComparisonInfo, Rubric, RunInfo
+    from judgekit.store import RunStore
+
+ApprovalStatus = Literal["approved", "stale", "unknown"]
+"""`stale`: the version has changed since; `unknown`: its files are not here to be looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalEvidence:
+    """What is kept of two versions, seen from the one that is to be approved."""
+
+    kind: Literal["blind", "scores"]
+    """A blind comparison, or the scores of stored runs."""
+
+    ids: tuple[str, ...]
+    """The comparison, or the runs."""
+
+    rubric: Rubric
+    """What it was judged by."""
+
+    version: VariantVersion | None
+    """The version that was looked at."""
+
+    decision: ComparisonDecision
+    """What it comes to, at the error that is allowed."""
+
+    is_better: bool
+    """Whether the version is shown to be better."""
+
+    is_worse: bool
+    """Whether the baseline is shown to be better."""
+
+    suite: str | None
+    """The suite, where there is one."""
+
+    at: datetime
+    """When it was begun."""
+
+
+def find_approval_evidence(
+    store: RunStore,
+    variant: str,
+    baseline: str,
+    *,
+    alpha: float = 0.05,
+    scores: bool = False,
+    suite: str | None = None,
+) -> ApprovalEvidence:
+    """The last evidence that is kept of two versions; earlier ones do not count any more."""
+    names = variant, baseline
+    blind = None if scores else _blind_evidence(store, names, alpha, suite)
+    found = blind or _score_evidence(store, names, alpha, suite)
+    if found is not None:
+        return found
+    raise ApprovalRefusedError(
+        f"no comparison of {variant} with {baseline} is kept",
+        hint=f"make one: judgekit compare {variant} {baseline}",
+    )
+
+
+def approve_version(
+    store: RunStore,
+    evidence: ApprovalEvidence,
+    variant: str,
+    baseline: str,
+    *,
+    by: str,
+    because: str,
+) -> Approval:
+    """Approve a version, and keep who did and why."""
+    _refuse_unproven(evidence, variant, baseline)
+    for what, text in (("who approves", by), ("why", because)):
+        if not text.strip():
+            raise InputError(f"an approval says {what}")
+    decision, now = evidence.decision, datetime.now(UTC)
+    approval = Approval(
+        id=f"apr-{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
+        at=now,
+        variant=variant,
+        baseline=baseline,
+        version=evidence.version or VariantVersion(fingerprint=""),
+        by=by.strip(),
+        because=because.strip(),
+        suite=evidence.suite,
+        kind=evidence.kind,
+        evidence=evidence.ids,
+        rubric=evidence.rubric.name,
+        rubric_fingerprint=evidence.rubric.fingerprint,
+        alpha=decision.alpha,
+        p=decision.p or 0.0,
+        shown=decision.reason,
+    )
+    store.approve(approval)
+    return approval
+
+
+def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
+    """Refuse a version that has changed since it was compared."""
+    if evidence.version is None:
+        return
+    if approval_status(evidence.version, variant, suite) == "stale":
+        raise ApprovalRefusedError(
+            f"{variant} has changed since it was compared ({', '.join(evidence.ids)})",
+            hint="compare it as it is now",
+        )
+
+
+def approval_status(mark: VariantVersion, variant: str, suite: Suite | None) -> ApprovalStatus:
+    """Whether a version is still what it was."""
+    try:
+        now = _mark_now(mark, variant, suite)
+    except JudgekitError:  # what it named is no longer there, or unsound
+        return "stale" if suite is not None else "unknown"
+    if now is None:
+        return "unknown"
+    return "approved" if now else "stale"
+
+
+def _mark_now(mark: VariantVersion, variant: str, suite: Suite | None) -> bool | None:
+    own = () if suite is None else expand_variants(suite)
+    for settings in own:
+        if suite is not None and settings.id == variant:
+            now = version_mark(settings, suite, suite_template_folders(suite))
+            return now.fingerprint == mark.fingerprint
+    if mark.prompt is not None and Path(mark.prompt).is_file():
+        return TargetPrompt(mark.prompt).fingerprint == mark.prompt_fingerprint
+    if mark.outputs is not None and Path(mark.outputs).is_file():
+        return file_mark(Path(mark.outputs)).fingerprint == mark.fingerprint
+    return None
+
+
+def _refuse_unproven(evidence: ApprovalEvidence, variant: str, baseline: str) -> None:
+    ids, decision = ", ".join(evidence.ids), evidence.decision
+    p = "" if decision.p is None else f", p {decision.p:.3g}"
+    if evidence.is_worse:
+        raise ApprovalRefusedError(
+            f"{baseline} is better than {variant}: {decision.reason}{p} ({ids})", is_worse=True
+        )
+    if not evidence.is_better:
+        n = decision.n_to_decide
+        raise ApprovalRefusedError(
+            f"it is not shown that {variant} is better than {baseline}: {decision.reason}{p} "
+            f"({ids})",
+            hint=None if n is None else f"about {n:,} cases would decide it",
+        )
+    if evidence.version is None:
+        raise ApprovalRefusedError(
+            f"{ids} does not say which version of {variant} was compared",
+            hint="compare it again, so that a change can be noticed",
+        )
+
+
+def _blind_evidence(
+    store: RunStore, names: tuple[str, str], alpha: float, suite: str | None
+) -> ApprovalEvidence | None:
+    variant, baseline = names
+    for info in store.comparisons(variant=variant):
+        sides = _sides(info, variant, baseline)
+        if sides is None or (suite is not None and info.suite not in {None, suite}):
+            continue
+        if info.status in {"running", "interrupted", "stopped"}:
+            raise ApprovalRefusedError(
+                f"the last comparison of {variant} with {baseline} is not whole: {info.id} "
+                f"({info.status})",
+                hint=f"go on with it: judgekit compare … --resume {info.id}",
+            )
+        decision = summarize_comparison(store, info, alpha=alpha).decision
+        own = "a" if sides[0] is info.a else "b"
+        return ApprovalEvidence(
+            kind="blind",
+            ids=(info.id,),
+            rubric=info.rubric,
+            version=sides[0].version,
+            decision=decision,
+            is_better=decision.winner == own,
+            is_worse=decision.winner not in {None, own},
+            suite=info.suite,
+            at=info.started_at,
+        )
+    return None
+
+
+def _sides(
+    info: ComparisonInfo, variant: str, baseline: str
+) -> tuple[ComparedSide, ComparedSide] | None:
+    """Both sides, the version first; None where it compared others."""
+    for own, other in ((info.a, info.b), (info.b, info.a)):
+        if variant in {own.label, own.variant} and baseline in {other.label, other.variant}:
+            return own, other
+    return None
+
+
+def _score_evidence(
+    store: RunStore, names: tuple[str, str], alpha: float, suite: str | None
+) -> ApprovalEvidence | None:
+    """The scores of the last judged runs of both, of one suite and by one rubric."""
+    variant, baseline = names
+    own = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
+    others = _judged(store.runs_of_variant(baseline))
+    for run in own:
+        other = next((one for one in others if _is_comparable(run, one)), None)
+        if other is None or run.rubric is None:
+            continue
+        then, now = on_common_scale(other, run)
+        sides = (
+            SideScores(store.results(other.id, variant=baseline), then),
+            SideScores(store.results(run.id, variant=variant), now),
+        )
+        try:
+            found = compare_side_scores(*sides, (baseline, variant), alpha=alpha)
+        except NotEnoughDataError:
+            continue
+        return ApprovalEvidence(
+            kind="scores",
+            ids=tuple(dict.fromkeys((run.id, other.id))),
+            rubric=run.rubric,
+            version=variant_version_in(run, variant),
+            decision=found.decision,
+            is_better=found.decision.winner == "b",
+            is_worse=found.decision.winner == "a",
+            suite=run.suite,
+            at=run.started_at,
+        )
+    return None
+
+
+def _judged(runs: Sequence[RunInfo]) -> list[RunInfo]:
+    return [run for run in runs if run.rubric is not None and run.status == "complete"]
+
+
+def _is_comparable(run: RunInfo, other: RunInfo) -> bool:
+    rubrics = [one.rubric.fingerprint for one in (run, other) if one.rubric is not None]
+    return run.suite == other.suite and rubrics[0] == rubrics[-1]

@@ -1,0 +1,460 @@
+"""Decides how each case is evaluated: its strategy, checks, scorers and rubric.
+
+Reports faulty specifications before anything is asked. See `check_runner` for carrying the checks
+out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.assertions import (
+    LEXICAL,
+    PROFILES,
+    SIMILAR_ASSERTION,
+    SIMILARITY,
+    WORDLLAMA,
+    ScriptFailedError,
+    ScriptSettings,
+    SimilaritySettings,
+    assertion_registry,
+    check_scorers,
+    check_specs,
+    find_script,
+    named_scripts,
+    plan_evaluation,
+    read_specs,
+    scorer_registry,
+    script_entries,
+    similar_entry,
+)
+from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
+from judgekit.errors import DatasetError, InputError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judgekit.assertions import EvaluationPlan, EvaluationProfile
+    from judgekit.datasets import Suite
+    from judgekit.models import Embeddings
+    from judgekit.records import Case, JsonObject, Rubric
+
+JUDGE_SCORER = "judge"
+"""The scorer that is worked out of the verdict, so that it is no observation."""
+
+SIMILARITY_KEY = "similarity_measure"
+"""The key of a run's `config` that says how similarity is measured, where it decides a case."""
+
+OVERALL_SCORE = "overall"
+"""What the weighted mean of a suite's scores is called."""
+
+_SUITES_OWN = frozenset({"name", "weight"})
+"""What a suite says of a scorer beside its parameters."""
+
+_MAX_CACHED_PLANS = 1024
+"""How many plans are kept; an answer asks for its case's several times."""
+
+
+def evaluation_plan_of(
+    case: Case, profile: str | None, rubric: Rubric | None
+) -> EvaluationPlan | None:
+    """How a case is evaluated that does not just take the suite's way."""
+    if case.evaluation is None and profile is None:
+        return None
+    return plan_evaluation(case, profile, rubric=rubric)
+
+
+class CasePlans:
+    """The plans of a suite's cases, and what they are carried out with."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        rubric: Rubric | None,
+        is_judged: bool,
+        allow_scripts: bool,
+        open_embeddings: Callable[[str, str | None], Embeddings],
+    ) -> None:
+        self.suite = suite
+        self.rubric = rubric
+        self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
+        self.scripts = ScriptSettings(
+            folder=suite.folder,
+            is_allowed=allow_scripts,
+            environment=suite.settings.environment,
+        )
+        self.by_default: dict[tuple[RubricReason, str], int] = {}
+        """The rubrics that nobody named, with the cases of each; known once all were read."""
+        self.measures_similarity = False
+        """Whether any case is decided by how alike two texts are; known then, too."""
+        self.n_unasked = 0
+        """Cases with a rubric where there is no judge to be asked; known then, too."""
+        self.embeddings: dict[str, Embeddings] = {}
+        self._open_embeddings = open_embeddings
+        self._suite_scorers = tuple(
+            self._scorer(spec) for spec in suite.scorers if spec.get("type") != JUDGE_SCORER
+        )
+        _refuse_taken_names(suite)
+        self.means = self._similarity()
+        check, score = script_entries(self.scripts)
+        self.assertions = assertion_registry().plus(similar_entry(self.means), check)
+        self.scorers = scorer_registry().plus(score)
+        self._plans: dict[int, tuple[Case, EvaluationPlan | None]] = {}
+        self._rubrics: dict[str, Rubric] = {}
+
+    @property
+    def scorer_names(self) -> tuple[str, ...]:
+        """What the scores of the suite's own scorers are called, in the order of `specs`."""
+        return tuple(scorer_name(s) for s in self.suite.scorers if s.get("type") != JUDGE_SCORER)
+
+    @property
+    def suite_scorers(self) -> tuple[dict[str, object], ...]:
+        """The suite's own scorers as they are carried out, but for that of the judge."""
+        return self._suite_scorers
+
+    def plan(self, case: Case) -> EvaluationPlan | None:
+        """How a case is evaluated that does not just take the suite's way; see `plan_of`."""
+        if case.evaluation is None and self.suite.profile is None:
+            return None
+        kept = self._plans.get(id(case))
+        if kept is not None and kept[0] is case:
+            return kept[1]
+        found = evaluation_plan_of(case, self.suite.profile, self.rubric)
+        if len(self._plans) >= _MAX_CACHED_PLANS:
+            self._plans.clear()
+        self._plans[id(case)] = (case, found)
+        return found
+
+    def own_checks(self, case: Case) -> tuple[JsonObject, ...]:
+        """The assertions of a case, its plan's where it has one."""
+        plan = self.plan(case)
+        return case.assertions if plan is None else plan.assertions
+
+    def own_scorers(self, case: Case) -> tuple[dict[str, object], ...]:
+        """The scorers that the plan of a case asks."""
+        plan = self.plan(case)
+        if plan is None:
+            return ()
+        return tuple(
+            {**self.means.arguments(), **spec} if spec["type"] == SIMILARITY else {**spec}
+            for spec in plan.scorers
+        )
+
+    def as_run(self, case: Case) -> Case:
+        """A case with the rubric it names in full, so that the run stands by itself."""
+        named = case.rubric
+        if named is None:
+            found = self.defaults.of(case)
+            return case if found is None else case.model_copy(update={"rubric": found})
+        if not isinstance(named, str):
+            return case
+        if named not in self._rubrics:
+            source = self.suite.resolve(named) if names_a_file(named) else named
+            self._rubrics[named] = load_rubric(source)
+        return case.model_copy(update={"rubric": self._rubrics[named]})
+
+    def measures(self, case: Case) -> bool:
+        """Whether a case is decided by how alike two texts are."""
+        specs: list[Mapping[str, object]] = [*self.own_checks(case), *self.own_scorers(case)]
+        return any(spec.get("type") in {SIMILAR_ASSERTION, SIMILARITY} for spec in specs)
+
+    def rubric_of(self, case: Case) -> Rubric | None:
+        """The rubric a case is judged by."""
+        plan = self.plan(case)
+        if plan is not None and not plan.asks_judge:
+            return None
+        return self.rubric if case.rubric is None or isinstance(case.rubric, str) else case.rubric
+
+    @property
+    def similarity_measure(self) -> str:
+        """How similarity is measured where a case wants it, as scores name it."""
+        if self.means.embed is not None:
+            return f"semantic: {getattr(self.means.embed, 'name', 'embeddings')}"
+        is_lexical = self.means.method == "lexical" or find_spec("wordllama") is None
+        return LEXICAL if is_lexical else WORDLLAMA
+
+    async def aclose(self) -> None:
+        """Close the models of embeddings in the running event loop."""
+        for each in self.embeddings.values():
+            await each.aclose()
+
+    def _scorer(self, spec: JsonObject) -> dict[str, object]:
+        """A suite's scorer as it is carried out."""
+        found: dict[str, object] = {k: v for k, v in spec.items() if k not in _SUITES_OWN}
+        if found.get("type") != SIMILARITY:
+            return found
+        method, model = found.get("method"), found.pop("model", None)
+        api_base = found.pop("api_base", None)
+        if method == "embedding":
+            if not isinstance(model, str) or not isinstance(api_base, str | None):
+                raise SettingsError(
+                    f"the scorer {scorer_name(spec)!r} needs a `model` of embeddings",
+                    hint="for example `model: openai/text-embedding-3-small`",
+                )
+            return {**found, "method": "semantic", "embed": self._embeddings(model, api_base)}
+        if model is not None or api_base is not None:
+            raise SettingsError(
+                f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
+            )
+        if method == "semantic" and find_spec("wordllama") is None:  # pragma: no cover - an extra
+            raise SettingsError(
+                "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
+            )
+        return found
+
+    def _embeddings(self, model: str, api_base: str | None) -> Embeddings:
+        name = f"{model} {api_base or ''}"
+        if name not in self.embeddings:
+            self.embeddings[name] = self._open_embeddings(model, api_base)
+        return self.embeddings[name]
+
+    def _similarity(self) -> SimilaritySettings:
+        """How similarity is measured where a case wants it: as the suite's scorer does."""
+        for spec in self._suite_scorers:
+            if spec["type"] == SIMILARITY:
+                method, embed = spec.get("method") or "lexical", spec.get("embed")
+                return SimilaritySettings(method, embed)  # type: ignore[arg-type]  # read as a spec
+        return SimilaritySettings()
+
+
+def _refuse_taken_names(suite: Suite) -> None:
+    if OVERALL_SCORE in map(scorer_name, suite.scorers):
+        raise SettingsError(
+            f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
+        )
+
+
+def scorer_weights(scorers: Sequence[JsonObject]) -> dict[str, float]:
+    """The weight of each scorer of a suite in the overall score."""
+    return {scorer_name(s): float(str(s.get("weight", 1))) for s in scorers}
+
+
+RubricReason = Literal["profile", "reference"]
+"""Why a rubric was taken that nobody named."""
+
+DEFAULT_RUBRICS_KEY = "rubrics_by_default"
+"""The key of a run's `config` under which the rubrics are that nobody named."""
+
+UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
+"""The key under which it says how many cases have a rubric that no judge is asked."""
+
+REFERENCE_RUBRIC = "reference_match"
+"""The shipped rubric that holds an output against its case's reference."""
+
+
+class DefaultRubrics:
+    """The shipped rubrics that stand in where a suite and its case name none."""
+
+    def __init__(self, suite: Suite, *, rubric: Rubric | None, is_judged: bool) -> None:
+        self._suite = suite
+        self._is_open = rubric is None
+        self._is_judged = is_judged
+        self._profile = None if suite.profile is None else PROFILES[suite.profile]
+        self._loaded: dict[tuple[RubricReason, str], Rubric] = {}
+
+    def of(self, case: Case) -> Rubric | None:
+        """The rubric that stands in for one that a case does not name."""
+        if not self._is_open or case.rubric is not None:
+            return None
+        profile = self._profile
+        if profile is not None and profile.rubric is not None:
+            return self._load("profile", profile.rubric) if _asks_judge(case, profile) else None
+        if case.reference is not None and (_wants_judge(case) or self._has_no_other_way(case)):
+            return self._load("reference", REFERENCE_RUBRIC)
+        return None
+
+    def is_missing(self, case: Case) -> bool:
+        """Whether a case is to be graded by a judge, and nothing says what by."""
+        has_own = case.rubric is not None or not self._is_open
+        has_profiles = self._profile is not None and self._profile.rubric is not None
+        return _wants_judge(case) and not has_own and not has_profiles
+
+    def reason_for(self, case: Case) -> tuple[RubricReason, str] | None:
+        """Why a case has the rubric it has, where nobody named it."""
+        return next((key for key, one in self._loaded.items() if one is case.rubric), None)
+
+    def _has_no_other_way(self, case: Case) -> bool:
+        """Whether only a judge can decide a case that says nothing of how it is evaluated."""
+        says = case.assertions or case.evaluation is not None or self._profile is not None
+        return self._is_judged and not says and not self._suite.assertions
+
+    def _load(self, reason: RubricReason, name: str) -> Rubric:
+        key = (reason, name)
+        if key not in self._loaded:
+            self._loaded[key] = load_rubric(name)
+        return self._loaded[key]
+
+
+def needs_judge(case: Case, suite: Suite) -> bool:
+    """Whether a judge is asked about a case, or nothing else decides it."""
+    if suite.rubric is not None or case.rubric is not None or _wants_judge(case):
+        return True
+    if suite.profile is not None:
+        return _asks_judge(case, PROFILES[suite.profile])
+    return not (case.assertions or case.evaluation is not None or suite.assertions)
+
+
+def rubric_hint() -> str:
+    """What can be done where nothing says what a judge is to look for."""
+    with_rubric = ", ".join(name for name, profile in PROFILES.items() if profile.rubric)
+    return (
+        f"give --rubric FILE or the name of a shipped one ({', '.join(shipped_rubrics())}), "
+        "`rubric:` in the suite or in the cases, a `profile:` that has a rubric "
+        f"({with_rubric}), or the cases a `reference` to be held against"
+    )
+
+
+def default_rubric_records(found: Mapping[tuple[RubricReason, str], int]) -> list[JsonObject]:
+    """The rubrics that nobody named, as they are kept with a run."""
+    return [
+        {"rubric": name, "because": reason, "n_cases": n} for (reason, name), n in found.items()
+    ]
+
+
+def default_rubrics_in(config: JsonObject) -> Sequence[JsonObject]:
+    """The rubrics of a run that nobody named."""
+    kept = config.get(DEFAULT_RUBRICS_KEY)
+    return [one for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
+
+
+def _asks_judge(case: Case, profile: EvaluationProfile) -> bool:
+    try:
+        return plan_evaluation(case, profile).asks_judge
+    except DatasetError:  # what it lacks is told with all that is wrong with the cases
+        return False
+
+
+def _wants_judge(case: Case) -> bool:
+    own = case.evaluation
+    if own is None:
+        return False
+    return own.strategy == "llm_judge" or (
+        own.strategy == "hybrid" and own.weights.get("llm_judge", 0) > 0
+    )
+
+
+_MOST_SHOWN = 20
+
+_MAX_CACHED_SPECS = 10_000
+
+
+def check_suite_specs(plans: CasePlans) -> None:
+    """Refuse assertions and scorers of a suite that are unsound or cannot be carried out."""
+    suite = plans.suite
+    if suite.assertions:
+        check_specs(suite.assertions, registry=plans.assertions)
+    if plans.suite_scorers:
+        check_scorers(plans.suite_scorers, registry=plans.scorers)
+    for script in named_scripts([*suite.assertions, *suite.scorers]):
+        fault = _script_fault(script, plans, f"the suite {suite.name!r}")
+        if fault is not None:
+            raise SettingsError(fault)
+
+
+class CaseChecks:
+    """Looks at the cases one after the other as they are counted; what is equal is read once."""
+
+    def __init__(self, plans: CasePlans, *, judges: tuple[str, ...], source: str) -> None:
+        self._plans = plans
+        self._judges = judges
+        self._source = source
+        self._read: dict[str, tuple[str, ...]] = {}
+        self._shown: list[str] = []
+        self._n_faults = 0
+        self._n_judged = 0
+        self._by_default: Counter[tuple[RubricReason, str]] = Counter()
+
+    def take(self, case: Case) -> None:
+        """Look at one case."""
+        if self._plans.defaults.is_missing(case):
+            what = "a judge is to grade it, and nothing says what is good: it has no rubric"
+            self._note(case, (f"{what}; {rubric_hint()}",))
+            return
+        try:
+            plan = self._plans.plan(case)
+        except InputError as error:
+            told = error.message.removeprefix(f"case {case.id!r}: ")
+            self._note(case, (told if error.hint is None else f"{told}; {error.hint}",))
+            return
+        self._refuse_without_judge(case, plan)
+        self._count_judged(case)
+        self._plans.measures_similarity |= self._plans.measures(case)
+        if case.assertions:
+            self._note(case, self._faults(case))
+        own = None if case.evaluation is None else case.evaluation.script
+        if own is not None and plan is not None:  # what else a plan adds is sound
+            used = [spec for spec in plan.assertions if spec.get("script") == own]
+            self._note(case, self._script_faults(used, case))
+
+    def close(self) -> None:
+        """Say what was found, once all cases were looked at."""
+        if self._n_faults:
+            more = self._n_faults - len(self._shown)
+            lines = [*self._shown, *([f"and {more} more"] if more else [])]
+            what = "a fault" if self._n_faults == 1 else f"{self._n_faults} faults"
+            listed = "".join(f"\n  {line}" for line in lines)
+            raise DatasetError(f"{what} in how the cases are evaluated:{listed}", path=self._source)
+        if self._judges and not self._n_judged and self._judges != ("heuristic",):
+            raise SettingsError(
+                "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
+                hint=f"{rubric_hint()}; or leave out the judge",
+            )
+        self._plans.by_default = dict(self._by_default)
+        self._plans.n_unasked = 0 if self._judges else self._n_judged
+
+    def _count_judged(self, case: Case) -> None:
+        if self._plans.rubric_of(case) is None:
+            return
+        self._n_judged += 1
+        if (reason := self._plans.defaults.reason_for(case)) is not None:
+            self._by_default[reason] += 1
+
+    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
+        """Refuse a case that only a judge can decide, where there is none."""
+        if self._judges:
+            return
+        has_checks = case.assertions or self._plans.suite.assertions
+        if (plan is None and case.rubric and not has_checks) or (plan and plan.asks_judge):
+            raise SettingsError(
+                f"the case {case.id!r} is to be graded by a judge, and the suite names none",
+                hint="add `judge:` to the suite, for example `judge: openai/gpt-4.1-mini`, or "
+                "name one with --judge",
+            )
+
+    def _faults(self, case: Case) -> tuple[str, ...]:
+        written = repr(case.assertions)
+        known = self._read.get(written)
+        if known is None:
+            if len(self._read) >= _MAX_CACHED_SPECS:
+                self._read.clear()
+            found = read_specs(case.assertions, registry=self._plans.assertions)[1]
+            known = (*map(str, found), *self._script_faults(case.assertions, case))
+            self._read[written] = known
+        return known
+
+    def _script_faults(self, specs: Sequence[JsonObject], case: Case) -> tuple[str, ...]:
+        who = f"the case {case.id!r}"
+        found = (_script_fault(script, self._plans, who) for script in named_scripts(specs))
+        return tuple(fault for fault in found if fault is not None)
+
+    def _note(self, case: Case, faults: tuple[str, ...]) -> None:
+        self._n_faults += len(faults)
+        room = _MOST_SHOWN - len(self._shown)
+        self._shown += [f"case {case.id!r}: {fault}" for fault in faults[:room]]
+
+
+def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
+    """Why a script cannot be run once scripts are allowed; not being allowed ends it all."""
+    if not plans.scripts.is_allowed:
+        raise SettingsError(
+            f"{who} runs the script {script!r}, and scripts are not allowed",
+            hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
+        )
+    try:
+        find_script(script, plans.scripts)
+    except ScriptFailedError as error:
+        return str(error)
+    return None

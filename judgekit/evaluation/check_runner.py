@@ -1,0 +1,328 @@
+"""Runs the assertions and scorers of one output, inline or in threads.
+
+Fetches the embedding vectors they compare.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.assertions import (
+    SIMILAR_ASSERTION,
+    SIMILARITY,
+    SYNONYMS,
+    evaluate_assertions,
+    reference_text,
+    score_output,
+    text_of,
+)
+from judgekit.errors import JudgekitError
+from judgekit.models import Embeddings
+from judgekit.records import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from judgekit.evaluation.case_plans import CasePlans
+    from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
+
+_THREADS = 4
+
+_PENDING = "not measured yet"
+
+_QUICK_SCORERS = frozenset({"cost", "latency", "tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResults:
+    """What was found in one output."""
+
+    checks: tuple[AssertionResult, ...] = ()
+    """What the suite's assertions found, then those of the case or of its plan."""
+
+    scores: tuple[Score, ...] = ()
+    """What the suite's scorers measured, then those of the plan."""
+
+
+NO_CHECK_RESULTS = CheckResults()
+"""Where nothing is looked for, or there is no output."""
+
+
+class CheckRunner:
+    """Carries out the assertions and scorers of a suite and of its cases."""
+
+    def __init__(self, plans: CasePlans) -> None:
+        self._plans = plans
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judgekit-checks")
+        self._has_quick_suite = are_inline_checks(plans.suite.assertions) and _are_quick_scorers(
+            plans.suite_scorers
+        )
+
+    async def find(
+        self, case: Case, output: Output, bought: FetchedVectors | None = None
+    ) -> CheckResults:
+        """Look at one output."""
+        if output.error is not None:
+            return NO_CHECK_RESULTS
+        if self._is_quick(case, output):
+            return self.found(case, output)
+        compared = vector_comparisons(self._plans, case, output)
+        costs: FetchedVectors = {} if bought is None else bought
+        async with AsyncExitStack() as stack:
+            for each in {id(one.embed): one.embed for one in compared}.values():
+                own = [one.texts for one in compared if one.embed is each]
+                texts = frozenset().union(*own)
+                costs[id(each)] = {}
+                await stack.enter_async_context(each.holding(texts, costs[id(each)]))
+            found = await asyncio.get_running_loop().run_in_executor(
+                self._threads, self.found, case, output
+            )
+        return _with_costs(found, compared, costs)
+
+    def found(self, case: Case, output: Output) -> CheckResults:
+        """What assertions and scorers find; models of embeddings must have been asked."""
+        plans = self._plans
+        specs = [*plans.suite.assertions, *plans.own_checks(case)]
+        checks = (
+            evaluate_assertions(output, specs, case=case, registry=plans.assertions)
+            if specs
+            else ()
+        )
+        return CheckResults(tuple(checks), self._scores(case, output))
+
+    def not_yet(self, why: str, bought: FetchedVectors, *, at: datetime) -> tuple[Score, ...]:
+        """What is kept of an answer that could not be measured, so that no payment is forgotten."""
+        asked = total_vector_cost(bought)
+        if asked is None:
+            return ()
+        name = next(iter(self._plans.scorer_names), SIMILARITY)
+        tried = f"tried {at:%Y-%m-%d %H:%M:%S.%f} UTC"
+        return (Score(name=name, error=f"{_PENDING}: {why}", message=tried, asked=asked),)
+
+    def n_wanted(self, case: Case) -> tuple[int, int]:
+        """How many checks and scores there are of an answer to a case."""
+        plans = self._plans
+        return (
+            len(plans.suite.assertions) + len(plans.own_checks(case)),
+            len(plans.suite_scorers) + len(plans.own_scorers(case)),
+        )
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _is_quick(self, case: Case, output: Output) -> bool:
+        own = self._plans.own_checks(case)
+        return (
+            self._has_quick_suite
+            and is_small_output(output)
+            and (not own or are_inline_checks(own))
+            and not self._plans.own_scorers(case)
+        )
+
+    def _scores(self, case: Case, output: Output) -> tuple[Score, ...]:
+        plans = self._plans
+        specs = [*plans.suite_scorers, *plans.own_scorers(case)]
+        if not specs:
+            return ()
+        scores = score_output(output, specs, case=case, registry=plans.scorers).scores
+        names = plans.scorer_names
+        named = [
+            score if score.name == name else score.model_copy(update={"name": name})
+            for score, name in zip(scores, names, strict=False)
+        ]
+        return (*named, *scores[len(names) :])
+
+
+def is_pending_score(score: Score) -> bool:
+    """Whether a score only says that nothing could be measured, and what was paid all the same."""
+    return score.error is not None and score.error.startswith(_PENDING)
+
+
+def _with_costs(
+    found: CheckResults, compared: Sequence[VectorComparison], bought: FetchedVectors
+) -> CheckResults:
+    """What was found, with what it took to find it."""
+    asked = allocate_vector_costs(compared, bought)
+    if not asked:
+        return found
+    checks, scores = list(found.checks), list(found.scores)
+    for (kind, place), each in asked.items():
+        if kind == "check":
+            checks[place] = checks[place].model_copy(update={"asked": each})
+        else:
+            scores[place] = scores[place].model_copy(update={"asked": each})
+    return CheckResults(tuple(checks), tuple(scores))
+
+
+def _are_quick_scorers(scorers: Iterable[Mapping[str, object]]) -> bool:
+    return all(spec.get("type") in _QUICK_SCORERS for spec in scorers)
+
+
+_INLINE_CHECKS = frozenset({
+    "behavior.finish_reason",
+    "behavior.no_errors",
+    "behavior.node_executed",
+    "behavior.node_invocations.max",
+    "metric.latency_ms.max",
+    "metric.tokens.input.max",
+    "metric.tokens.output.max",
+    "metric.tokens.total.max",
+    "metric.total_cost_usd.max",
+    "output.contains",
+    "output.equals",
+    "text.char_count",
+    "text.contains",
+    "text.contains_all",
+    "text.contains_any",
+    "text.equals",
+    "text.starts_with",
+    "text.word_count",
+})  # fmt: skip
+"""Assertions that look through an output once; a thread would cost more than they do."""
+
+_LONGEST_TEXT = 20_000
+
+_MOST_EVENTS = 200
+
+
+def are_inline_checks(assertions: Sequence[JsonObject]) -> bool:
+    """Whether all of some assertions are over at once, for an output of an ordinary size."""
+    return all(_own_name(spec.get("type")) in _INLINE_CHECKS for spec in assertions)
+
+
+def is_small_output(output: Output) -> bool:
+    """Whether an output is of an ordinary size."""
+    length = 0 if output.text is None else len(output.text)
+    return length <= _LONGEST_TEXT and len(output.trace) <= _MOST_EVENTS and output.data is None
+
+
+def _own_name(name: object) -> str:
+    synonym = SYNONYMS.get(name) if isinstance(name, str) else None
+    return str(name) if synonym is None else synonym.name
+
+
+FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
+"""What texts came to that were asked for, by the identity of the model that was asked."""
+
+_SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
+
+_MEMBERS = ("assert", "assertions")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorComparison:
+    """Two texts that a check or a scorer compares."""
+
+    kind: Literal["check", "score"]
+    """What compares them."""
+
+    index: int
+    """Its place among the checks, or the scores, of the answer."""
+
+    embed: Embeddings
+    """The model that is asked for their vectors."""
+
+    text: str | None
+    """What stands in the output; None where it has no such text, which is told then."""
+
+    reference: str | None
+    """What it is compared with; None where there is nothing."""
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The texts whose vectors are needed; none where there is nothing to compare."""
+        if self.text is None or self.reference is None:
+            return frozenset()
+        return frozenset({self.text, self.reference})
+
+
+def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[VectorComparison]:
+    """What is compared by vectors in an answer, scorers first."""
+    if not plans.embeddings:
+        return []
+    scorers = [*plans.suite_scorers, *plans.own_scorers(case)]
+    found = [
+        _vector_comparison(
+            "score", place, spec.get("embed"), (case, output, spec, spec.get("reference"))
+        )
+        for place, spec in enumerate(scorers)
+    ]
+    checks = [*plans.suite.assertions, *plans.own_checks(case)]
+    found += [
+        _vector_comparison(
+            "check", place, plans.means.embed, (case, output, spec, spec.get("value"))
+        )
+        for place, whole in enumerate(checks)
+        for spec in _similar_specs([whole])
+    ]
+    return [one for one in found if one is not None]
+
+
+def allocate_vector_costs(
+    compared: Sequence[VectorComparison], bought: FetchedVectors
+) -> dict[tuple[str, int], EmbeddingUsage]:
+    """What each check and scorer asked; what several need, the first one has."""
+    left = {model: dict(texts) for model, texts in bought.items()}
+    found: dict[tuple[str, int], EmbeddingUsage] = {}
+    for one in compared:
+        own = left.get(id(one.embed), {})
+        for text in sorted(one.texts):
+            asked = own.pop(text, None)
+            if asked is not None:
+                key = (one.kind, one.index)
+                found[key] = found[key] + asked if key in found else asked
+    return found
+
+
+def total_vector_cost(bought: FetchedVectors) -> EmbeddingUsage | None:
+    """What all texts came to."""
+    total: EmbeddingUsage | None = None
+    for texts in bought.values():
+        for asked in texts.values():
+            total = asked if total is None else total + asked
+    return total
+
+
+def _vector_comparison(
+    kind: Literal["check", "score"],
+    index: int,
+    embed: object,
+    about: tuple[Case, Output, Mapping[str, object], object],
+) -> VectorComparison | None:
+    if not isinstance(embed, Embeddings):
+        return None
+    case, output, spec, reference = about
+    path = spec.get("path")
+    return VectorComparison(
+        kind,
+        index,
+        embed,
+        _text_or_none(lambda: text_of(output, path if isinstance(path, str) else None)),
+        _text_or_none(
+            lambda: reference_text(reference if isinstance(reference, str) else None, case)
+        ),
+    )
+
+
+def _text_or_none(find: Callable[[], str]) -> str | None:
+    try:
+        return find()
+    except JudgekitError:
+        return None
+
+
+def _similar_specs(specs: Sequence[object]) -> Iterator[dict[str, object]]:
+    """The assertions that compare by similarity, those of groups included."""
+    for spec in specs:
+        if isinstance(spec, dict):
+            if spec.get("type") in _SIMILAR_ONES:
+                yield spec
+            for name in _MEMBERS:
+                members = spec.get(name)
+                yield from _similar_specs(members if isinstance(members, list) else ())

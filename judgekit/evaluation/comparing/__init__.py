@@ -1,1 +1,0 @@
-"""Two variants side by side: pairs, questions in both orders, figures, a decision."""

@@ -1,0 +1,365 @@
+"""The result types of a blind comparison of two sides, and the decision which side is better.
+
+Including the sequential stopping rule. Counting is in `comparison_summary`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.stats.power import sample_size_sign
+from judgekit.stats.quantiles import SLACK
+from judgekit.stats.sequential import win_e_value
+
+if TYPE_CHECKING:
+    from judgekit.evaluation.judges import JudgeUsage
+    from judgekit.evaluation.pairing import LeftOut
+    from judgekit.records import Comparison, ReconciliationRule, Winner
+    from judgekit.stats.alpha import Alpha
+    from judgekit.stats.bias import PositionBias
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.ranking import LengthControlledWinRate
+
+BetterSide = Literal["a", "b"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinFigures:
+    """Wins of A against B: of all pairs, on a criterion, of a tag or of a stratum."""
+
+    n_cases: int
+    """Cases."""
+
+    n_pairs: int
+    """Pairs that were judged, repeats included; errors of the systems under test are not."""
+
+    wins: int
+    """Pairs that A won."""
+
+    ties: int
+    """Pairs that both orders call a tie."""
+
+    inconsistent: int
+    """Pairs whose two orders contradict each other: no winner, and no true tie."""
+
+    losses: int
+    """Pairs that B won."""
+
+    n_undecided: int
+    """Pairs that a failure leaves open."""
+
+    rate: Estimate
+    """A's share of wins among decided pairs, clustered by case; no winner is half a win."""
+
+    bounds: tuple[float, float]
+    """The share if B had won all undecided pairs, and if A had."""
+
+    p: float | None
+    """Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
+    and contradictions left out; None where no pair is decided."""
+
+    p_adjusted: float | None = None
+    """The same after Holm, over all criteria; None for other groups, which are only looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEvidence:
+    """What looking after every case has shown."""
+
+    e_value: float
+    """The evidence against no difference; a difference is shown from 1 / alpha on."""
+
+    n_cases: int
+    """Cases that were looked at."""
+
+    stopped_at: int | None
+    """After how many cases the difference was shown; None where it was not."""
+
+    max_cases: int | None
+    """How many were allowed at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonDecision:
+    """Which side is better, or why that is not decided."""
+
+    winner: BetterSide | None
+    """The better side; None for no decision."""
+
+    reason: str
+    """Why."""
+
+    p: float | None
+    """The p it rests on; valid at any time where cases were asked until decided."""
+
+    alpha: float
+    """The error that was allowed."""
+
+    n_to_decide: int | None = None
+    """Without a decision: about how many cases would give one four times in five, if the sides
+    differ as much as they seem to; None where no number is in sight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFigures:
+    """What one judge of a panel says, on the whole."""
+
+    judge: str
+    """Model and template."""
+
+    whole: WinFigures
+    """Wins by its own verdicts, of the pairs it was asked about."""
+
+    flip_rate: Estimate
+    """Share of pairs whose winner hangs on the order they were shown in."""
+
+    position: PositionBias | None
+    """How much it favours what it saw first, over all questions; None without any."""
+
+    flags: tuple[str, ...]
+    """What makes it doubtful: `position_bias`, `mostly_inconsistent`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelFigures:
+    """The judges of a panel, each by itself, and how far they agree."""
+
+    judges: tuple[JudgeFigures, ...]
+    """The judges."""
+
+    agreed: float
+    """Share of the pairs of judges that name the same winner, over all pairs of outputs; nan where
+    no two judges name one."""
+
+    alpha: Alpha | None
+    """The same beyond chance: Krippendorff's nominal alpha of the winners, with an interval that
+    leaves out whole cases; None where no two judges name one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSummary:
+    """What a comparison comes to."""
+
+    a: str
+    """What the first side is called."""
+
+    b: str
+    """What the second side is called."""
+
+    rubric: str
+    """Name of the rubric."""
+
+    judges: tuple[str, ...]
+    """Who judged: model and template."""
+
+    models: tuple[str, ...]
+    """The models that answered, in the providers' words."""
+
+    decision: ComparisonDecision
+    """Which side is better."""
+
+    whole: WinFigures
+    """Wins on the whole."""
+
+    criteria: dict[str, WinFigures]
+    """Wins on each criterion."""
+
+    strata: dict[str, WinFigures]
+    """Wins on the whole for each complexity stratum, simple ones first."""
+
+    tags: dict[str, WinFigures]
+    """Wins on the whole for each tag."""
+
+    flip_rate: Estimate
+    """Share of pairs whose winner hangs on the order they were shown in; texts that are the same
+    to the judge do not count."""
+
+    position: PositionBias | None
+    """How much the judge favours what it saw first, over all questions; None without any."""
+
+    length_controlled: LengthControlledWinRate | None
+    """A's share of wins had both outputs been equally long; None where that cannot be told."""
+
+    length_reason: str | None
+    """Why there is no `length_controlled`."""
+
+    raw_a: float | None
+    """Mean score of A, from 1 to 10, over the pairs in which both have one."""
+
+    raw_b: float | None
+    """Mean score of B."""
+
+    raw_winner: Winner | None
+    """The side with the higher mean score, which is not a decision; None without scores."""
+
+    n_identical: int
+    """Pairs that were the same to the judge, so that it was not asked."""
+
+    n_errors: int
+    """Pairs of which an output is an error; not judged."""
+
+    failures: dict[str, int]
+    """Failures of the judge by kind."""
+
+    failure_messages: dict[str, str]
+    """For each kind, what the first of them says."""
+
+    flags: tuple[str, ...]
+    """What makes the judge doubtful: `position_bias`, `mostly_inconsistent`."""
+
+    spent: JudgeUsage
+    """Calls and money."""
+
+    left_out: LeftOut
+    """What could not be paired."""
+
+    evidence: SequentialEvidence | None = None
+    """What looking after every case has shown, where cases were asked until decided."""
+
+    marks: dict[str, int] = field(default_factory=dict)
+    """Advisory marks on preferences, by name."""
+
+    rule: ReconciliationRule = "consistent"
+    """Who wins where the orders differ."""
+
+    panel: PanelFigures | None = None
+    """The judges of a panel by themselves; None for one judge."""
+
+    n_scrubbed: int | None = 0
+    """Passages by which outputs named their makers, not shown to the judge; None where scrubbing
+    was switched off."""
+
+
+POSITION_BIAS, MOSTLY_INCONSISTENT = "position_bias", "mostly_inconsistent"
+"""Flags of a judge that is doubtful: it favours a place; it contradicts itself more often than
+not."""
+
+
+class StoppingRule:
+    """Looks after every case whether the question is decided, without spoiling the error rate.
+
+    A case counts once, with its first pair; ties, contradictions and failures change nothing. The
+    e-value may be looked at as often as one likes: where there is no difference it reaches
+    1 / alpha with a probability of at most alpha, ever.
+    """
+
+    def __init__(self, alpha: float, max_cases: int | None = None) -> None:
+        self._alpha, self.max_cases = alpha, max_cases
+        self._seen: set[str | None] = set()
+        self._wins = self._losses = 0
+        self._e_value = 1.0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a difference is shown."""
+        return self._e_value >= 1 / self._alpha
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further case is to be looked at."""
+        return self.is_decided or len(self._seen) == self.max_cases
+
+    def look(self, comparison: Comparison) -> None:
+        """Look at one more comparison."""
+        if comparison.case_id in self._seen:
+            return
+        self._seen.add(comparison.case_id)
+        self._wins += comparison.winner == "a"
+        self._losses += comparison.winner == "b"
+        self._e_value = win_e_value(self._wins, self._losses).value
+
+    def evidence(self) -> SequentialEvidence:
+        """What was found."""
+        n = len(self._seen)
+        return SequentialEvidence(
+            e_value=self._e_value,
+            n_cases=n,
+            stopped_at=n if self.is_decided else None,
+            max_cases=self.max_cases,
+        )
+
+
+def decide_comparison(
+    whole: WinFigures,
+    leaning: tuple[int, int],
+    *,
+    alpha: float,
+    flags: tuple[str, ...] = (),
+    evidence: SequentialEvidence | None = None,
+) -> ComparisonDecision:
+    """Which side is better."""
+    # A side is better where more of the cases that lean to either side lean to it than chance
+    # allows, and failures could not turn that. A judge whose flags say that it looks at places
+    # rather than at outputs can still decide: what hangs on the place has been left out as a
+    # contradiction.
+    p = whole.p if evidence is None else min(1.0, 1 / max(evidence.e_value, 1.0))
+    if not whole.wins + whole.losses:
+        return ComparisonDecision(winner=None, reason=_why_none(whole, flags), p=p, alpha=alpha)
+    shown = p is not None and p <= alpha
+    leader: BetterSide = "a" if leaning[0] > leaning[1] else "b"
+    if shown and _keeps_lead(whole, leader):
+        return ComparisonDecision(
+            winner=leader, reason=_why_better(whole, leaning), p=p, alpha=alpha
+        )
+    reason = _why_open(whole, leaning, flags, alpha)
+    if shown:
+        reason = "the undecided pairs could turn it" if whole.n_undecided else _NOT_ON_AVERAGE
+    n_to_decide = _n_to_decide(whole, leaning, alpha)
+    return ComparisonDecision(winner=None, reason=reason, p=p, alpha=alpha, n_to_decide=n_to_decide)
+
+
+_NOT_ON_AVERAGE = "more cases lean to one side, but on average over all cases it does not win more"
+
+_EVEN = 0.5
+
+
+def _keeps_lead(whole: WinFigures, leader: BetterSide) -> bool:
+    """Whether the leader has more than half, even if the other side had won all that is open."""
+    low, high = whole.bounds
+    return low > _EVEN + SLACK if leader == "a" else high < _EVEN - SLACK
+
+
+def _why_better(whole: WinFigures, leaning: tuple[int, int]) -> str:
+    what = "decided pairs" if whole.n_pairs == whole.n_cases else "cases that lean to a side"
+    return f"{max(leaning)} of {sum(leaning)} {what}"
+
+
+def _why_none(whole: WinFigures, flags: tuple[str, ...]) -> str:
+    if not whole.n_pairs - whole.n_undecided:
+        return "no pair was judged in both orders"
+    if whole.inconsistent and MOSTLY_INCONSISTENT in flags:
+        return "the judge contradicts itself when the order is turned: no pair has a winner"
+    more = f", and {whole.n_undecided:,} undecided" if whole.n_undecided else ""
+    return f"no pair has a winner{more}"
+
+
+def _why_open(
+    whole: WinFigures, leaning: tuple[int, int], flags: tuple[str, ...], alpha: float
+) -> str:
+    for_a, for_b = leaning
+    wins = f"{for_a} win{'s' if for_a != 1 else ''}"
+    losses = f"{for_b} loss{'es' if for_b != 1 else ''}"
+    if whole.n_pairs > whole.n_cases:
+        wins, losses = f"{for_a} cases that lean to A", f"{for_b} to B"
+    reason = f"{wins} and {losses} may be chance (alpha {alpha:g})"
+    if MOSTLY_INCONSISTENT in flags:
+        return f"{reason}; the judge contradicts itself on most pairs"
+    return reason
+
+
+def _n_to_decide(whole: WinFigures, leaning: tuple[int, int], alpha: float) -> int | None:
+    """Cases for a sign test with 80 % power, with as many even ones as now."""
+    # Half a win and half a loss are added, so that three wins of three do not promise that the
+    # fourth is one too.
+    for_a, for_b = leaning
+    decided = for_a + for_b
+    if for_a == for_b:
+        return None
+    share = (for_a + _EVEN) / (decided + 1)
+    try:
+        needed = sample_size_sign(share, alpha=alpha).value
+    except ValueError:  # so near to a half that a million pairs would not do
+        return None
+    return max(whole.n_cases + 1, ceil(needed * whole.n_cases / decided))

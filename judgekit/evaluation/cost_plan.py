@@ -1,0 +1,418 @@
+"""Estimates what one judge or model would be asked and what it would cost: questions.
+
+Cached replies, tokens, price. Whole suites are planned in `planner`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import fsum
+from statistics import median
+from typing import TYPE_CHECKING, TypedDict
+
+from judgekit.judge import Panel
+from judgekit.models import count_messages
+from judgekit.records import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from judgekit.evaluation.pairing import OutputPair
+    from judgekit.judge import Judge
+    from judgekit.models import Connection
+    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.records import Case, Output, Rubric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePlan:
+    """What one judge would be asked."""
+
+    n_questions: int
+    """Questions, repeats included; equal ones count once."""
+
+    n_owned: int
+    """Of them, replies that the cache holds already."""
+
+    model: str
+    """Who would be asked."""
+
+    template: str
+    """With which template."""
+
+    input_tokens: int
+    """Tokens that would be sent for what is not owned."""
+
+    output_tokens: tuple[int, int]
+    """Tokens that would come back: likely, and at most."""
+
+    token_source: str
+    """How the tokens were counted."""
+
+    price_usd: tuple[float, float] | None
+    """What it would cost, likely and at most, in US dollars; None where the price is unknown."""
+
+    saved_usd: float
+    """What the owned replies cost when they were bought, as far as known."""
+
+    @property
+    def n_calls(self) -> int:
+        """Calls that would be made, if every reply is readable at first."""
+        return self.n_questions - self.n_owned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradePlan(JudgePlan):
+    """What a grading would ask."""
+
+    n_outputs: int
+    """Outputs to be graded."""
+
+    n_skipped: int
+    """Outputs that are errors of the system under test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonPlan(JudgePlan):
+    """What a comparison would ask, each pair in both orders."""
+
+    n_pairs: int
+    """Pairs of outputs to be compared."""
+
+    n_identical: int
+    """Of them, pairs of the same text: ties, nobody is asked."""
+
+    n_skipped: int
+    """Of them, pairs with an output that is an error; they are not judged."""
+
+
+def plan_grading(
+    judge: Judge, answers: Iterable[tuple[Case, Output]], rubric: Rubric, *, refresh: bool = False
+) -> GradePlan:
+    """Work out what a grading would ask and cost; asks nothing."""
+    n_outputs = n_skipped = 0
+    counting = RequestCounter(judge.connection, refresh=refresh)
+    for case, output in answers:
+        n_outputs += 1
+        n_skipped += output.error is not None
+        for request in judge.requests(case, output, rubric):
+            counting.take(request, estimate_judge_reply_tokens(request, rubric))
+    return GradePlan(
+        n_outputs=n_outputs,
+        n_skipped=n_skipped,
+        template=judge.template.id,
+        **_judge_plan_fields(counting),
+    )
+
+
+def plan_comparison(
+    judge: Judge | Panel,
+    pairs: Iterable[OutputPair],
+    rubric: Rubric,
+    *,
+    names: Iterable[str] = (),
+    refresh: bool = False,
+) -> ComparisonPlan:
+    """Work out what comparing pairs would ask and cost, both orders included; asks nothing."""
+    n_pairs = n_identical = n_skipped = 0
+    panel, given = Panel.of(judge), tuple(names)
+    countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
+    for pair in pairs:
+        n_pairs += 1
+        if pair.a.error is not None or pair.b.error is not None:
+            n_skipped += 1
+            continue
+        seen = panel.comparers[0].seen(pair.a, pair.b, given)
+        n_identical += seen.is_identical
+        for counting, comparer in zip(countings, panel.comparers, strict=True):
+            for question in comparer.questions(pair.case, seen, rubric):
+                counting.take(
+                    question.request, estimate_reply_tokens(question.request, len(question.asked))
+                )
+    return ComparisonPlan(
+        n_pairs=n_pairs,
+        n_identical=n_identical,
+        n_skipped=n_skipped,
+        template=", ".join(dict.fromkeys(comparer.template.id for comparer in panel.comparers)),
+        **_sum_fields([_judge_plan_fields(counting) for counting in countings]),
+    )
+
+
+class _JudgePlanFields(TypedDict):
+    """What both plans have in common, as it was counted."""
+
+    n_questions: int
+    n_owned: int
+    model: str
+    input_tokens: int
+    output_tokens: tuple[int, int]
+    token_source: str
+    price_usd: tuple[float, float] | None
+    saved_usd: float
+
+
+def _judge_plan_fields(counting: RequestCounter) -> _JudgePlanFields:
+    likely, most = counting.likely(), counting.most()
+    is_priced = likely.price_usd is not None and most.price_usd is not None
+    return _JudgePlanFields(
+        n_questions=counting.n_questions,
+        n_owned=counting.n_owned,
+        model=counting.connection.name,
+        input_tokens=likely.input_tokens,
+        output_tokens=(likely.output_tokens, most.output_tokens),
+        token_source=counting.counted_by,
+        price_usd=(likely.price_usd or 0.0, most.price_usd or 0.0) if is_priced else None,
+        saved_usd=counting.saved_usd,
+    )
+
+
+def _sum_fields(asked: list[_JudgePlanFields]) -> _JudgePlanFields:
+    """What several judges would be asked; the price is known where that of each is."""
+    prices = [one["price_usd"] for one in asked if one["price_usd"] is not None]
+    is_priced = len(prices) == len(asked)
+    likely, most = zip(*(one["output_tokens"] for one in asked), strict=True)
+    return _JudgePlanFields(
+        n_questions=sum(one["n_questions"] for one in asked),
+        n_owned=sum(one["n_owned"] for one in asked),
+        model=", ".join(one["model"] for one in asked),
+        input_tokens=sum(one["input_tokens"] for one in asked),
+        output_tokens=(sum(likely), sum(most)),
+        token_source=", ".join(dict.fromkeys(one["token_source"] for one in asked)),
+        price_usd=(fsum(p[0] for p in prices), fsum(p[1] for p in prices)) if is_priced else None,
+        saved_usd=fsum(one["saved_usd"] for one in asked),
+    )
+
+
+_LIKELY_REPLY_TOKENS = 180
+"""A typical JSON answer to one criterion: evidence, three sentences and a score."""
+
+_LONGEST_REPLY_TOKENS = 700
+"""What an answer to one criterion rarely exceeds, where no limit was set."""
+
+_ENOUGH_REPLIES = 10
+"""So many owned replies say better than any assumption how long the next ones will be."""
+
+_LOOK_EVERY = 50
+"""Where tokens are told from characters, every so many requests are counted in full."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLoad:
+    """Calls with their tokens and what they cost."""
+
+    calls: int
+    """Calls."""
+
+    input_tokens: int
+    """Tokens sent."""
+
+    output_tokens: int
+    """Tokens that come back."""
+
+    price_usd: float | None
+    """US dollars; None where the price is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLength:
+    """How long texts are, in tokens."""
+
+    likely: float
+    """On average."""
+
+    most: float
+    """What they rarely exceed."""
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Calls of one scenario, added up."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
+    """Calls that show a judge an output that is not there yet, by variant."""
+
+    def add(self, n: int, sent: int, back: int, unread: str | None) -> None:
+        self.calls += n
+        self.input_tokens += n * sent
+        self.output_tokens += n * back
+        if unread is not None:
+            self.unread[unread] += n
+
+
+@dataclass(slots=True)
+class RequestCounter:
+    """What one model would be asked, counted question by question.
+
+    Two scenarios are counted: what is likely, and what may be at most.
+    """
+
+    connection: Connection
+    """The way to the model."""
+
+    refresh: bool = False
+    """Whether replies that are owned would be asked anew."""
+
+    asks_once: bool = True
+    """Whether equal questions are asked once, as a cache does it."""
+
+    n_exact: int | None = None
+    """So many requests have their tokens counted one by one, and of the others every fiftieth; the
+    rest is told from their characters. None counts all."""
+
+    seen: set[str] = field(default_factory=set)
+    """Keys of the questions so far; may be shared with others that ask the same model."""
+
+    n_questions: int = 0
+    """Questions; equal ones count once where they are asked once."""
+
+    n_owned: int = 0
+    """Of them, replies that are owned already."""
+
+    saved_usd: float = 0.0
+    """What the owned replies cost when they were bought, as far as known."""
+
+    counted_by: str = "none"
+    """How the tokens were counted."""
+
+    _likely: _Sum = field(default_factory=_Sum)
+    _most: _Sum = field(default_factory=_Sum)
+    _durations_s: list[float] = field(default_factory=list)
+    _reply_tokens: list[int] = field(default_factory=list)
+    _n_sent: int = 0
+    _counted_characters: int = 0
+    _counted_tokens: int = 0
+
+    def take(
+        self,
+        request: ModelRequest,
+        back: tuple[int, int],
+        *,
+        is_likely: bool = True,
+        n_again: int = 0,
+        unread: str | None = None,
+    ) -> ModelReply | None:
+        """Count a question."""
+        is_seen = unread is None and self.asks_once and request.key in self.seen
+        reply = None if unread is not None or self.refresh else self.connection.owned(request)
+        if not is_seen:
+            self.n_questions += 1
+            self.seen.update(() if unread is not None else (request.key,))
+            self._own(reply)
+        is_asked = not is_seen and reply is None
+        if is_asked or n_again:
+            sent = self._tokens(request)
+            if is_asked and is_likely:
+                self._likely.add(1, sent, back[0], unread)
+            self._most.add(is_asked + n_again, sent, back[1], unread)
+        return reply
+
+    @property
+    def n_calls(self) -> int:
+        """Calls that are likely made, if every reply is readable at first."""
+        return self._likely.calls
+
+    @property
+    def latency_s(self) -> float | None:
+        """How long a call typically takes, in seconds; None where no owned reply says so."""
+        return median(self._durations_s) if self._durations_s else None
+
+    @property
+    def n_latencies(self) -> int:
+        """How many owned replies say how long they took."""
+        return len(self._durations_s)
+
+    @property
+    def reply_length(self) -> TextLength | None:
+        """How long owned replies are; None where there are too few to tell."""
+        known = self._reply_tokens
+        return TextLength(fsum(known) / len(known), max(known)) if self._has_enough else None
+
+    def likely(
+        self,
+        lengths: Mapping[str, TextLength] | None = None,
+        *,
+        reply: TextLength | None = None,
+        scale: float = 1.0,
+    ) -> CallLoad:
+        """What is likely asked."""
+        found = self._likely
+        unread = fsum(n * (lengths or {})[name].likely for name, n in found.unread.items())
+        known = self.reply_length or reply
+        back = found.output_tokens if known is None else found.calls * known.likely
+        return self._load(found.calls, found.input_tokens + unread, back, scale)
+
+    def most(
+        self,
+        lengths: Mapping[str, TextLength] | None = None,
+        *,
+        reply: TextLength | None = None,
+        scale: float = 1.0,
+    ) -> CallLoad:
+        """What may be asked at most."""
+        found = self._most
+        longest = [length.most for length in (self.reply_length, reply) if length is not None]
+        unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
+        back = max(found.calls * max(longest, default=0.0), found.output_tokens)
+        return self._load(found.calls, found.input_tokens + unread, back, scale)
+
+    @property
+    def _has_enough(self) -> bool:
+        return len(self._reply_tokens) >= _ENOUGH_REPLIES
+
+    def _own(self, reply: ModelReply | None) -> None:
+        if reply is None:
+            return
+        self.n_owned += 1
+        self.saved_usd += reply.cost_usd or 0.0
+        if reply.duration_ms is not None:
+            self._durations_s.append(reply.duration_ms / 1000)
+        if reply.usage is not None and reply.usage.output_tokens:
+            self._reply_tokens.append(reply.usage.output_tokens)
+
+    def _tokens(self, request: ModelRequest) -> int:
+        self._n_sent += 1
+        characters = sum(len(message["content"]) for message in request.messages)
+        is_exact = self.n_exact is None or self._n_sent <= self.n_exact
+        if is_exact or self._n_sent % _LOOK_EVERY == 0 or not self._counted_characters:
+            counted = count_messages(request.messages, request.model)
+            self.counted_by = counted.source
+            self._counted_characters += characters
+            self._counted_tokens += counted.n
+            return counted.n
+        return round(characters * self._counted_tokens / self._counted_characters)
+
+    def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:
+        n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
+        return CallLoad(
+            calls=n,
+            input_tokens=tokens_sent,
+            output_tokens=tokens_back,
+            price_usd=_price(self.connection, n, tokens_sent, tokens_back),
+        )
+
+
+def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[int, int]:
+    """How many tokens a judge's reply has."""
+    asked = 1 if request.subject.criterion is not None else len(rubric.criteria)
+    return estimate_reply_tokens(request, asked)
+
+
+def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
+    """How many tokens a reply to so many questions has."""
+    limit = request.parameters.get("max_tokens")
+    longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
+    return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
+
+
+def _price(connection: Connection, calls: int, sent: int, back: int) -> float | None:
+    """What calls cost; those of one plan are charged as calls of their mean size."""
+    if not calls:
+        return 0.0
+    price = connection.prices.price(
+        connection.name, input_tokens=sent // calls, api_base=connection.api_base
+    )
+    return None if price is None else price.cost(Usage(input_tokens=sent, output_tokens=back))

@@ -1,1 +1,0 @@
-"""Observations to conclusions and figures: verdicts, rates with intervals, columns."""

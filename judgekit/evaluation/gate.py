@@ -1,0 +1,232 @@
+"""Checks a run against its suite's gate: quality tiers, allowed drops of the pass rate.
+
+Required calibration. The pass/fail rules themselves are in `judgekit.scoring.gate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING
+
+from judgekit.datasets import Gate
+from judgekit.evaluation.judges import (
+    calibration_of_run,
+    has_model_judges,
+    meets_calibration_gate,
+    on_common_scale,
+)
+from judgekit.evaluation.score_comparison import SideScores, compare_side_scores
+from judgekit.scoring import TIERS, check_drop, check_tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.evaluation.summary import RunSummary, VariantFigures
+    from judgekit.records import CalibrationState, CaseResult, RunInfo
+    from judgekit.scoring import GateOutcome, Tier
+    from judgekit.stats.estimate import Estimate
+    from judgekit.store import StoredRuns
+
+_FINISHED = frozenset({"complete", "incomplete", "waiting"})
+
+_MOST_RUNS = 50
+"""So many earlier runs of a suite are looked at for one to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierGateResult:
+    """Whether a variant's overall value reaches the tier."""
+
+    variant: str
+    """The variant."""
+
+    tier: Tier
+    """The tier."""
+
+    least: float
+    """The value it asks for."""
+
+    value: Estimate
+    """The variant's value, with its interval."""
+
+    low: float
+    """The lower end of the interval, with answers without a value counted as worst."""
+
+    high: float
+    """The upper end, with those answers counted as best."""
+
+    n_without: int
+    """Answers without a value: undecided, or errors of the variant."""
+
+    held: GateOutcome
+    """Whether it is reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropGateResult:
+    """Whether a variant's pass rate fell further than allowed since an earlier run."""
+
+    variant: str
+    """The variant."""
+
+    max_drop: float
+    """How far it may fall."""
+
+    baseline: str | None
+    """The run before; None where no run of the suite has this variant and came to its end."""
+
+    change: Estimate | None
+    """The pass rate less that before, over the cases both have; None where there is none."""
+
+    n_undecided: int = 0
+    """Cases that were decided then, are among those of this run, and are undecided now."""
+
+    held: GateOutcome | None = None
+    """Whether it was met; None where there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationGateResult:
+    """Whether the judge of a run has the calibration that is required."""
+
+    state: CalibrationState
+    """Whether it is calibrated."""
+
+    words: str
+    """The same in words."""
+
+    held: GateOutcome
+    """`inconclusive` where it is not: what a judge says that nobody checked decides nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """What a suite's gate says of a run."""
+
+    tiers: tuple[TierGateResult, ...] = ()
+    """Per variant, where the gate names a tier."""
+
+    drops: tuple[DropGateResult, ...] = ()
+    """Per variant, where the gate limits the drop."""
+
+    calibration: CalibrationGateResult | None = None
+    """Where the gate requires a calibration, and a model judges."""
+
+    is_partial: bool = False
+    """Whether the run did not come to its end, so that nothing was decided."""
+
+    @property
+    def held(self) -> GateOutcome:
+        """The worst of all: a gate fails where one of its wishes does."""
+        said = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        said += [] if self.calibration is None else [self.calibration.held]
+        if "failed" in said:
+            return "failed"
+        return "inconclusive" if self.is_partial or "inconclusive" in said else "passed"
+
+
+def check_gate(summary: RunSummary, store: StoredRuns) -> GateResult | None:
+    """Hold a run to the gate of its suite, as the suite was then."""
+    # A variant reaches a tier where its value does with all of its interval, answers without a
+    # value counted as worst; it is below where not even the upper end, those counted as best,
+    # reaches it. Its pass rate is compared with that of the run of the same suite before, paired by
+    # case.
+    run = summary.run
+    given = run.config.get("gate")
+    gate = Gate.model_validate(given) if isinstance(given, dict) else Gate()
+    calibration = _calibration(gate, run)
+    if gate.tier is None and gate.max_drop is None and calibration is None:
+        return None
+    if run.status not in _FINISHED:
+        return GateResult(is_partial=True)
+    tier, max_drop = gate.tier, gate.max_drop
+    return GateResult(
+        calibration=calibration,
+        tiers=() if tier is None else tuple(_tier(v, tier) for v in summary.variants),
+        drops=()
+        if max_drop is None
+        else tuple(_drop(v.variant, run, store, max_drop) for v in summary.variants),
+    )
+
+
+def _calibration(gate: Gate, run: RunInfo) -> CalibrationGateResult | None:
+    if not gate.require_calibration or not has_model_judges(run):
+        return None
+    use = calibration_of_run(run)
+    held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
+    return CalibrationGateResult(state=use.state, words=use.words, held=held)
+
+
+def _tier(variant: VariantFigures, tier: Tier) -> TierGateResult:
+    value = variant.value
+    n_without = value.n_missing + variant.n_errors
+    known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
+    low, high = value.low * known, value.high * known + (1.0 - known)
+    return TierGateResult(
+        variant=variant.variant,
+        tier=tier,
+        least=TIERS[tier],
+        value=value,
+        low=low,
+        high=high,
+        n_without=n_without,
+        held=check_tier(low, high, tier),
+    )
+
+
+def _drop(variant: str, run: RunInfo, store: StoredRuns, max_drop: float) -> DropGateResult:
+    before = _run_before(variant, run, store)
+    if before is None:
+        return DropGateResult(variant=variant, max_drop=max_drop, baseline=None, change=None)
+    both = on_common_scale(before, run)
+    then, now = (SideScores(_counting(one, variant, store), one) for one in both)
+    undecided = (then.passed.keys() & now.cases) - now.passed.keys()
+    if not then.passed.keys() & now.cases:
+        return DropGateResult(variant=variant, max_drop=max_drop, baseline=before.id, change=None)
+    found = compare_side_scores(then, now, (before.id, run.id)).pass_rate
+    if found is None:
+        return DropGateResult(
+            variant=variant,
+            max_drop=max_drop,
+            baseline=before.id,
+            change=None,
+            n_undecided=len(undecided),
+            held="inconclusive",
+        )
+    known = then.passed.keys() & now.passed.keys()
+    lost = [-_mean(then.passed[case]) for case in undecided]
+    worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
+    return DropGateResult(
+        variant=variant,
+        max_drop=max_drop,
+        baseline=before.id,
+        change=found.estimate,
+        n_undecided=len(undecided),
+        held=check_drop(found.estimate, worst, max_drop),
+    )
+
+
+def _run_before(variant: str, run: RunInfo, store: StoredRuns) -> RunInfo | None:
+    """The latest run of the suite that was begun before, has the variant and came to its end."""
+    for one in store.runs(suite=run.suite, limit=_MOST_RUNS):
+        is_earlier = (one.started_at, one.id) < (run.started_at, run.id)
+        has_it = any(each.id == variant for each in one.variants)
+        if is_earlier and has_it and one.status in _FINISHED:
+            return one
+    return None
+
+
+def _counting(run: RunInfo, variant: str, store: StoredRuns) -> Iterator[CaseResult]:
+    """The answers of a variant: repeats all, but of several tries the last."""
+    last: CaseResult | None = None
+    for result in store.results(run.id, variant=variant):
+        if last is not None and (run.repeats != 1 or result.place != last.place):
+            yield last
+        last = result
+    if last is not None:
+        yield last
+
+
+def _mean(values: list[float]) -> float:
+    return fsum(values) / len(values)

@@ -1,0 +1,418 @@
+"""Asks people the open questions of a run, blind and one at a time, parses what they enter.
+
+Imports and exports label files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from judgekit.datasets import read_labels, score_on_scale
+from judgekit.errors import InputError, StoreError
+from judgekit.fingerprint import fingerprint
+from judgekit.prompts import scale_words
+from judgekit.records import Judgment, Label, Output, Rubric, TraceEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from judgekit.datasets import LocatedLabel
+    from judgekit.records import Case, CaseResult, Criterion, HumanItem, JsonObject, RunInfo, Scale
+    from judgekit.store import RunStore
+
+_REVEALING_FIELDS = frozenset({
+    "model", "models", "provider", "variant", "version", "usage", "cost", "costUsd",
+    "totalCostUsd", "cost_usd", "durationMs", "duration_ms",
+})  # fmt: skip
+"""Fields of a trace event by which a variant could be recognised."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelQuestion:
+    """What a person is asked, without anything that says who answered the case."""
+
+    number: int
+    """Its place among all the questions of the run, from 1."""
+
+    total: int
+    """All questions of the run, the answered ones included."""
+
+    case: Case
+    """What was to be answered."""
+
+    output: Output
+    """What was produced; its text, data and steps only."""
+
+    criterion: Criterion
+    """What is to be judged."""
+
+
+class LabellingSession:
+    """One sitting of one person; every answer is on disk when `answer` returns.
+
+    Answers come in an order drawn with the seed, the same in every sitting, so that variants
+    cannot be told by it; the criteria of one answer follow each other.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        run: RunInfo,
+        annotator: str,
+        *,
+        seed: int = 0,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.annotator = annotator
+        self._store = store
+        self._run = run
+        self._now = now
+        items = blind_order(store.queue(run.id, open_only=False), run, seed)
+        self._open = [item for item in items if item.answered_at is None]
+        self._closed = [item for item in items if item.answered_at is not None]
+        self._closed.sort(key=lambda item: item.answered_at or item.asked_at)
+        self._given: list[HumanItem] = []
+        self._asked: tuple[HumanItem, Criterion] | None = None
+        self._place = 0
+        self.n_taken = 0
+
+    @property
+    def total(self) -> int:
+        """All questions of the run, the answered ones included."""
+        return len(self._open) + len(self._closed)
+
+    @property
+    def n_answered(self) -> int:
+        """Questions answered in this sitting, less those taken back."""
+        return len(self._given)
+
+    @property
+    def n_skipped(self) -> int:
+        """Questions passed over in this sitting; they go on waiting."""
+        return self._place - self.n_answered - self.n_taken
+
+    def current(self) -> LabelQuestion | None:
+        """The question to be answered now."""
+        # Questions that somebody else has answered meanwhile are counted in `n_taken` and left out.
+        self._asked = None
+        while self._place < len(self._open):
+            item = self._open[self._place]
+            result = self._store.result(self._run.id, item.key)
+            if result is not None and _persons(result, item) is None:
+                self._asked = (item, criterion_of_item(item, result, self._run))
+                return LabelQuestion(
+                    number=len(self._closed) + self._place + 1,
+                    total=self.total,
+                    case=result.case,
+                    output=_blind(result.output),
+                    criterion=self._asked[1],
+                )
+            self._place += 1
+            self.n_taken += 1
+        return None
+
+    def answer(self, raw: float, rationale: str, confidence: float | None = None) -> bool:
+        """Keep what the person says of the question `current` gave last, and go on to the next."""
+        if self._asked is None:
+            self.current()
+        if self._asked is None:
+            raise InputError("no question is left to answer")
+        item, criterion = self._asked
+        said = human_judgment(
+            item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
+        )
+        is_kept = self._is_kept(item, said)
+        self._given += [item] if is_kept else []
+        self.n_taken += not is_kept
+        self._place += 1
+        self._asked = None
+        return is_kept
+
+    def skip(self) -> None:
+        """Leave the current question waiting, and go on to the next."""
+        self._asked = None
+        if self._place < len(self._open):
+            self._place += 1
+
+    def undo(self) -> bool:
+        """Take back this person's last answer, of this sitting or one before; it is asked again."""
+        item = self._given[-1] if self._given else self._last_before()
+        if item is None:
+            return False
+        self._store.withdraw_answer(item, at=self._now())
+        self._asked = None
+        if self._given:
+            self._given.pop()
+            self._open.remove(item)
+            self._place -= 1
+        else:
+            self._closed.remove(item)
+        self._open.insert(self._place, item)
+        return True
+
+    def _is_kept(self, item: HumanItem, said: Judgment) -> bool:
+        """Keep a judgment; not where somebody else was quicker."""
+        try:
+            self._store.answer_item(item, said, at=self._now())
+        except StoreError:
+            result = self._store.result(self._run.id, item.key)
+            if result is None or _persons(result, item) is None:
+                raise
+            return False
+        return True
+
+    def _last_before(self) -> HumanItem | None:
+        for item in reversed(self._closed):
+            result = self._store.result(self._run.id, item.key)
+            said = None if result is None else _persons(result, item)
+            if said is not None and said.judge == self.annotator:
+                return item
+        return None
+
+
+def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[HumanItem]:
+    """Questions in an order that says nothing about the variants."""
+    places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
+    return sorted(
+        items,
+        key=lambda item: (
+            fingerprint([seed, item.run_id, *item.key]),
+            places.get(item.criterion, len(places)),
+        ),
+    )
+
+
+def _persons(result: CaseResult, item: HumanItem) -> Judgment | None:
+    """What a person has said already of a question."""
+    for judgment in result.judgments:
+        same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
+        if same and judgment.source == "human":
+            return judgment
+    return None
+
+
+def _blind(output: Output) -> Output:
+    """What was produced, without where it came from and what it cost."""
+    return Output(
+        text=output.text,
+        data=output.data,
+        error=output.error,
+        trace=tuple(
+            TraceEvent.model_validate(
+                event.model_dump(exclude=set(_REVEALING_FIELDS & set(event.model_extra or {})))
+            )
+            for event in output.trace
+        ),
+    )
+
+
+_YES_OR_NO = {"y": 1.0, "yes": 1.0, "n": 0.0, "no": 0.0}
+
+
+def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Criterion:
+    """The criterion a question is about."""
+    rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+    try:
+        if rubric is not None:
+            return rubric.criterion(item.criterion)
+    except KeyError:
+        pass
+    raise StoreError(
+        f"the run {run.id} has no criterion {item.criterion!r} that a person could judge"
+    )
+
+
+def human_judgment(
+    item: HumanItem,
+    criterion: Criterion,
+    raw: float,
+    rationale: str,
+    *,
+    annotator: str,
+    confidence: float | None = None,
+) -> Judgment:
+    """What a person says of a question, as a judgment like any other."""
+    return Judgment(
+        criterion=criterion.name,
+        raw=raw,
+        value=criterion.scale.value_of(raw),
+        rationale=rationale,
+        confidence=confidence,
+        stated_confidence=confidence,
+        source="human",
+        judge=annotator,
+        case_id=item.key.case_id,
+        variant=item.key.variant,
+        repeat=item.repeat,
+        cost_usd=0.0,
+        price_usd=0.0,
+        n_calls=0,
+    )
+
+
+def parse_score(text: str, scale: Scale) -> float:
+    """The raw score a person typed."""
+    word = text.strip().casefold()
+    named = {level.name.casefold(): level.value for level in scale.levels if level.name}
+    if scale.points == (0.0, 1.0):
+        named = _YES_OR_NO | named
+    try:
+        raw = named[word] if word in named else float(word)
+    except ValueError:
+        raw = float("nan")
+    if not scale.holds(raw):
+        also = ", or y or n" if scale.points == (0.0, 1.0) else ""
+        raise ValueError(f"a score is {scale_words(scale)}{also}")
+    return raw
+
+
+def parse_confidence(text: str) -> float | None:
+    """How sure a person is, as typed."""
+    word = text.strip()
+    if not word:
+        return None
+    try:
+        number = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        number = float("nan")
+    if not 0 <= number <= 1:
+        raise ValueError("a confidence is a number from 0 to 1, or nothing")
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class LabelImport:
+    """What came of the labels of a file."""
+
+    n_labels: int
+    """Labels in the file."""
+
+    n_answered: int
+    """Questions they answered."""
+
+    n_answered_before: int
+    """Labels of questions that had an answer already; that stands."""
+
+    n_not_asked: int
+    """Labels of answers that nobody was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """A label and the question it answers."""
+
+    item: HumanItem
+    judgment: Judgment
+
+
+def import_labels(
+    store: RunStore, run: RunInfo, path: Path, *, annotator: str | None, at: datetime
+) -> LabelImport:
+    """Answer the questions of a run that wait with the labels of a file."""
+    # The whole file is checked before the first question is answered.
+    asked: defaultdict[str, list[HumanItem]] = defaultdict(list)
+    for item in store.queue(run.id, open_only=False):
+        asked[item.key.case_id].append(item)
+    matched: list[_Matched] = []
+    n_labels = n_not_asked = n_before = 0
+    seen: set[tuple[object, ...]] = set()
+    for placed in read_labels(path):
+        n_labels += 1
+        found = _meant(placed, asked.get(placed.label.case_id, ()))
+        if found is None:
+            n_not_asked += 1
+        elif found.answered_at is not None or (*found.key, found.criterion) in seen:
+            n_before += 1
+        else:
+            seen.add((*found.key, found.criterion))
+            judgment = _judgment(store, run, found, placed, annotator)
+            matched.append(_Matched(found, judgment))
+    n_answered = sum(_answer(store, run, one, at) for one in matched)
+    return LabelImport(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
+
+
+def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
+    """What people said of the answers of a run, as rows of a file of labels."""
+    for result in results:
+        for judgment in result.judgments:
+            if judgment.source == "human":
+                yield Label(
+                    case_id=result.case.id,
+                    variant=result.variant,
+                    criterion=judgment.criterion,
+                    repeat=result.repeat,
+                    annotator=judgment.judge or None,
+                    raw=judgment.raw,
+                    rationale=judgment.rationale,
+                    confidence=judgment.confidence,
+                ).to_json()
+
+
+def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
+    """The question a label answers; None where it was not asked."""
+    found = [item for item in asked if _fits(placed.label, item)]
+    if len(found) <= 1:
+        return found[0] if found else None
+    choices = {
+        "variant": {item.key.variant for item in found},
+        "criterion": {item.criterion for item in found},
+        "repeat": {str(item.key.repeat) for item in found},
+    }
+    name, known = next((n, names) for n, names in choices.items() if len(names) > 1)
+    names = ", ".join(sorted(known))
+    raise placed.fault(
+        f"it does not say which {name} it is of; a person was asked about {names}",
+        f'add "{name}" to the label',
+    )
+
+
+def _fits(label: Label, item: HumanItem) -> bool:
+    wishes = (
+        (label.variant, item.key.variant),
+        (label.criterion, item.criterion),
+        (label.repeat, item.key.repeat),
+    )
+    return all(wanted is None or wanted == given for wanted, given in wishes)
+
+
+def _judgment(
+    store: RunStore, run: RunInfo, item: HumanItem, placed: LocatedLabel, annotator: str | None
+) -> Judgment:
+    result = store.result(run.id, item.key)
+    if result is None:
+        raise StoreError(f"the answer to case {item.key.case_id!r} that was asked about is gone")
+    criterion = criterion_of_item(item, result, run)
+    label = placed.label
+    if label.raw is None:
+        raise placed.fault("the field `raw` is missing", "a person's answer is a score")
+    who = label.annotator or annotator
+    if who is None:
+        raise placed.fault(
+            "it does not say who said it", "add `annotator`, or give --annotator NAME"
+        )
+    raw = score_on_scale(placed, criterion)
+    where = "" if placed.path is None else f" from {placed.path.name}, line {placed.line},"
+    return human_judgment(
+        item,
+        criterion,
+        raw,
+        label.rationale or f"Label{where} without a reason.",
+        annotator=who,
+        confidence=label.confidence,
+    )
+
+
+def _answer(store: RunStore, run: RunInfo, one: _Matched, at: datetime) -> bool:
+    """Whether a label was kept; not when somebody was quicker."""
+    try:
+        store.answer_item(one.item, one.judgment, at=at)
+    except StoreError:
+        waiting = {(item.key, item.criterion) for item in store.queue(run.id)}
+        if (one.item.key, one.item.criterion) in waiting:
+            raise
+        return False
+    return True

@@ -1,0 +1,438 @@
+"""Opens the judges of a suite (models, assertions, people).
+
+Finds the calibration that applies to them, and sums up what their replies cost. They are asked by
+`worker`.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.datasets import find_calibrations
+from judgekit.judge import (
+    HEURISTIC,
+    JudgePanel,
+    implied_rubric,
+    is_sure_of,
+    judge_by_assertions,
+    open_judge,
+    panel_configuration,
+    portable_judge_name,
+)
+from judgekit.records import (
+    UNCALIBRATED,
+    CalibratedJudge,
+    CalibratedPanel,
+    CalibrationInUse,
+    HumanItem,
+    Judgment,
+    RunPanel,
+)
+from judgekit.scoring import calibration_in_use
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from datetime import datetime
+
+    from judgekit.datasets import Gate, Suite
+    from judgekit.judge import Judge
+    from judgekit.models import Budget, PriceTable, Refresh
+    from judgekit.models.cache import ReplyCache
+    from judgekit.records import (
+        AssertionResult,
+        Calibration,
+        Case,
+        ItemKey,
+        JsonObject,
+        JudgeFailure,
+        Output,
+        Rubric,
+        RunInfo,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeUsage:
+    """What was asked and what it cost."""
+
+    n_replies: int = 0
+    """Replies that were used, owned ones included."""
+
+    n_cached: int = 0
+    """Of them, owned already."""
+
+    cost_usd: float = 0.0
+    """Paid now, as far as known."""
+
+    saved_usd: float = 0.0
+    """What the owned replies cost when they were bought, as far as known."""
+
+    cost_unknown: bool = False
+    """Whether some of what was paid now has no known price."""
+
+    input_tokens: int = 0
+    """Tokens sent for replies paid now."""
+
+    output_tokens: int = 0
+    """Tokens received for replies paid now."""
+
+
+def one_per_answer(
+    items: Iterable[Judgment | JudgeFailure],
+) -> list[Judgment | JudgeFailure]:
+    """One judgment or failure for each answer of a judge."""
+    return list({_answer_key(item, place): item for place, item in enumerate(items)}.values())
+
+
+def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> JudgeUsage:
+    """What answers took; criteria that share a reply (joint mode) share its cost already."""
+    items: list[Judgment | JudgeFailure] = [*judgments, *failures]
+    answers = one_per_answer(items)
+    bought = [item for item in items if not item.cached and item.n_calls]
+    return JudgeUsage(
+        n_replies=sum(item.n_calls for item in answers),
+        n_cached=sum(item.n_calls for item in answers if item.cached),
+        cost_usd=sum(item.cost_usd or 0.0 for item in bought),
+        saved_usd=sum(item.price_usd or 0.0 for item in items if item.cached),
+        cost_unknown=any(item.cost_usd is None for item in bought),
+        input_tokens=sum(item.usage.input_tokens for item in bought if item.usage),
+        output_tokens=sum(item.usage.output_tokens for item in bought if item.usage),
+    )
+
+
+def _answer_key(item: Judgment | JudgeFailure, place: int) -> tuple[object, ...]:
+    """What tells answers apart; without a key each counts for itself."""
+    if item.reply_key is None:
+        return (place,)
+    return item.reply_key, item.case_id, item.variant, item.repeat
+
+
+if TYPE_CHECKING:
+    Said = Judgment | JudgeFailure
+
+HUMAN_JUDGE = "human"
+"""The place of a person among the judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteJudges:
+    """The judges of a suite."""
+
+    panel: RunPanel
+    """All of them, in order, and how they come to one value."""
+
+    models: JudgePanel | None
+    """Those that are models."""
+
+    repeats: tuple[tuple[str, int], ...]
+    """The identity of each model's judge, and how often it is asked each question."""
+
+    assertions: tuple[JsonObject, ...]
+    """The suite's assertions, for the heuristic judge."""
+
+    @property
+    def max_concurrency(self) -> int:
+        """Calls in flight at most, of the judge that may have most."""
+        if self.models is None:
+            return 1
+        return max(judge.connection.max_concurrency for judge in self.models.judges)
+
+    def implied_rubric(self, assertions: Sequence[JsonObject]) -> Rubric | None:
+        """The rubric that assertions make up, where they are the judge."""
+        return implied_rubric(assertions) if HEURISTIC in self.panel.judges else None
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether neither a model nor a person is asked, so that the assertions say it all."""
+        return self.models is None and HUMAN_JUDGE not in self.panel.judges
+
+    def by_rule(
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        said: Sequence[Said],
+        checks: Sequence[AssertionResult],
+    ) -> tuple[Said, ...]:
+        """What the assertions say of an output, where they are a judge and have not said it yet."""
+        if HEURISTIC not in self.panel.judges:
+            return ()
+        found = judge_by_assertions(
+            rubric,
+            self.assertions,
+            checks[: len(self.assertions)],
+            case_id=case.id,
+            variant=output.variant,
+        )
+        if not said:
+            return found
+        heard = {one.criterion for one in said if one.judge == HEURISTIC}
+        return tuple(one for one in found if one.criterion not in heard)
+
+    async def observe(
+        self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said]
+    ) -> AsyncGenerator[tuple[Said, ...], None]:
+        """Ask the models for what they have not said yet."""
+        if self.models is not None:
+            async with aclosing(self.models.observe(case, output, rubric, said=said)) as answers:
+                async for some in answers:
+                    yield some
+
+    def is_content(self, rubric: Rubric, said: Sequence[Said]) -> bool:
+        """Whether it is sure that nobody will be asked anything more about an answer."""
+        if self.asks_nobody:
+            return True
+        if HUMAN_JUDGE in self.panel.judges or self.panel.combine == "cascade":
+            return False
+        return not self.unanswered(rubric, said)
+
+    def wanted_of_people(
+        self, run_id: str, key: ItemKey, rubric: Rubric, said: Sequence[Said], *, at: datetime
+    ) -> list[HumanItem]:
+        """What a person is to judge of an answer."""
+        if HUMAN_JUDGE not in self.panel.judges:
+            return []
+        judged = {one.criterion for one in said if _is_persons(one)}
+        return [
+            HumanItem(
+                run_id=run_id, key=key, criterion=criterion.name, judge=HUMAN_JUDGE, asked_at=at
+            )
+            for criterion in rubric.criteria
+            if criterion.name not in judged and self._needs_a_person(criterion.name, said)
+        ]
+
+    def unanswered(self, rubric: Rubric, said: Sequence[Said]) -> list[tuple[str, str, int]]:
+        """Which questions no model has answered yet."""
+        heard = {(one.judge, one.criterion, one.repeat) for one in said}
+        missing = [
+            (judge, criterion.name, repeat)
+            for judge, n_repeats in self.repeats
+            for criterion in rubric.criteria
+            for repeat in range(n_repeats)
+            if (judge, criterion.name, repeat) not in heard
+        ]
+        if self.panel.combine != "cascade":
+            return missing
+        return [one for one in missing if one[0] == missing[0][0]]
+
+    async def aclose(self) -> None:
+        """Close the models' connections of the running event loop, and what they opened."""
+        if self.models is not None:
+            await self.models.aclose()
+            self.models.close()
+
+    def _needs_a_person(self, criterion: str, said: Sequence[Said]) -> bool:
+        if self.panel.combine != "cascade" or self.models is None:
+            return True
+        own = [one for one in said if one.criterion == criterion and not _is_persons(one)]
+        for judge in reversed(self.panel.judges):
+            last = [one for one in own if one.judge == judge]
+            if last:
+                return not is_sure_of(criterion, last, self.panel)
+        return True
+
+
+def open_suite_judges(
+    suite: Suite,
+    *,
+    cache: ReplyCache | None,
+    asking: ExecutionOptions,
+    prices: PriceTable,
+    budget: Budget | None,
+) -> SuiteJudges:
+    """The judges that a suite names."""
+    ids: list[str] = []
+    weights: dict[str, float] = {}
+    models, repeats = [], []
+    for settings in suite.judge:
+        if settings.kind == "llm":
+            judge = open_judge(
+                settings,
+                suite,
+                cache=cache,
+                template_folders=asking.template_folders,
+                frozen=asking.frozen,
+                refresh=asking.refresh,
+                prices=prices,
+                budget=budget,
+            )
+            models.append(judge)
+            repeats.append((judge.id, settings.repeats))
+        name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
+        name = models[-1].id if settings.kind == "llm" else name
+        ids.append(name)
+        weights[name] = settings.weight
+    rule = suite.panel
+    panel = RunPanel(
+        judges=tuple(ids),
+        combine="mean" if rule is None else rule.combine,
+        weights=weights if rule is not None and rule.combine == "weighted" else {},
+        escalate_below=None if rule is None else rule.escalate_below,
+    )
+    jury = JudgePanel(models, panel) if models else None
+    return SuiteJudges(panel, jury, tuple(repeats), suite.assertions)
+
+
+def _is_persons(one: Said) -> bool:
+    return isinstance(one, Judgment) and one.source == "human"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionOptions:
+    """How a run asks; does not belong to what it is."""
+
+    cache: Path | ReplyCache | None = Path(".judgekit/cache")
+    """Folder of the reply cache, a cache, or None for none."""
+
+    template_folders: tuple[Path, ...] = ()
+    """Folders of templates that come before the suite's own."""
+
+    frozen: bool = False
+    """Whether a reply that is not owned is an error."""
+
+    refresh: Refresh = False
+    """Whether owned replies are asked anew; `unreadable`: those that a judge gave and nobody can
+    read."""
+
+    max_cost_usd: float | None = None
+    """The money that may be spent, in US dollars; None for no limit."""
+
+    allow_scripts: bool = False
+    """Whether programs that the suite names may be run beside its variants."""
+
+
+def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
+    """What is asked anew although it is owned."""
+    return refresh or ("unreadable" if retry_errors and not frozen else False)
+
+
+JUDGING_KEY = "asked"
+"""The key of a run's `config` under which it says how its judges were asked."""
+
+_HUMAN = "human"
+
+
+def judging_of_judge(judge: Judge) -> CalibratedPanel:
+    """How one judge is asked."""
+    return judge.grader.asked
+
+
+def judging_of_suite(jury: SuiteJudges) -> CalibratedPanel | None:
+    """How the judges of a suite are asked."""
+    models = [] if jury.models is None else jury.models.judges
+    known = {judge.id: judge.grader.asked.judges[0] for judge in models}
+    judges = [known.get(name) or CalibratedJudge(judge=name) for name in jury.panel.judges]
+    return panel_configuration(judges, jury.panel)
+
+
+def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
+    """What the names of judges tell of how they were asked: model and template."""
+    named = [name for name in judges if name]
+    return (
+        CalibratedPanel(judges=(CalibratedJudge(judge=portable_judge_name(named[0])),))
+        if len(named) == 1
+        else None
+    )
+
+
+def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
+    """How the judges of a stored run were asked."""
+    noted = run.config.get(JUDGING_KEY)
+    if isinstance(noted, dict):
+        return CalibratedPanel.model_validate(noted)
+    return panel_configuration(
+        [CalibratedJudge(judge=portable_judge_name(name)) for name in run.panel.judges], run.panel
+    )
+
+
+def without_human_judges(asked: CalibratedPanel | None) -> CalibratedPanel | None:
+    """The same without people, whose word is not what is calibrated."""
+    if asked is None:
+        return None
+    judges = tuple(judge for judge in asked.judges if judge.judge != _HUMAN)
+    return asked.model_copy(update={"judges": judges}) if judges else None
+
+
+CALIBRATION_KEY = "calibrated"
+"""The key of a run's `config` under which its calibration is, maps and all."""
+
+_ORDER = ("calibrated", "partial", "stale", "uncalibrated")
+
+
+def check_calibration(calibration: Calibration, rubric: Rubric, judge: Judge) -> CalibrationInUse:
+    """Whether a calibration holds for a rubric and a judge as they are now.
+
+    Args:
+        calibration: The maps, from `load_calibration` or `CalibrationReport.maps`.
+        rubric: How outputs are judged.
+        judge: Who judges.
+
+    Returns:
+        The state, in words that name what was changed; `apply_calibration` takes it.
+
+    Example:
+        >>> import judgekit as jk
+        >>> def graded(judge: jk.Judge, case: jk.Case, output: jk.Output, rubric: jk.Rubric):
+        ...     use = jk.check_calibration(jk.load_calibration("maps.json"), rubric, judge)
+        ...     return jk.apply_calibration(judge.grade_sync(case, output, rubric), rubric, use)
+    """
+    return calibration_in_use(calibration, rubric, judging_of_judge(judge))
+
+
+def resolve_calibration(
+    path: Path | str | None, rubric: Rubric | None, asked: CalibratedPanel | None
+) -> CalibrationInUse:
+    """Whether judgments will be calibrated, and by which maps."""
+    if path is None:
+        return UNCALIBRATED
+    found = find_calibrations(path)
+    if rubric is None or asked is None:
+        words = "uncalibrated: nobody judges by a rubric, so that no map applies"
+        return CalibrationInUse(state="uncalibrated", words=words)
+    held = [calibration_in_use(one, rubric, asked, path=str(file)) for file, one in found]
+    return min(held, key=lambda use: (_ORDER.index(use.state), use.words.count(";")))
+
+
+def meets_calibration_gate(gate: Gate | None, run: RunInfo) -> bool:
+    """Whether a run has the calibration that its gate asks for."""
+    if gate is None or not gate.require_calibration:
+        return True
+    return not has_model_judges(run) or calibration_of_run(run).state == "calibrated"
+
+
+def has_model_judges(run: RunInfo) -> bool:
+    """Whether any of a run's judges is a model."""
+    return bool(set(run.panel.judges) - {_HUMAN, HEURISTIC})
+
+
+def without_calibration(run: RunInfo) -> RunInfo:
+    """A run by the judges' own values."""
+    if run.calibration is None or not run.calibration.applied:
+        return run
+    config = {key: value for key, value in run.config.items() if key != CALIBRATION_KEY}
+    return run.model_copy(update={"config": config})
+
+
+def on_common_scale(a: RunInfo, b: RunInfo) -> tuple[RunInfo, RunInfo]:
+    """Two runs by values that can be compared."""
+    return (
+        (a, b)
+        if _applied_maps(a) == _applied_maps(b)
+        else (without_calibration(a), without_calibration(b))
+    )
+
+
+def _applied_maps(run: RunInfo) -> tuple[str, ...] | None:
+    use = run.calibration
+    if use is None or use.calibration is None or not use.applied:
+        return None
+    return use.calibration.fingerprint, *use.applied
+
+
+def calibration_of_run(run: RunInfo) -> CalibrationInUse:
+    """The calibration a run was begun with."""
+    return run.calibration or UNCALIBRATED

@@ -1,0 +1,457 @@
+"""Concludes what the observations of one answer amount to (verdict, value, pass).
+
+Collects outcomes in columns. Whole runs are summarized in `summary`.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
+from judgekit.datasets import scorer_name
+from judgekit.errors import InputError, JudgekitError, UnknownNameError
+from judgekit.evaluation.case_plans import (
+    JUDGE_SCORER,
+    OVERALL_SCORE,
+    evaluation_plan_of,
+    scorer_weights,
+)
+from judgekit.judge import with_repeat_confidence
+from judgekit.records import AssertionResult, Output, Rubric, Score
+from judgekit.scoring import (
+    apply_calibration,
+    assertion_share,
+    conclude,
+    decide_pass,
+    decide_strategy_pass,
+    weighted_mean,
+)
+from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
+from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.assertions import EvaluationPlan, StrategyOutcome
+    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo, Verdict
+    from judgekit.store import StoredRuns
+
+_NO_OUTPUT = Output(text="")
+"""The scorer of the judge looks at the verdict alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One answer of a run and what it comes to."""
+
+    result: CaseResult
+    """What was observed."""
+
+    verdict: Verdict | None
+    """What the rubric concludes; None where no rubric was asked."""
+
+    value: float | None
+    """That of its strategy where the case has one; else the rubric's, or without a rubric the
+    weighted share of assertions that hold; None where that is not known."""
+
+    passed: bool | None
+    """Whether the rubric or the strategy passes it and every assertion holds; None where that is
+    undecided."""
+
+    outcome: StrategyOutcome | None = None
+    """What its strategy comes to; None where the case has none, or there is no output."""
+
+    scores: tuple[Score, ...] = ()
+    """What the suite's scorers measured, and the judge's score where the suite wants it, in the
+    suite's order."""
+
+    overall: float | None = None
+    """The weighted mean of the scores that have a value; None where none has."""
+
+
+def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
+    """What one answer of a run comes to."""
+    plan = _plan(result, run)
+    verdict = None if plan is not None and not plan.asks_judge else _verdict(result, run)
+    if result.output.error is not None:
+        return Outcome(result, verdict, None, None)
+    scores, overall = _suite_scores(result, run, verdict)
+    if plan is None:
+        value = assertion_share(result.checks) if verdict is None else verdict.value
+        passed = decide_pass(verdict, result.checks)
+        return Outcome(result, verdict, value, passed, None, scores, overall)
+    outcome = strategy_outcome(plan, result, run, verdict)
+    passed = decide_strategy_pass(suite_assertion_results(result, run), passed=outcome.passed)
+    return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
+
+
+def scores_by_name(concluded: Outcome) -> dict[str, float | None]:
+    """The scores of an answer by their names, with the overall one where there are several."""
+    found = {score.name: score.value for score in concluded.scores}
+    return {**found, OVERALL_SCORE: concluded.overall} if len(found) > 1 else found
+
+
+def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
+    """The plan of a case; None also where it lacks what its strategy compares with."""
+    profile = run.config.get("profile")
+    try:
+        return evaluation_plan_of(
+            result.case, profile if isinstance(profile, str) else None, run.rubric
+        )
+    except InputError:  # no run is begun with such a case, but other files hold them
+        return None
+
+
+def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
+    rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+    if rubric is None or not run.panel.judges:
+        return None
+    verdict = conclude(
+        rubric,
+        _with_confidence(result.judgments),
+        result.failures,
+        case_id=result.case.id,
+        variant=result.variant,
+        error=result.output.error,
+        panel=run.panel,
+    )
+    use = run.calibration
+    return verdict if use is None else apply_calibration(verdict, rubric, use, panel=run.panel)
+
+
+def _suite_scores(
+    result: CaseResult, run: RunInfo, verdict: Verdict | None
+) -> tuple[tuple[Score, ...], float | None]:
+    """The scores of the suite's own scorers, the judge's out of the verdict, and their mean."""
+    given = run.config.get("scorers")
+    if not isinstance(given, list) or not given:
+        return (), None
+    specs = [spec for spec in given if isinstance(spec, dict)]
+    measured = iter(result.scores[: n_suite_scores(run)])
+    found: list[Score] = []
+    for spec in specs:
+        score = _judged(verdict, spec) if spec.get("type") == JUDGE_SCORER else next(measured, None)
+        if score is not None:
+            found.append(score)
+    weights = scorer_weights(specs)
+    known = [(weights[one.name], one.value) for one in found if one.value is not None]
+    return tuple(found), weighted_mean(known) if known else None
+
+
+def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
+    name = scorer_name(spec)
+    try:
+        return judge_score(_NO_OUTPUT, verdict=verdict).model_copy(update={"name": name})
+    except JudgekitError as error:
+        return Score(name=name, error=str(error))
+
+
+def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
+    """Judgments with the agreement of repeats, judge by judge."""
+    if not any(judgment.repeat for judgment in judgments):
+        return list(judgments)
+    by_judge: defaultdict[str, list[Judgment]] = defaultdict(list)
+    for judgment in judgments:
+        by_judge[judgment.judge].append(judgment)
+    return [one for group in by_judge.values() for one in with_repeat_confidence(group)]
+
+
+_NEVER_ASKED = "it was not checked in this run"
+
+
+def strategy_outcome(
+    plan: EvaluationPlan, result: CaseResult, run: RunInfo, verdict: Verdict | None
+) -> StrategyOutcome:
+    """What an answer comes to under its plan."""
+    # What the run observed is used as it is. In a run that was made before cases had plans, a
+    # comparison with the case's reference, which is the same whenever it is made, is made now; what
+    # was not observed stays open.
+    return combine_outcomes(
+        plan,
+        _checks(plan, result, run),
+        _strategy_scores(plan, result, run),
+        None if verdict is None else verdict.value,
+        judged_passed=None if verdict is None else verdict.passed,
+        judged_feedback=None if verdict is None else judge_feedback(result) or None,
+    )
+
+
+def suite_assertion_results(result: CaseResult, run: RunInfo) -> tuple[AssertionResult, ...]:
+    """What the suite's own assertions found, which hold for every case."""
+    return result.checks[: _n_given(run, "assertions")]
+
+
+def judge_feedback(result: CaseResult) -> str:
+    """What the judges said of an answer."""
+    said = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
+    said += [f"{one.criterion}: no judgment: {one.message}" for one in result.failures]
+    return "\n".join(said)
+
+
+def n_suite_scores(run: RunInfo) -> int:
+    """How many of an answer's scores are those of the suite's own scorers."""
+    given = run.config.get("scorers")
+    rows = given if isinstance(given, list) else []
+    return sum(not (isinstance(row, dict) and row.get("type") == JUDGE_SCORER) for row in rows)
+
+
+def _n_given(run: RunInfo, name: str) -> int:
+    given = run.config.get(name)
+    return len(given) if isinstance(given, list) else 0
+
+
+def _observed(
+    specs: Sequence[Mapping[str, JsonValue]], result: CaseResult, run: RunInfo
+) -> list[AssertionResult] | None:
+    """The results of a list of assertions, where the run observed exactly these."""
+    found = list(result.checks[_n_given(run, "assertions") :])
+    types = [spec.get("type") for spec in specs]
+    return found if [one.type for one in found] == types else None
+
+
+def _checks(plan: EvaluationPlan, result: CaseResult, run: RunInfo) -> list[AssertionResult]:
+    whole = _observed(plan.assertions, result, run)
+    if whole is not None:
+        return whole
+    own = _observed(result.case.assertions, result, run) or []
+    pairs = list(zip(result.case.assertions, own, strict=False))
+    return [_check(spec, pairs, result) for spec in plan.assertions]
+
+
+def _check(
+    spec: JsonObject, pairs: list[tuple[JsonObject, AssertionResult]], result: CaseResult
+) -> AssertionResult:
+    for place, (known, found) in enumerate(pairs):
+        if known == spec:
+            del pairs[place]
+            return found
+    if spec.get("type") == "equals":
+        return evaluate_assertions(result.output, [spec], case=result.case)[0]
+    name = str(spec.get("type"))
+    return AssertionResult(passed=None, type=name, message=_NEVER_ASKED, error=_NEVER_ASKED)
+
+
+def _strategy_scores(plan: EvaluationPlan, result: CaseResult, run: RunInfo) -> list[Score]:
+    """The similarities that the plan wants: as scores, or as the assertions found them."""
+    known = [*result.scores[n_suite_scores(run) :]]
+    if known or not plan.scorers:
+        return known
+    own = _observed(result.case.assertions, result, run) or []
+    return [
+        Score(name=SIMILARITY, value=found.value, message=found.message)
+        for found in own
+        if found.type == "similar" and found.value is not None
+    ]
+
+
+_NEAR = 10_000
+"""Answers looked through for the names of cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeFilter:
+    """Which answers are looked at; several wishes must all be met."""
+
+    variants: tuple[str, ...] = ()
+    """Of these variants; of all where none is named."""
+
+    case_id: str | None = None
+    """Of this case."""
+
+    tag: str | None = None
+    """Of cases with this tag."""
+
+    failed: bool = False
+    """Only those that did not pass, or could not be had or judged."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing is left out."""
+        return self == OutcomeFilter()
+
+
+def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> Iterator[Outcome]:
+    """The answers of a run that are looked at, and what they come to."""
+    known = [variant.id for variant in run.variants]
+    for name in wanted.variants:
+        if name not in known:
+            raise UnknownNameError("variant of this run", name, known)
+    one = wanted.variants[0] if len(wanted.variants) == 1 else None
+    found = store.results(run.id, variant=one, case_id=wanted.case_id, tag=wanted.tag)
+    is_there = wanted.case_id is None
+    for result in found:
+        is_there = True
+        if wanted.variants and result.variant not in wanted.variants:
+            continue
+        concluded = conclude_result(result, run)
+        if not wanted.failed or needs_attention(concluded):
+            yield concluded
+    if not is_there:
+        _check_case(store, run, wanted.case_id or "")
+
+
+def needs_attention(answer: Outcome) -> bool:
+    """Whether an answer did not pass, or could not be had or judged."""
+    result = answer.result
+    if answer.passed is False or result.output.error is not None or result.failures:
+        return True
+    return answer.passed is None and bool(answer.verdict or result.checks)
+
+
+def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:
+    """Refuse a case that the run does not have; one without an output yet is there."""
+    known: set[str] = set()
+    for seen, _ in zip(store.progress(run.id), range(_NEAR), strict=False):
+        known.add(seen.key.case_id)
+    if case_id not in known:
+        raise UnknownNameError("case of this run", case_id, known)
+
+
+_NONE = float("nan")
+
+
+@dataclass(slots=True)
+class ValueColumn:
+    """A number of each answer."""
+
+    places: array[int] = field(default_factory=lambda: array("I"))
+    """The places of the answers' cases."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    """The numbers; nan is missing."""
+
+    repeats: array[int] = field(default_factory=lambda: array("H"))
+    """Which time the variant answered the case, from 0."""
+
+    def add(self, result: CaseResult, value: float | None) -> None:
+        """Add an answer."""
+        self.places.append(result.place)
+        self.values.append(_NONE if value is None else value)
+        self.repeats.append(result.repeat)
+
+    def last(self) -> dict[int, int]:
+        """The last repeat of each case, by its place."""
+        found: dict[int, int] = {}
+        for place, repeat in zip(self.places, self.repeats, strict=True):
+            found[place] = max(repeat, found.get(place, 0))
+        return found
+
+    def only(self, last: Mapping[int, int]) -> ValueColumn:
+        """The answers that are the last of their cases."""
+        rows = zip(self.places, self.values, self.repeats, strict=True)
+        kept = ValueColumn()
+        for place, value, repeat in rows:
+            if last[place] == repeat:
+                kept.places.append(place)
+                kept.values.append(value)
+                kept.repeats.append(repeat)
+        return kept
+
+    def mean(self, level: float) -> Estimate:
+        """The mean over cases; each counts once, with the mean of its repeats."""
+        known = [(p, v) for p, v in zip(self.places, self.values, strict=True) if not math.isnan(v)]
+        if not known:
+            return undefined_estimate(
+                "nothing is known", n=0, method="t with one pseudo-rating", level=level
+            )
+        means = [v for _, v in known]
+        if any(self.repeats):
+            means = list(cluster_means(means, [p for p, _ in known]).values())
+        missing = [_NONE] * (len(self.values) - len(known))
+        return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
+
+    def rate(self, level: float) -> Rate:
+        """The mean of outcomes over cases, as `mean`, with what it would be at worst and best."""
+        known = [value for value in self.values if not math.isnan(value)]
+        if any(self.repeats) and known:
+            return clustered_proportion(self.values, self.places, level=level)
+        n_missing = len(self.values) - len(known)
+        return proportion(int(math.fsum(known)), len(known), n_missing=n_missing, level=level)
+
+    def case_means(self) -> dict[int, float]:
+        """The mean of the known numbers of each case that has one, by its place."""
+        known = [(p, v) for p, v in zip(self.places, self.values, strict=True) if not math.isnan(v)]
+        if not any(self.repeats):
+            return dict(known)
+        means = cluster_means([v for _, v in known], [p for p, _ in known])
+        return {place: means[place] for place in dict.fromkeys(place for place, _ in known)}
+
+    def n_varying(self) -> int:
+        """How many cases have answers with different numbers."""
+        if not any(self.repeats):
+            return 0
+        seen: defaultdict[int, set[float]] = defaultdict(set)
+        for place, value in zip(self.places, self.values, strict=True):
+            if not math.isnan(value):
+                seen[place].add(value)
+        return sum(len(values) > 1 for values in seen.values())
+
+
+@dataclass(slots=True)
+class OutcomeGroup:
+    """The answers of a tag, a stratum, or all of them."""
+
+    passed: ValueColumn = field(default_factory=ValueColumn)
+    """Whether each passes."""
+
+    value: ValueColumn = field(default_factory=ValueColumn)
+    """The value of each that is no error."""
+
+    errors: ValueColumn = field(default_factory=ValueColumn)
+    """A 1 for each that is an error."""
+
+    criteria: dict[str, ValueColumn] = field(default_factory=dict)
+    """The value of each criterion."""
+
+    def take(self, concluded: Outcome) -> None:
+        """Count an answer."""
+        result = concluded.result
+        self.passed.add(result, None if concluded.passed is None else float(concluded.passed))
+        if result.output.error is not None:
+            self.errors.add(result, 1.0)
+            return
+        self.value.add(result, concluded.value)
+        for criterion in () if concluded.verdict is None else concluded.verdict.criteria:
+            column = self.criteria.get(criterion.name)
+            if column is None:
+                column = self.criteria[criterion.name] = ValueColumn()
+            column.add(result, criterion.value)
+
+    def only(self, last: Mapping[int, int]) -> OutcomeGroup:
+        """The answers that are the last of their cases."""
+        return OutcomeGroup(
+            self.passed.only(last),
+            self.value.only(last),
+            self.errors.only(last),
+            last_repeats(self.criteria, last),
+        )
+
+    def parts(self, level: float) -> dict[str, object]:
+        """What the answers come to."""
+        outcomes = Counter(self.passed.values)
+        n_passed, n_failed = outcomes[1.0], outcomes[0.0]
+        n, n_errors = len(self.passed.values), len(self.errors.values)
+        return {
+            "n_cases": len(set(self.passed.places)),
+            "n_answers": n,
+            "n_passed": n_passed,
+            "n_failed": n_failed,
+            "n_undecided": n - n_passed - n_failed - n_errors,
+            "n_errors": n_errors,
+            "pass_rate": self.passed.rate(level),
+            "value": self.value.mean(level),
+            "criteria": {name: column.mean(level) for name, column in self.criteria.items()},
+        }
+
+
+def last_repeats(
+    columns: Mapping[str, ValueColumn], last: Mapping[int, int]
+) -> dict[str, ValueColumn]:
+    """Columns without the answers that are not the last of their cases."""
+    return {name: column.only(last) for name, column in columns.items()}

@@ -1,0 +1,416 @@
+"""Pairs the outputs of two or more sides by case, counts what is left out.
+
+Has pairs judged in order with bounded concurrency. Shared by comparisons and rankings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import combinations, islice, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from judgekit.errors import DatasetError, SettingsError
+from judgekit.fingerprint import text_fingerprint
+from judgekit.records import record_text
+
+if TYPE_CHECKING:
+    from collections.abc import (
+        AsyncGenerator,
+        Callable,
+        Collection,
+        Coroutine,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
+
+    from judgekit.judge import Judge, Panel
+    from judgekit.records import Case, ComparedSide, Comparison, JsonObject, Output, Rubric
+
+_MOST_NAMED = 3
+
+
+class SideOutput(NamedTuple):
+    """One output of a side."""
+
+    case: Case
+    """What was to be answered."""
+
+    output: Output
+    """What was produced."""
+
+    repeat: int = 0
+    """Which time the side answered the case, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two that are compared."""
+
+    label: str
+    """What it is called in results; no judge sees it."""
+
+    read: Callable[[], Iterator[SideOutput]]
+    """Reads its outputs from the beginning, one in memory at a time."""
+
+    names: tuple[str, ...] = ()
+    """What would give it away in an output: its models and files."""
+
+    about: ComparedSide | None = None
+    """Where its outputs come from and which version they are of, as far as known."""
+
+
+class OutputPair(NamedTuple):
+    """Two outputs for one case."""
+
+    case: Case
+    """The case."""
+
+    a: Output
+    """The first side's output."""
+
+    b: Output
+    """The second side's."""
+
+    repeat: int = 0
+    """Which time the sides answered the case, from 0."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What could not be paired."""
+
+    n_only_a: int = 0
+    """Outputs of the first side that the second has no counterpart for."""
+
+    n_only_b: int = 0
+    """Outputs of the second side without a counterpart."""
+
+    n_other_input: int = 0
+    """Pairs of one case id whose inputs differ: they answer different questions."""
+
+    only_a: tuple[str, ...] = ()
+    """The first few cases of `n_only_a`."""
+
+    only_b: tuple[str, ...] = ()
+    """The first few cases of `n_only_b`."""
+
+    other_input: tuple[str, ...] = ()
+    """The first few cases of `n_other_input`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingSurvey:
+    """What is known of two sides once both were read."""
+
+    n_pairs: int
+    """How many pairs there are to compare."""
+
+    left_out: LeftOut
+    """What could not be paired."""
+
+    digests: tuple[str, str]
+    """Fingerprints of what each side answers, cases included."""
+
+
+class Pairing:
+    """Pairs of outputs, in an order that does not depend on which side is called the first.
+
+    Both sides are read abreast, and an output waits in memory only until its counterpart comes:
+    of files in the same order hardly any does.
+    """
+
+    def __init__(
+        self,
+        a: Side,
+        b: Side,
+        *,
+        tags: Iterable[str] = (),
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.a, self.b = a, b
+        self._tags = frozenset(tags)
+        self._limit, self._sample, self._seed = limit, sample, seed
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What would give either side away in an output."""
+        return tuple(dict.fromkeys((*self.a.names, *self.b.names)))
+
+    def count(self) -> tuple[int, LeftOut]:
+        """Read both sides once, so that all of them are known to be sound."""
+        found = self.survey()
+        return found.n_pairs, found.left_out
+
+    @property
+    def chosen(self) -> JsonObject:
+        """What is chosen of the pairs, without what is left at its default."""
+        chosen: JsonObject = {"tags": [*sorted(self._tags)], "limit": self._limit}
+        if self._sample is not None:
+            chosen |= {"sample": self._sample, "seed": self._seed}
+        return {name: value for name, value in chosen.items() if value not in (None, [])}
+
+    def survey(self) -> PairingSurvey:
+        """Read both sides once, so that all of them are known to be sound."""
+        left_out = LeftOut()
+        n, seen = 0, (sha256(), sha256())
+        for pair in self._filtered(left_out):
+            n += 1
+            case = f"{pair.repeat} {record_text(pair.case)}"
+            for output, digest in zip((pair.a, pair.b), seen, strict=True):
+                digest.update(f"{case}\n{record_text(output)}\n".encode())
+        wanted = [n, *(most for most in (self._sample, self._limit) if most is not None)]
+        return PairingSurvey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
+
+    def pairs(self) -> Iterator[OutputPair]:
+        """The pairs, filtered, drawn and limited."""
+        found = self._filtered(LeftOut())
+        if self._sample is not None:
+            found = _drawn(found, self._sample, random.Random(self._seed))
+        return islice(found, self._limit)
+
+    def _filtered(self, left_out: LeftOut) -> Iterator[OutputPair]:
+        tags = self._tags
+        waiting = _Waiting(self.a.label), _Waiting(self.b.label)
+        sides = [
+            (one for one in side.read() if not tags or tags & set(one.case.tags))
+            for side in (self.a, self.b)
+        ]
+        for abreast in zip_longest(*sides):
+            for answered, own in zip(abreast, waiting, strict=True):
+                if answered is not None:
+                    own.add(answered)
+            yield from _met(waiting, abreast, left_out)
+        left_out.n_only_a, left_out.only_a = waiting[0].rest()
+        left_out.n_only_b, left_out.only_b = waiting[1].rest()
+
+
+class _Waiting:
+    """Outputs of one side whose counterparts have not come yet."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._seen: set[tuple[str, int]] = set()
+        self._waiting: dict[tuple[str, int], SideOutput] = {}
+
+    def add(self, answered: SideOutput) -> None:
+        key = answered.case.id, answered.repeat
+        if key in self._seen:
+            raise DatasetError(
+                f"{self._label} has a second output",
+                case_id=answered.case.id,
+                hint="of a file with several variants name the one that is meant: FILE::VARIANT",
+            )
+        self._seen.add(key)
+        self._waiting[key] = answered
+
+    def __contains__(self, key: tuple[str, int]) -> bool:
+        return key in self._waiting
+
+    def take(self, key: tuple[str, int]) -> SideOutput:
+        return self._waiting.pop(key)
+
+    def rest(self) -> tuple[int, tuple[str, ...]]:
+        return len(self._waiting), tuple(case for case, _ in islice(self._waiting, _MOST_NAMED))
+
+
+def _met(
+    waiting: tuple[_Waiting, _Waiting], abreast: Iterable[SideOutput | None], left_out: LeftOut
+) -> Iterator[OutputPair]:
+    """The pairs that are complete with what came now, in an order that is the same mirrored."""
+    keys = {(one.case.id, one.repeat) for one in abreast if one is not None}
+    for key in sorted(key for key in keys if all(key in own for own in waiting)):
+        a, b = (own.take(key) for own in waiting)
+        if a.case.input == b.case.input:
+            yield OutputPair(a.case, a.output, b.output, a.repeat)
+            continue
+        left_out.n_other_input += 1
+        if len(left_out.other_input) < _MOST_NAMED:
+            left_out.other_input += (a.case.id,)
+
+
+def _drawn(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterator[OutputPair]:
+    """A sample without replacement, in order (Vitter 1985, algorithm R)."""
+    kept: list[tuple[int, OutputPair]] = []
+    for place, pair in enumerate(pairs):
+        if place < size:
+            kept.append((place, pair))
+        elif (slot := rng.randrange(place + 1)) < size:
+            kept[slot] = (place, pair)
+    return iter([pair for _, pair in sorted(kept, key=lambda found: found[0])])
+
+
+_FEWEST = 2
+
+
+class Match(NamedTuple):
+    """Two sides that are to be compared on a case."""
+
+    a: str
+    """A side; in the order of the alphabet the first of both."""
+
+    b: str
+    """The other."""
+
+    pair: OutputPair
+    """The case and both outputs."""
+
+
+class Contest:
+    """All the matches that several sides can have, in an order drawn by the seed.
+
+    Outputs are held in memory: which of them meet next may hang on what came out. The order of
+    the cases is drawn, so that a part of the matches is a fair part of the cases; it hangs on
+    neither the order of the sides nor that of their files.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        *,
+        tags: Collection[str] = (),
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        labels = sorted({side.label for side in sides})
+        if len(labels) < max(_FEWEST, len(sides)):
+            raise SettingsError(
+                f"{len(sides)} sides have {len(labels)} names: {', '.join(labels)}",
+                hint="name two different ones or more",
+            )
+        self._seed = seed
+        ordered = sorted(sides, key=lambda side: side.label)
+        answers = {side.label: list(side.read()) for side in ordered}
+        cases = self._chosen(answers, frozenset(tags), limit, sample)
+        held = [
+            Side(
+                side.label,
+                partial(iter, [one for one in answers[side.label] if one.case.id in cases]),
+                side.names,
+            )
+            for side in ordered
+        ]
+        self.labels = tuple(labels)
+        """The sides, in the order of the alphabet."""
+        self.names = tuple(dict.fromkeys(name for side in ordered for name in side.names))
+        """What would give a side away in an output."""
+        self.left_out = LeftOut()
+        """What could not be paired, of the two sides that miss most."""
+        self.matches: dict[tuple[str, str], list[Match]] = {
+            (a.label, b.label): self._matches(a, b) for a, b in combinations(held, 2)
+        }
+        """The matches of every two sides, in the order they are asked."""
+
+    @property
+    def n_matches(self) -> int:
+        """How many matches there are."""
+        return sum(map(len, self.matches.values()))
+
+    def in_rounds(self) -> list[Match]:
+        """All matches, case by case, so that wherever one stops the sides met equally often."""
+        every = [match for matches in self.matches.values() for match in matches]
+        return sorted(every, key=lambda match: self._place(match.pair.case.id))
+
+    def _chosen(
+        self,
+        answers: dict[str, list[SideOutput]],
+        tags: frozenset[str],
+        limit: int | None,
+        sample: int | None,
+    ) -> set[str]:
+        known = {
+            one.case.id: None
+            for every in answers.values()
+            for one in every
+            if not tags or tags & set(one.case.tags)
+        }
+        found = list(known)
+        if sample is not None:
+            drawn = set(sorted(found, key=self._place)[:sample])
+            found = [case for case in found if case in drawn]
+        return set(found[:limit])
+
+    def _matches(self, a: Side, b: Side) -> list[Match]:
+        pairing = Pairing(a, b)
+        _, left_out = pairing.count()
+        if _n_left(left_out) > _n_left(self.left_out):
+            self.left_out = left_out
+        found = [Match(a.label, b.label, pair) for pair in pairing.pairs()]
+        return sorted(found, key=lambda match: self._place(match.pair.case.id))
+
+    def _place(self, case_id: str) -> tuple[str, str]:
+        return text_fingerprint(f"{self._seed}\n{case_id}"), case_id
+
+
+def _n_left(left_out: LeftOut) -> int:
+    return left_out.n_only_a + left_out.n_only_b + left_out.n_other_input
+
+
+class JudgedPair(NamedTuple):
+    """A pair and what the judge made of it."""
+
+    pair: OutputPair
+    """The two outputs."""
+
+    comparison: Comparison
+    """What both orders come to."""
+
+
+async def compare_pairs(
+    judge: Judge | Panel,
+    pairs: Iterable[OutputPair],
+    rubric: Rubric,
+    *,
+    names: Iterable[str] = (),
+    in_flight: int = 64,
+    stop: asyncio.Event | None = None,
+) -> AsyncGenerator[JudgedPair, None]:
+    """Compare pairs, several at a time, and tell them in their own order."""
+    given = tuple(names)
+
+    async def ask(_: int, pair: OutputPair) -> Comparison:
+        return await judge.compare(pair.case, pair.a, pair.b, rubric, names=given)
+
+    async with aclosing(compare_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as told:
+        async for one in told:
+            yield one
+
+
+async def compare_in_order(
+    pairs: Iterable[OutputPair],
+    ask: Callable[[int, OutputPair], Coroutine[object, object, Comparison]],
+    *,
+    in_flight: int = 64,
+    stop: asyncio.Event | None = None,
+) -> AsyncGenerator[JudgedPair, None]:
+    """Ask about pairs, several at a time, and tell what came of them in their own order."""
+    # The order matters where somebody stops at what was told so far: were the quick answers told
+    # first, what decides could hang on how quickly a judge answers.
+    source = enumerate(pairs)
+    begun: deque[tuple[OutputPair, asyncio.Task[Comparison]]] = deque()
+    try:
+        while True:
+            while len(begun) < max(1, in_flight) and not (stop is not None and stop.is_set()):
+                found = next(source, None)
+                if found is None:
+                    break
+                begun.append((found[1], asyncio.create_task(ask(*found))))
+            if not begun:
+                return
+            pair, task = begun[0]
+            comparison = await task
+            begun.popleft()
+            yield JudgedPair(pair, comparison)
+    finally:
+        for _, task in begun:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in begun), return_exceptions=True)

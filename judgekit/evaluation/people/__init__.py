@@ -1,1 +1,0 @@
-"""What persons are asked and say: queues, dialogue, label files."""

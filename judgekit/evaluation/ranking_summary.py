@@ -1,0 +1,440 @@
+"""Turns match results, judged now or read from files, into a ranking: strengths.
+
+Places with intervals, and a decision about the first places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from math import ceil, comb, fsum, isnan, nan, sqrt
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.errors import DatasetError
+from judgekit.evaluation.ranking_result import (
+    MatchResult,
+    PairFigures,
+    RankDecision,
+    RankedSide,
+    RankingProvenance,
+    RankingSummary,
+    RankRules,
+    canonical_match,
+    match_result_of,
+    sort_matches,
+)
+from judgekit.evaluation.strengths import (
+    fit_of_side,
+    fit_strengths,
+    keeps_lead,
+    significant_order,
+    win_share,
+)
+from judgekit.formats import iter_rows, rename_fields, validation_faults
+from judgekit.records import Comparison, Fraction, Name, Record, Winner
+from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.intervals import clustered_proportion, mean
+from judgekit.stats.power import sample_size_paired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from judgekit.evaluation.ranking_result import Ties
+    from judgekit.evaluation.strengths import SignificantOrder, Strengths
+    from judgekit.formats import FileRow
+    from judgekit.records import ReconciliationRule
+
+_SAME = 1e-9
+"""Strengths nearer than this are the same: what is left of Newton's steps is no difference."""
+
+_SEVERAL = "there are groups of sides that never met"
+
+
+def rank_matches(
+    meetings: Iterable[MatchResult],
+    names: Iterable[str] = (),
+    *,
+    rules: RankRules | None = None,
+    questioned: RankingProvenance | None = None,
+) -> RankingSummary:
+    """Rank sides by how they fared against each other."""
+    rules, asked = rules or RankRules(), questioned or RankingProvenance()
+    given = sort_matches(meetings)
+    sides = sorted({*names, *(m.a for m in given), *(m.b for m in given)})
+    rules.check(len(sides))
+    known, level = [m for m in given if m.winner is not None], 1 - rules.alpha
+    groups = _groups(sides, known)
+    fits = [
+        fit_strengths([m for m in known if m.a in group], group, ties=rules.ties, level=level)
+        for group in groups
+        if len(group) > 1
+    ]
+    shown = significant_order(known, fits, sides, rules, is_adaptive=asked.is_adaptive)
+    ranked = [
+        side
+        for number, group in enumerate(groups)
+        for side in _places(number, group, fits, given, shown)
+    ]
+    whole = fits[0] if len(groups) == 1 else None
+    return RankingSummary(
+        sides=tuple(ranked),
+        pairs=_pairs([side.name for side in ranked], given, fits, shown),
+        decision=decide_ranking(ranked, whole, shown, rules, given),
+        groups=groups,
+        levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
+        ties=rules.ties,
+        tie_share=_tie_share(known),
+        tie_parameter=None if whole is None else _tie_parameter(whole, rules.ties),
+        position=None if whole is None else whole.position,
+        position_reason=_SEVERAL if whole is None else whole.position_reason,
+        flip_rate=_flip_rate(known, level),
+        n_cases=len({m.case_id or place for place, m in enumerate(given)}),
+        n_comparisons=len(given),
+        n_undecided=len(given) - len(known),
+        n_identical=sum(m.is_identical for m in given),
+        questioned=asked,
+    )
+
+
+def _groups(sides: Sequence[str], known: Sequence[MatchResult]) -> tuple[tuple[str, ...], ...]:
+    """Sides that meetings link, the largest groups first."""
+    group = {side: {side} for side in sides}
+    for a, b in {(m.a, m.b) for m in known}:
+        if group[a] is not group[b]:
+            group[a] |= group[b]
+            for side in group[b]:
+                group[side] = group[a]
+    found = {tuple(sorted(members)) for members in group.values()}
+    return tuple(sorted(found, key=lambda members: (-len(members), members)))
+
+
+def _places(
+    number: int,
+    group: Sequence[str],
+    fits: Sequence[Strengths],
+    given: Sequence[MatchResult],
+    shown: SignificantOrder,
+) -> list[RankedSide]:
+    """The sides of a group with their places, the strongest first."""
+    fit = fit_of_side(group[0], fits)
+    if fit is None:
+        return [_unmatched_side(number, group[0])]
+    order = sorted(group, key=lambda name: (-round(fit.rating(name), 9), name))
+    found = []
+    for name in order:
+        own = [m for m in given if name in (m.a, m.b)]
+        known = [m for m in own if m.winner is not None]
+        points = [m.points if m.a == name else 1 - m.points for m in known]
+        n_open, won = len(own) - len(known), fsum(points)
+        stronger = sum(shown.better(other, name) for other in group)
+        weaker = sum(shown.better(name, other) for other in group)
+        found.append(
+            RankedSide(
+                name=name,
+                group=number,
+                place=1 + sum(fit.rating(other) > fit.rating(name) + _SAME for other in group),
+                best=1 + stronger,
+                worst=len(group) - weaker,
+                strength=fit.strength(name),
+                elo=fit.fitted.elo[fit.names.index(name)],
+                win_share=won / len(points),
+                bounds=(won / len(own), (won + n_open) / len(own)),
+                win_rate=_win_rate(name, known),
+                n_comparisons=len(points),
+                is_unbeaten=all(point == 1 for point in points),
+                is_winless=not any(points),
+            )
+        )
+    return found
+
+
+def _unmatched_side(number: int, name: str) -> RankedSide:
+    reason = "no comparison of it is decided"
+    return RankedSide(
+        name=name, group=number, place=1, best=1, worst=1,
+        strength=undefined_estimate(reason, n=0, method="none"), elo=nan, win_share=nan,
+        bounds=(0.0, 1.0), win_rate=undefined_estimate(reason, n=0, method="none"), n_comparisons=0,
+        is_unbeaten=False, is_winless=False,
+    )  # fmt: skip
+
+
+def _win_rate(name: str, own: Sequence[MatchResult]) -> Estimate:
+    """How far a side is preferred; a comparison that names no case is a case of its own."""
+    shares = [m.preferred if m.a == name else 1 - m.preferred for m in own]
+    cases = [m.case_id or f"comparison {place}" for place, m in enumerate(own)]
+    found = mean(shares, clusters=cases if len(set(cases)) < len(cases) else None)
+    if found.reason is not None:
+        return replace(found, low=nan, high=nan, design_effect=nan, se=nan)
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+
+
+def _pairs(
+    names: Sequence[str],
+    given: Sequence[MatchResult],
+    fits: Sequence[Strengths],
+    shown: SignificantOrder,
+) -> tuple[PairFigures, ...]:
+    """Every two sides, told from the one in the better place."""
+    found = []
+    for a, b in combinations(names, 2):
+        pair = (a, b) if a < b else (b, a)
+        own = [m for m in given if (m.a, m.b) == pair]
+        wins, losses = (sum(m.winner == side for m in own) for side in ("a", "b"))
+        if a > b:
+            wins, losses = losses, wins
+        inconsistent = sum(m.is_inconsistent and m.winner == "tie" for m in own)
+        share, fit = win_share(own, pair), fit_of_side(a, fits)
+        evidence, p = shown.pairs.get(pair), shown.adjusted.get(pair, nan)
+        stronger = a if shown.better(a, b) else b if shown.better(b, a) else None
+        found.append(
+            PairFigures(
+                a=a,
+                b=b,
+                n_cases=len({m.case_id or place for place, m in enumerate(own)}),
+                wins=wins,
+                ties=sum(m.winner == "tie" for m in own) - inconsistent,
+                inconsistent=inconsistent,
+                losses=losses,
+                n_undecided=sum(m.winner is None for m in own),
+                share=share if a < b else 1 - share,
+                expected=fit.expected(a, b) if fit is not None and b in fit.names else nan,
+                p=None if evidence is None or isnan(evidence.p) else evidence.p,
+                p_adjusted=None if isnan(p) else p,
+                evidence="wald" if evidence is None else evidence.evidence,
+                stronger=stronger,
+            )
+        )
+    return tuple(found)
+
+
+def _tie_share(known: Sequence[MatchResult]) -> float:
+    shares = [
+        fsum(tied for _, _, (_, _, tied) in m.shown()) / 2
+        if m.has_both_orders
+        else float(m.winner == "tie")
+        for m in known
+    ]
+    return fsum(shares) / len(shares) if shares else nan
+
+
+def _tie_parameter(fit: Strengths, ties: Ties) -> float | None:
+    value = {"davidson": fit.fitted.nu, "rao-kupper": fit.fitted.theta}.get(ties, nan)
+    return None if isnan(value) else value
+
+
+def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
+    told = [m for m in known if not m.is_identical and m.has_both_orders]
+    if not told:
+        return undefined_estimate("no comparison was judged in both orders", n=0, method="wilson",
+                         level=level)  # fmt: skip
+    cases = [m.case_id or str(place) for place, m in enumerate(told)]
+    return clustered_proportion([float(m.is_inconsistent) for m in told], cases, level=level)
+
+
+_SAME_RATING = 1e-9
+
+
+def decide_ranking(
+    ranked: Sequence[RankedSide],
+    fit: Strengths | None,
+    shown: SignificantOrder,
+    rules: RankRules,
+    given: Sequence[MatchResult],
+) -> RankDecision:
+    """Whether each of the first places is shown to be better than all below it."""
+    order = tuple(side.name for side in ranked[: rules.top])
+    if fit is None:
+        met = any(side.n_comparisons for side in ranked)
+        reason = "some sides are linked by no decided comparison, not even by way of others"
+        reason = reason if met else "no comparison is decided"
+        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+    for place, side in enumerate(ranked[: rules.top]):
+        rivals = [o.name for o in ranked[place + 1 :] if not shown.better(side.name, o.name)]
+        if rivals:
+            more = f" and {len(rivals) - 1} more" if rivals[1:] else ""
+            return RankDecision(
+                is_decided=False,
+                order=order,
+                reason=f"place {place + 1} is open between {side.name} and {rivals[0]}{more}",
+                alpha=rules.alpha,
+                n_to_decide=_n_to_decide(
+                    fit, side.name, rivals[0], rules.alpha / comb(len(ranked), 2)
+                ),
+            )
+    if turned := _turned(order, ranked, rules, given):
+        up, down = turned
+        reason = f"the undecided comparisons could turn it between {up} and {down}"
+        return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
+    each = "" if rules.top == 1 else "each "
+    below = "all others" if rules.top == 1 else "all below"
+    reason = f"{each}shown to be better than {below}"
+    return RankDecision(is_decided=True, order=order, reason=reason, alpha=rules.alpha)
+
+
+def _turned(
+    order: Sequence[str],
+    ranked: Sequence[RankedSide],
+    rules: RankRules,
+    given: Sequence[MatchResult],
+) -> tuple[str, str] | None:
+    """Two sides, one of them in the first places, that what failures left open could turn."""
+    if all(meeting.winner is not None for meeting in given):
+        return None
+    sides = sorted(side.name for side in ranked)
+    for place, up in enumerate(order, start=1):
+        for down in ranked[place:]:
+            if not keeps_lead(given, sides, up, down.name, ties=rules.ties):
+                return up, down.name
+    return None
+
+
+def _n_to_decide(fit: Strengths, a: str, b: str, alpha: float) -> int | None:
+    """Cases by the normal law, with an error that shrinks with the root of the cases."""
+    # `alpha` is the share of the error that the smallest of all p-values has to keep to.
+    found = fit.fitted.difference(fit.names.index(a), fit.names.index(b))
+    if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME_RATING:
+        return None
+    needed = sample_size_paired(found.value, found.se * sqrt(found.n), alpha=alpha).value
+    return max(found.n + 1, ceil(needed))
+
+
+_ALIASES = {
+    "case": "case_id", "question_id": "case_id",
+    "model_a": "variant_a", "model_b": "variant_b",
+}  # fmt: skip
+
+_WINNERS: dict[object, Winner] = {
+    "model_a": "a", "model_b": "b", "A": "a", "B": "b", "tie (bothbad)": "tie",
+}  # fmt: skip
+
+_OF_COMPARISONS = "rubric_fingerprint"
+
+
+class PairWinnerRow(Record):
+    """Who won a comparison of two sides, and nothing else."""
+
+    variant_a: Name
+    """A side."""
+
+    variant_b: Name
+    """The other."""
+
+    winner: Winner | None
+    """Which is better; None where that is open."""
+
+    probability: Fraction | None = None
+    """How far a is preferred, where that is known better than by the winner."""
+
+    case_id: Name | None = None
+    """The case both answered."""
+
+
+class ComparisonCollection:
+    """Gathers comparisons: their meetings, who judged, and what failed."""
+
+    def __init__(self) -> None:
+        self.meetings: list[MatchResult] = []
+        self.rubrics: dict[str, str] = {}
+        self._rules: dict[ReconciliationRule, None] = {}
+        self._judges: dict[str, None] = {}
+        self._models: dict[str, None] = {}
+        self._failures: Counter[str] = Counter()
+        self._messages: dict[str, str] = {}
+        self._n_errors = 0
+
+    def take(self, found: Comparison) -> None:
+        """Take one more comparison."""
+        if not found.variant_a or not found.variant_b or found.variant_a == found.variant_b:
+            raise DatasetError(
+                f"the comparison is of {found.variant_a} and {found.variant_b}",
+                case_id=found.case_id,
+                hint="a ranking needs two names: give both outputs a `variant` of their own",
+            )
+        for said in (*found.preferences, *found.failures):
+            self._judges[said.judge] = None
+        for preference in found.preferences:
+            if preference.model:
+                self._models[preference.model] = None
+        for failure in found.failures:
+            self._failures[failure.kind] += 1
+            self._messages.setdefault(failure.kind, failure.message)
+        meeting = match_result_of(found, found.variant_a, found.variant_b)
+        self.rubrics.setdefault(found.rubric_fingerprint, found.rubric)
+        self._rules[found.rule] = None
+        if meeting is None:
+            self._n_errors += 1
+        else:
+            self.meetings.append(meeting)
+
+    def questioned(self) -> RankingProvenance:
+        """Who judged, and what failed."""
+        return RankingProvenance(
+            rubric=" and ".join(sorted(set(self.rubrics.values()))) or None,
+            judges=tuple(sorted(self._judges)),
+            models=tuple(sorted(self._models)),
+            n_errors=self._n_errors,
+            failures=dict(sorted(self._failures.items())),
+            failure_messages=self._messages,
+            rule=next(iter(self._rules)) if len(self._rules) == 1 else None,
+        )
+
+
+def read_comparisons(paths: Iterable[Path]) -> ComparisonCollection:
+    """The comparisons of files."""
+    # A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b`
+    # and the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better,
+    # where these are known. Other columns of such rows are left alone.
+    pile = ComparisonCollection()
+    for path in paths:
+        for row in iter_rows(path):
+            try:
+                _take(pile, row)
+            except ValidationError as error:
+                model = Comparison if _OF_COMPARISONS in row.fields else PairWinnerRow
+                fault = validation_faults(error, model, row.fields, synonyms=_ALIASES)[0]
+                raise DatasetError(str(fault), path=path, line=row.line) from error
+            except DatasetError as error:
+                raise DatasetError(
+                    error.message, path=path, line=row.line, hint=error.hint
+                ) from error
+            if len(pile.rubrics) > 1:
+                raise DatasetError(
+                    f"comparisons by different rubrics: {', '.join(pile.rubrics.values())}",
+                    path=path,
+                    line=row.line,
+                    hint="rank those of each rubric by themselves",
+                )
+    return pile
+
+
+def holds_comparisons(path: Path) -> bool:
+    """Whether a file holds comparisons rather than outputs."""
+    first = next(iter_rows(path), None)
+    if first is None:
+        return False
+    fields, _ = rename_fields(first.fields, _ALIASES)
+    return {"variant_a", "variant_b"} <= fields.keys()
+
+
+def _take(pile: ComparisonCollection, row: FileRow) -> None:
+    if _OF_COMPARISONS in row.fields:
+        pile.take(Comparison.model_validate(row.fields))
+        return
+    fields, faults = rename_fields(row.fields, _ALIASES)
+    if faults:
+        raise DatasetError(faults[0].message, hint=faults[0].remedy)
+    kept = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
+    if isinstance(kept.get("case_id"), int):
+        kept["case_id"] = str(kept["case_id"])
+    if isinstance(said := kept.get("winner"), str):
+        kept["winner"] = _WINNERS.get(said, said)
+    one = PairWinnerRow.model_validate(kept)
+    if one.variant_a == one.variant_b:
+        raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
+    sides = one.variant_a, one.variant_b
+    meeting = MatchResult(one.case_id or "", *sides, one.winner, False, share=one.probability)
+    pile.meetings.append(canonical_match(meeting))

@@ -1,1 +1,0 @@
-"""Grades outputs that were judged before with another judge, and says what that changes."""

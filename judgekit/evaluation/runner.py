@@ -1,0 +1,458 @@
+"""Runs a suite: every chosen case by every variant, stored as results arrive, resumable.
+
+Stopped cleanly. One answer is handled in `worker`, the order of work in `schedule`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime  # noqa: TC003
+from typing import TYPE_CHECKING
+
+from judgekit.errors import JudgekitError, SettingsError
+from judgekit.evaluation.case_plans import (
+    DEFAULT_RUBRICS_KEY,
+    SIMILARITY_KEY,
+    UNASKED_RUBRICS_KEY,
+    default_rubric_records,
+)
+from judgekit.evaluation.judges import CALIBRATION_KEY, JUDGING_KEY, judging_of_suite
+from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.schedule import (
+    PARTS_KEY,
+    VERSIONS_KEY,
+    ProgressLedger,
+    Schedule,
+    read_chosen_cases,
+    require_same_run,
+    run_identity,
+    unmatched_message,
+    unused_reply_messages,
+)
+from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
+from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
+from judgekit.fingerprint import fingerprint
+from judgekit.records import RunInfo
+from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+
+    from judgekit.datasets import Suite
+    from judgekit.evaluation.schedule import WorkChain, WorkItem
+    from judgekit.evaluation.session import OpenSuite
+    from judgekit.records import (
+        CaseResult,
+        ItemKey,
+        JsonObject,
+        JudgeFailure,
+        Judgment,
+        RunPanel,
+        RunStatus,
+    )
+    from judgekit.store import AnswerProgress, RunStore, StoredRuns
+
+DEFAULT_IN_FLIGHT = 32
+"""Cases in work at a time, where nothing else says."""
+
+READING_IN_FLIGHT = 128
+"""The same where nobody is asked: more answers are committed at a time."""
+
+_FATAL = frozenset({"auth", "not_found", "quota"})
+"""Kinds of a model's errors after which every further call would fail in the same way."""
+
+_MOST_FORGOTTEN = 500
+"""Answers that are forgotten in one transaction, so that readers and writers can go on."""
+
+
+def new_run(
+    opened: OpenSuite, *, now: datetime, notes: str | None = None, token: str | None = None
+) -> RunInfo:
+    """What a run of an opened suite sets out to do."""
+    suite = opened.suite
+    cases = read_chosen_cases(opened)
+    parts = run_identity(opened, cases)
+    config: JsonObject = {
+        **suite.to_json(),
+        "chosen": opened.choice.as_json(),
+        PARTS_KEY: {**parts},
+        VERSIONS_KEY: variant_versions(opened),
+        **_judging_config(opened),
+        **_default_rubric_config(opened),
+        **_similarity_config(opened),
+    }
+    slug = "".join(c if c.isalnum() else "-" for c in suite.name.lower()).strip("-")[:40]
+    return RunInfo(
+        id=f"{now:%Y%m%dT%H%M%SZ}-{slug or 'run'}-{token or secrets.token_hex(2)}",
+        suite=suite.name,
+        suite_version=str(suite.version),
+        started_at=now,
+        config=config,
+        config_fingerprint=fingerprint({**parts}),
+        folder=str(suite.folder.resolve()),
+        dataset=opened.cases.name,
+        dataset_version=opened.cases.version,
+        n_cases=cases.n_cases,
+        rubric=opened.rubric,
+        variants=opened.variant_records(),
+        panel=opened.jury.panel,
+        notes=notes,
+        tags=suite.tags,
+    )
+
+
+async def run_suite(
+    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, resumed: bool = False
+) -> RunInfo:
+    """Run a suite, or go on with a run of it."""
+    if session.reason is not None:
+        raise SettingsError("the session has ended already", hint="make a new one for each run")
+    for variant, ids in opened.unmatched.items():
+        session.note(unmatched_message(variant, ids))
+    allowed = opened.asking.allow_scripts
+    async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
+        if resumed:
+            store.end(run.id, status="running", at=session.now())
+        else:
+            store.begin(run)
+        status: RunStatus = "interrupted"
+        broken: str | None = None
+        try:
+            is_whole = await _RunLoop(opened, store, run, session).go(resumed=resumed)
+            status = _final_status(store, run, session, is_whole=is_whole)
+        except JudgekitError as error:
+            broken = error.message
+            raise
+        finally:
+            reason = broken or session.words()
+            store.end(run.id, status=status, reason=reason, at=session.now())
+    if is_whole and not resumed:  # of an older run, what is kept was not asked for again
+        for told in unused_reply_messages(opened.jury.models):
+            session.note(told)
+    return store.run(run.id)
+
+
+class _RunLoop:
+    """The workers of one sitting, and what they share."""
+
+    def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
+        self._opened = opened
+        self._store = store
+        self._run = run
+        self._session = session
+        self._ledger = ProgressLedger()
+        self._concludes = session.fail_fast or opened.suite.settings.fail_fast
+        self._is_whole = False
+
+    async def go(self, *, resumed: bool) -> bool:
+        """Have every answer; whether that came to its end."""
+        if resumed:
+            self._look_back()
+        limit = self._session.max_seconds
+        timer = (
+            None
+            if limit is None
+            else asyncio.get_running_loop().call_later(limit, self._session.end, "time")
+        )
+        try:
+            async with ObservationWriter(self._store, self._run.id) as keeper:
+                answering = AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
+                try:
+                    await self._work(self._chains(), answering)
+                finally:
+                    answering.close()
+        finally:
+            if timer is not None:
+                timer.cancel()
+        return self._is_whole
+
+    def _look_back(self) -> None:
+        """Which answers earlier sessions began, and which of them are whole."""
+        failed: list[ItemKey] = []
+        for seen in self._store.progress(self._run.id):
+            again = self._session.retry_errors and (seen.has_error or seen.n_failures > 0)
+            if again:
+                failed.append(seen.key)
+            is_done = seen.is_done and not again
+            self._ledger.note(seen.key.variant, seen.key.repeat, seen.place, is_done=is_done)
+        self._forget(failed)
+        if self._opened.has_own_retries:
+            for result in self._store.results(self._run.id):
+                is_last = result.repeat >= self._opened.retries_of(result.case)
+                if result.is_done and (is_last or not self._has_failed(result)):
+                    self._ledger.settle(result.variant, result.place)
+
+    def _forget(self, failed: Sequence[ItemKey]) -> None:
+        for start in range(0, len(failed), _MOST_FORGOTTEN):
+            self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
+
+    def _chains(self) -> Iterator[WorkChain]:
+        work = Schedule(
+            [variant.id for variant in self._opened.variants],
+            self._opened.suite.settings.repeats,
+            self._opened.suite.suites,
+            self._ledger,
+            self._opened.retries_of,
+        )
+        return work.chains(self._opened.case_as_run(case) for case in self._opened.cases)
+
+    async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
+        async def worker() -> None:
+            while not self._session.stop.is_set():
+                chain = next(chains, None)
+                if chain is None:
+                    self._is_whole = True
+                    return
+                for item in chain:
+                    if not self._session.stop.is_set():
+                        await self._settle(item, answering)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._n_workers()):
+                    group.create_task(worker())
+        except BaseExceptionGroup as problems:
+            raise _first_error(problems) from None
+
+    async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
+        """Have an answer; where it does not pass and may be tried again, have another."""
+        result = await self._answer(item, answering)
+        for _ in range(self._opened.retries_of(item.case)):
+            if self._session.stop.is_set() or not self._has_failed(result):
+                break
+            item = item.again()
+            result = await self._answer(item, answering)
+        if self._concludes and self._has_failed(result):
+            self._session.end("fail_fast", f"{item.key.variant}, case {item.key.case_id}")
+
+    async def _answer(self, item: WorkItem, answering: AnswerWorker) -> CaseResult:
+        known = self._store.result(self._run.id, item.key) if self._ledger.is_begun(item) else None
+        if known is not None and known.is_done:
+            return known
+        result = await answering.answer(item, known)
+        self._session.watch(result)
+        self._stop_if_needed(result)
+        return result
+
+    def _has_failed(self, result: CaseResult) -> bool:
+        """Whether an answer is an error or does not pass; what is undecided has not failed."""
+        if not result.is_done:
+            return False
+        if result.output.error is not None:
+            return True
+        return conclude_result(result, self._run).passed is False
+
+    def _stop_if_needed(self, result: CaseResult) -> None:
+        self._session.n_open += not result.is_done
+        for failure in result.failures:
+            if failure.kind == "budget":
+                self._session.end("budget", failure.message.partition("\n")[0])
+            elif failure.kind in _FATAL:
+                self._session.end("model", failure.message)
+        self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
+        if result.output.metadata.get("model_error") in _FATAL:
+            self._session.end("model", result.output.error)
+        if self._opened.count_own_spending(result.variant, result.output):
+            self._session.end("budget", f"{result.variant} has spent it")
+
+    def _n_workers(self) -> int:
+        settings = self._opened.suite.settings
+        if settings.in_sequence:
+            return 1
+        wanted = self._session.in_flight or settings.max_concurrency
+        if wanted is None and self._opened.only_reads:
+            return READING_IN_FLIGHT
+        return wanted or max(DEFAULT_IN_FLIGHT, self._opened.jury.max_concurrency)
+
+
+def _judging_config(opened: OpenSuite) -> JsonObject:
+    """How the judges are asked, and the maps their values are calibrated by."""
+    asked = judging_of_suite(opened.jury)
+    noted: JsonObject = {} if asked is None else {JUDGING_KEY: asked.to_json()}
+    if opened.suite.calibration is not None:
+        noted[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
+    return noted
+
+
+def _similarity_config(opened: OpenSuite) -> JsonObject:
+    """How similarity is measured, which may hang on what is installed."""
+    plans = opened.plans
+    return {SIMILARITY_KEY: plans.similarity_measure} if plans.measures_similarity else {}
+
+
+def _default_rubric_config(opened: OpenSuite) -> JsonObject:
+    """The rubrics that nobody named, and how many no judge is asked; else nothing is noted."""
+    found, n_unasked = opened.plans.by_default, opened.plans.n_unasked
+    noted: JsonObject = {DEFAULT_RUBRICS_KEY: [*default_rubric_records(found)]} if found else {}
+    return {**noted, UNASKED_RUBRICS_KEY: n_unasked} if n_unasked else noted
+
+
+def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
+    if is_whole and session.reason in {"interrupted", "budget", "time"} and not session.n_open:
+        session.reason = session.detail = None  # it came when the last answers were on their way
+    if session.reason in {"budget", "time"} or (session.reason == "fail_fast" and not is_whole):
+        return "stopped"
+    if session.reason == "interrupted" or (session.reason is None and not is_whole):
+        return "interrupted"
+    return "incomplete" if session.n_open else run_status(store, run.id)
+
+
+def _first_error(problems: BaseExceptionGroup[BaseException]) -> BaseException:
+    error = problems.exceptions[0]
+    return _first_error(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+_LATEST = "latest"
+"""Stands for the run of a suite that was begun last."""
+
+
+def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
+    """The run of a suite that is to be gone on with."""
+    if name is None:
+        return None
+    return store.run(f"{_LATEST}:{suite.name}" if name == _LATEST else name)
+
+
+def choice_of_run(run: RunInfo | None) -> Choice:
+    """Which part of its suite a run chose when it was begun."""
+    chosen = {} if run is None else run.config.get("chosen")
+    if not isinstance(chosen, dict):
+        return Choice()
+    known = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()
+    }
+    return replace(Choice(), **known)  # type: ignore[arg-type]  # written by Choice.as_json
+
+
+def prepare_run(
+    opened: OpenSuite,
+    store: StoredRuns,
+    begun: RunInfo | None,
+    *,
+    now: datetime,
+    notes: str | None = None,
+) -> RunInfo:
+    """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
+    # What it has cost so far is counted against the money that may be spent.
+    fresh = new_run(opened, now=now, notes=notes)
+    if begun is None:
+        return fresh
+    run = require_same_run(begun, fresh)
+    if opened.budget is not None:
+        opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_owned))
+    return run
+
+
+_HUMAN = "human"
+
+_SETTLED = frozenset({"waiting", "complete", "incomplete"})
+"""How a run ends when everything was begun; one that was stopped has more to do than this."""
+
+
+def run_status(store: RunStore, run_id: str) -> RunStatus:
+    """How a run stands by what is kept of it."""
+    run = store.run(run_id)
+    for seen in _last_tries(store.progress(run_id), run):
+        if not seen.is_done or seen.error_kind == "model":
+            return "incomplete"
+        if seen.n_failures and not _is_recovered(store.result(run_id, seen.key), run.panel):
+            return "incomplete"
+    return "waiting" if next(iter(store.queue(run_id)), None) is not None else "complete"
+
+
+def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
+    """Bring a run's status up to date after people have judged, or taken a judgment back."""
+    run = store.run(run_id)
+    if run.status not in _SETTLED:
+        return run
+    status = run_status(store, run_id)
+    if status == run.status:
+        return run
+    store.end(run_id, status=status, at=at)
+    return store.run(run_id)
+
+
+def _last_tries(found: Iterable[AnswerProgress], run: RunInfo) -> Iterator[AnswerProgress]:
+    """The answers that decide how a run stands: of several tries the last."""
+    last: AnswerProgress | None = None
+    for seen in found:
+        is_other = last is None or (seen.place, seen.key.variant) != (last.place, last.key.variant)
+        if last is not None and (is_other or run.repeats != 1):
+            yield last
+        last = seen
+    if last is not None:
+        yield last
+
+
+def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
+    """Whether for each failure a later judge of a cascade has answered."""
+    if result is None or panel.combine != "cascade":
+        return False
+    return all(_has_later(failure, result.judgments, panel) for failure in result.failures)
+
+
+def _has_later(failure: JudgeFailure, judgments: Sequence[Judgment], panel: RunPanel) -> bool:
+    seats = {judge: place for place, judge in enumerate(panel.judges)}
+    place = seats.get(failure.judge, -1)
+    return any(
+        one.criterion == failure.criterion
+        and seats.get(_HUMAN if one.source == _HUMAN else one.judge, len(seats)) > place
+        for one in judgments
+    )
+
+
+_TIMEOUT_S = 600
+
+_TAIL = 400
+
+
+@asynccontextmanager
+async def suite_hooks(
+    suite: Suite, *, allowed: bool, note: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Run the suite's setup before, and its teardown after, whatever happened before it."""
+    setup, teardown = suite.settings.setup, suite.settings.teardown
+    if (setup or teardown) and not allowed:
+        raise SettingsError(
+            f"the suite {suite.name!r} runs programs before or after its cases "
+            f"({', '.join((setup or teardown or ())[:1])})",
+            hint="read them, then allow them with --allow-scripts",
+        )
+    try:
+        if setup:
+            await _run_setup(suite, setup)
+        yield
+    finally:
+        if teardown:
+            try:
+                await _run_hook(suite, teardown)
+            except ProcessFailedError as error:
+                note(f"the teardown of suite {suite.name!r} failed: {_failure_message(error)}")
+
+
+async def _run_setup(suite: Suite, command: tuple[str, ...]) -> None:
+    try:
+        await _run_hook(suite, command)
+    except ProcessFailedError as error:
+        raise SettingsError(
+            f"the setup of suite {suite.name!r} failed, so that nothing was asked: "
+            f"{_failure_message(error)}"
+        ) from error
+
+
+async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:
+    await run_process(
+        command,
+        b"",
+        limits=ProcessLimits(timeout_s=_TIMEOUT_S, memory_bytes=None),
+        environment=scrub_environment(suite.settings.environment),
+        folder=suite.folder,
+    )
+
+
+def _failure_message(error: ProcessFailedError) -> str:
+    last = error.stderr[-_TAIL:].strip()
+    return f"{error.message}; the end of stderr: {last}" if last else error.message

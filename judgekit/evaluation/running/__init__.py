@@ -1,1 +1,0 @@
-"""Cases to observations: answers, checks and judgments, each kept as it arrives."""

@@ -1,0 +1,349 @@
+"""Says what a run consists of: the chosen cases, the items in order, what is done already.
+
+The identity a resumed run must have. `runner` works it off.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from judgekit.errors import SettingsError, UnknownNameError
+from judgekit.fingerprint import fingerprint
+from judgekit.models import RecordedModel
+from judgekit.records import ItemKey, VariantVersion, name_text, record_text
+from judgekit.targets import RecordedTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from judgekit.datasets import SuiteGroup
+    from judgekit.evaluation.session import OpenSuite
+    from judgekit.judge import JudgePanel
+    from judgekit.records import Case, JsonObject, RunInfo
+    from judgekit.targets import Target
+
+_BEGUN, _DONE = 1, 2
+
+_SETTLED = -1
+"""The repeat under which it is noted that there will be no further one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """One answer to be had and judged."""
+
+    key: ItemKey
+    """Case, variant and repeat."""
+
+    place: int
+    """Place of the case among those chosen, from 0."""
+
+    case: Case
+    """The case."""
+
+    def again(self) -> WorkItem:
+        """The same case and variant, once more."""
+        return WorkItem(self.key._replace(repeat=self.key.repeat + 1), self.place, self.case)
+
+
+WorkChain = tuple[WorkItem, ...]
+"""Items that are done one after the other; most chains have one."""
+
+
+class ProgressLedger:
+    """How far earlier sessions of a run have come, in one byte for each answer.
+
+    Answers are told apart by the places of their cases, which never change within a run.
+    """
+
+    def __init__(self) -> None:
+        self._marks: defaultdict[tuple[str, int], bytearray] = defaultdict(bytearray)
+
+    def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
+        """Note that an answer was begun."""
+        marks = self._marks[variant, repeat]
+        if place >= len(marks):
+            marks.extend(bytes(place + 1 - len(marks)))
+        marks[place] = _DONE if is_done else _BEGUN
+
+    def settle(self, variant: str, place: int) -> None:
+        """Note that no answer of a variant to a case will be tried again."""
+        self.note(variant, _SETTLED, place, is_done=True)
+
+    def is_settled(self, variant: str, place: int) -> bool:
+        """Whether no answer of a variant to a case will be tried again, as far as is known."""
+        return self._mark(variant, _SETTLED, place) == _DONE
+
+    def is_begun(self, item: WorkItem) -> bool:
+        """Whether something of an answer is kept."""
+        return self._mark(item.key.variant, item.key.repeat, item.place) > 0
+
+    def is_done(self, variant: str, repeat: int, place: int) -> bool:
+        """Whether nothing of an answer is left to be asked."""
+        return self._mark(variant, repeat, place) == _DONE
+
+    def _mark(self, variant: str, repeat: int, place: int) -> int:
+        marks = self._marks.get((variant, repeat), b"")
+        return marks[place] if place < len(marks) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Which answers a run is made of."""
+
+    variants: Sequence[str]
+    """The versions under test."""
+
+    repeats: int = 1
+    """How often each answers each case."""
+
+    groups: Sequence[SuiteGroup] = ()
+    """Cases that belong together; those `in_sequence` are one chain for each variant."""
+
+    done: ProgressLedger = field(default_factory=ProgressLedger)
+    """What need not be done again."""
+
+    retries: Callable[[Case], int] = lambda _: 0
+    """How often an answer to a case is tried again when it fails."""
+
+    def chains(self, cases: Iterable[Case]) -> Iterator[WorkChain]:
+        """Everything to be done, read as slowly as it is done."""
+        group_of = {
+            case_id: group
+            for group in self.groups
+            if group.in_sequence
+            for case_id in group.case_ids
+        }
+        gathered: defaultdict[str, dict[str, tuple[int, Case]]] = defaultdict(dict)
+        for place, case in enumerate(cases):
+            group = group_of.get(case.id)
+            if group is None:
+                yield from ((item,) for item in self._items(place, case))
+                continue
+            gathered[group.name][case.id] = (place, case)
+            if len(gathered[group.name]) == len(group.case_ids):
+                yield from self._chained(group, gathered.pop(group.name))
+        for group in self.groups:  # filters and limits may have left some of its cases out
+            if group.name in gathered:
+                yield from self._chained(group, gathered[group.name])
+
+    def _chained(
+        self, group: SuiteGroup, cases: dict[str, tuple[int, Case]]
+    ) -> Iterator[WorkChain]:
+        ordered = [cases[case_id] for case_id in group.case_ids if case_id in cases]
+        items = [item for place, case in ordered for item in self._items(place, case)]
+        for variant in self.variants:
+            chain = tuple(item for item in items if item.key.variant == variant)
+            if chain:
+                yield chain
+
+    def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
+        for variant in self.variants:
+            for repeat in range(self.repeats):
+                if not self._is_over(variant, repeat, place, case):
+                    yield WorkItem(ItemKey(case.id, variant, repeat), place, case)
+
+    def _is_over(self, variant: str, repeat: int, place: int, case: Case) -> bool:
+        if not self.done.is_done(variant, repeat, place):
+            return False
+        return self.retries(case) == 0 or self.done.is_settled(variant, place)
+
+
+def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> None:
+    """Refuse a group that names a case the dataset does not have, and a case in two sequences."""
+    known = set(case_ids)
+    chained: dict[str, str] = {}
+    for group in groups:
+        for case_id in group.case_ids:
+            if case_id not in known:
+                raise UnknownNameError(f"case of the group {group.name!r}", case_id, known)
+            if group.in_sequence and chained.setdefault(case_id, group.name) != group.name:
+                raise SettingsError(
+                    f"the case {case_id!r} is in two groups that are run in sequence: "
+                    f"{chained[case_id]} and {group.name}",
+                    hint="leave it in one of them",
+                )
+
+
+PARTS_KEY = "parts"
+"""The key of a run's `config` under which the fingerprints of its parts are."""
+
+VERSIONS_KEY = "versions"
+"""The key under which each variant's version is, as it was when the run was begun."""
+
+_WORDS = {
+    "cases": "the cases, their order or what is chosen of them",
+    "rubric": "the rubric",
+    "judges": "the judges or how they are asked",
+    "variants": "the variants or their prompts",
+    "assertions": "the assertions",
+    "measures": "the profile or the scorers",
+    "groups": "the groups of cases",
+    "settings": "the settings",
+}
+"""What each part is called, in the order in which it is told of."""
+
+_PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
+
+_PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries"}
+
+_SHORT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCases:
+    """What is known of the chosen cases once all of them were read."""
+
+    n_cases: int
+    """How many."""
+
+    fingerprint: str
+    """Of their content, with the rubrics they name, in their order."""
+
+
+def read_chosen_cases(opened: OpenSuite) -> ChosenCases:
+    """Read every chosen case once, so that all are known to be sound before anything is asked."""
+    # What recorded outputs belong to no case is noted in `opened.unmatched`.
+    n_cases, digest, checks = 0, sha256(), opened.case_checks()
+    strangers = UnmatchedOutputs(opened.targets)
+    for case in opened.cases:
+        n_cases += 1
+        strangers.discard(case.id)
+        opened.refuse_retries_of_repeats(case)
+        name_text("case id", case.id)
+        as_run = opened.case_as_run(case)
+        checks.take(as_run)
+        digest.update(_text(as_run))
+    if n_cases == 0:
+        raise _nothing_chosen(opened)
+    checks.close()
+    if opened.suite.suites:
+        check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
+    if strangers.has_any:  # filters and limits leave out cases that are there
+        for case in opened.cases.source:
+            strangers.discard(case.id)
+    opened.unmatched = strangers.left()
+    return ChosenCases(n_cases, digest.hexdigest())
+
+
+def run_identity(opened: OpenSuite, cases: ChosenCases) -> dict[str, str]:
+    """The parts of a run that have to stay what they are for it to be gone on with."""
+    # How fast it goes, where replies are kept, what models charge and which names the suite's files
+    # have are no part of it; nor is what a command, a function, an endpoint or a file of recorded
+    # outputs answers, which is observed anew for each case.
+    suite = opened.suite
+    rubric = None if opened.rubric is None else opened.rubric.fingerprint
+    settings = suite.settings.model_dump(mode="json", exclude=_PACE_OF_SETTINGS)
+    groups = [group.model_dump(mode="json") for group in suite.suites]
+    variants: list[JsonObject] = [
+        {
+            "variant": variant.model_dump(mode="json", exclude={"tags", "timeout_s"}),
+            "prompt": opened.prompts.get(variant.id),
+        }
+        for variant in opened.variants
+    ]
+    judges = [judge.model_dump(mode="json", exclude=_PACE_OF_JUDGES) for judge in suite.judge]
+    panel = opened.jury.panel.model_dump(mode="json")
+    parts: dict[str, object] = {
+        "cases": cases.fingerprint,
+        "rubric": rubric,
+        "judges": [judges, panel],
+        "variants": variants,
+        "assertions": list(suite.assertions),
+        "groups": groups,
+        "settings": settings,
+    }
+    if suite.profile is not None or suite.scorers:  # others keep the identity they had
+        parts["measures"] = [suite.profile, list(suite.scorers)]
+    return {name: fingerprint(parts[name])[:_SHORT] for name in _WORDS if name in parts}
+
+
+def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
+    """The run that was begun, if the suite still is what it was.
+
+    Else figures would mix two suites.
+    """
+    if begun.config_fingerprint == fresh.config_fingerprint:
+        return begun
+    before, now = _parts(begun), _parts(fresh)
+    changed = [words for name, words in _WORDS.items() if before.get(name) != now.get(name)]
+    raise SettingsError(
+        f"the run {begun.id} cannot go on, for the suite has changed since it was begun: "
+        + "; ".join(changed),
+        hint="begin a new run (without --resume): replies that are owned are not asked again",
+    )
+
+
+def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
+    """Which version of a variant a run has."""
+    marks = run.config.get(VERSIONS_KEY)
+    mark = marks.get(variant) if isinstance(marks, dict) else None
+    return None if mark is None else VariantVersion.model_validate(mark)
+
+
+def _parts(run: RunInfo) -> JsonObject:
+    parts = run.config.get(PARTS_KEY)
+    return parts if isinstance(parts, dict) else {}
+
+
+def _text(case: Case) -> bytes:
+    return record_text(case).encode() + b"\n"
+
+
+def _nothing_chosen(opened: OpenSuite) -> SettingsError:
+    tally = opened.cases.tally()
+    return SettingsError(
+        f"no case of {opened.cases.name!r} is left to run "
+        f"({tally.n_filtered} filtered, {tally.n_draft} draft, {tally.n_deprecated} deprecated)",
+        hint="look at the filters, and at `status` and `tags` of the cases",
+    )
+
+
+_MOST_IDS_SHOWN = 3
+
+
+class UnmatchedOutputs:
+    """The ids in recorded outputs that no case was seen with yet."""
+
+    def __init__(self, targets: Mapping[str, Target]) -> None:
+        self._left = {
+            name: dict.fromkeys(target.case_ids)
+            for name, target in targets.items()
+            if isinstance(target, RecordedTarget)
+        }
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any is left."""
+        return any(self._left.values())
+
+    def discard(self, case_id: str) -> None:
+        """Strike out an id."""
+        for ids in self._left.values():
+            ids.pop(case_id, None)
+
+    def left(self) -> dict[str, tuple[str, ...]]:
+        """What is left."""
+        return {name: tuple(ids) for name, ids in self._left.items() if ids}
+
+
+def unmatched_message(variant: str, ids: tuple[str, ...]) -> str:
+    """That some recorded outputs were left out, on one line."""
+    shown = ", ".join(ids[:_MOST_IDS_SHOWN]) + (", …" if len(ids) > _MOST_IDS_SHOWN else "")
+    what = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
+    return f"{variant}: outputs for {what} that no case has are left out: {shown}"
+
+
+def unused_reply_messages(judges: JudgePanel | None) -> Iterator[str]:
+    """The recorded replies that a whole run had no question for."""
+    if judges is None:
+        return
+    # The later judges of a cascade are asked only where those before were not sure.
+    n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
+    for judge in judges.judges[:n_asked_of_all]:
+        model = judge.connection.model
+        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+            yield told

@@ -1,0 +1,342 @@
+"""Compares two runs by the scores of their outputs, paired by case; no judge is asked.
+
+Blind comparisons by a judge are in `comparison_summary`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import fsum, isnan
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation.comparison_result import ComparisonDecision
+from judgekit.evaluation.outcome import conclude_result
+from judgekit.records import CaseStratum
+from judgekit.stats.estimate import cluster_means
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import (
+    PairedProportions,
+    paired_difference,
+    pass_rate_difference,
+    signed_rank_test,
+    win_rate,
+)
+from judgekit.stats.power import mde_paired, sample_size_paired
+from judgekit.stats.quantiles import SLACK
+from judgekit.stats.resample import bootstrap
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from judgekit.evaluation.comparison_result import BetterSide
+    from judgekit.records import CaseResult, RunInfo
+    from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
+    from judgekit.stats.resample import BootstrapEstimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDifference:
+    """How far B is above A on one measure, over the cases both have it for."""
+
+    a: float
+    """Mean over A's cases."""
+
+    b: float
+    """Mean over B's cases."""
+
+    estimate: PairedDifference | PairedProportions
+    """B less A with its interval; repeats of a case count as one."""
+
+    p: float | None
+    """Two-sided p of no difference, by `test`; None where no case differs."""
+
+    test: str
+    """What the p is of: `mcnemar` (mid-p) for pass or fail, else `t`, or `sign-flip` with fewer
+    than 15 cases or where all differ alike; `none` where no case differs."""
+
+    p_adjusted: float | None
+    """The same after Holm, over all criteria; None for the measures of the whole."""
+
+    resampled: BootstrapEstimate
+    """The difference with a percentile interval from resampling cases."""
+
+    ranks: SignedRanks
+    """Wilcoxon's signed ranks: whether the cases lean to B whatever the shape of their
+    differences; a second opinion, which decides nothing."""
+
+    higher: WinRate
+    """The share of cases on which B is higher, a case that does not differ being half; its `net`
+    is Cliff's delta of paired cases."""
+
+    changed: tuple[int, int] | None
+    """Cases that only A passes, and that only B passes; None where it is not pass or fail."""
+
+    effect_size: float | None
+    """The difference in standard deviations of the cases' differences; None where undefined."""
+
+    detectable: float | None
+    """The smallest difference this many cases can show with 80 % power."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreComparison:
+    """What two runs come to beside each other."""
+
+    a: str
+    """What the first side is called."""
+
+    b: str
+    """What the second is called."""
+
+    value: ScoreDifference | None
+    """Of the values; None where no case has one on both sides."""
+
+    pass_rate: ScoreDifference | None
+    """Of passing."""
+
+    criteria: dict[str, ScoreDifference]
+    """Of the values of each criterion that both have."""
+
+    n_only_a: int
+    """Cases that only the first side answered."""
+
+    n_only_b: int
+    """Cases that only the second side answered."""
+
+    n_unscored: int
+    """Cases that both answered, but a side has no value for: its output is an error, or nobody
+    could judge it."""
+
+    decision: ComparisonDecision
+    """Which side has the higher values; without values, which passes more often."""
+
+    n_unscored_a: int = 0
+    """Of them, those the first side has no value for."""
+
+    n_unscored_b: int = 0
+    """Of them, those the second side has none for."""
+
+    bounds: tuple[float, float] | None = None
+    """B less A of the values if every missing value were as good as can be for A, and for B;
+    None where none is missing."""
+
+    strata: dict[str, ScoreDifference] = field(default_factory=dict)
+    """Of the values in each complexity stratum, simple ones first; only looked at."""
+
+    tags: dict[str, ScoreDifference] = field(default_factory=dict)
+    """Of the values of the cases of each tag; only looked at."""
+
+
+_FINEST_STEP = 0.05
+"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
+
+_SEED = 0
+"""Of the resampling: the same numbers give the same interval."""
+
+_CasePoints = dict[str, list[float]]
+"""Known numbers by case."""
+
+
+class SideScores:
+    """The numbers of one side, a few bytes for each answer."""
+
+    def __init__(
+        self, results: Iterable[CaseResult], run: RunInfo, tags: Collection[str] = ()
+    ) -> None:
+        wanted = frozenset(tags)
+        self.cases: set[str] = set()
+        self.values: _CasePoints = {}
+        self.passed: _CasePoints = {}
+        self.criteria: dict[str, _CasePoints] = {}
+        self.tags: dict[str, set[str]] = {}
+        self.strata: dict[str, set[str]] = {}
+        for result in results:
+            if wanted and not wanted & set(result.case.tags):
+                continue
+            self._group(result)
+            found = conclude_result(result, run)
+            _add(self.values, result.case.id, found.value)
+            _add(self.passed, result.case.id, found.passed)
+            for criterion in () if found.verdict is None else found.verdict.criteria:
+                points = self.criteria.setdefault(criterion.name, {})
+                _add(points, result.case.id, criterion.value)
+
+    def _group(self, result: CaseResult) -> None:
+        case = result.case
+        self.cases.add(case.id)
+        for tag in case.tags:
+            self.tags.setdefault(tag, set()).add(case.id)
+        if case.stratum is not None:
+            self.strata.setdefault(case.stratum, set()).add(case.id)
+
+
+def compare_side_scores(
+    a: SideScores, b: SideScores, labels: tuple[str, str], *, alpha: float = 0.05
+) -> ScoreComparison:
+    """Compare two sides, paired by case."""
+    if not a.cases & b.cases:
+        raise NotEnoughDataError("no case is answered by both sides")
+    value = _difference(a.values, b.values, alpha, _FINEST_STEP)
+    pass_rate = _difference(a.passed, b.passed, alpha, None)
+    criteria = {
+        name: found
+        for name in a.criteria
+        if name in b.criteria
+        and (found := _difference(a.criteria[name], b.criteria[name], alpha, _FINEST_STEP))
+    }
+    both = a.cases & b.cases
+    bounds = _bounds(a, b, both)
+    return ScoreComparison(
+        a=labels[0],
+        b=labels[1],
+        value=value,
+        pass_rate=pass_rate,
+        criteria=_adjusted(criteria),
+        n_only_a=len(a.cases - b.cases),
+        n_only_b=len(b.cases - a.cases),
+        n_unscored=len(both - (a.values.keys() & b.values.keys())),
+        decision=_decision(value or pass_rate, alpha, bounds if value else None),
+        n_unscored_a=len(both - a.values.keys()),
+        n_unscored_b=len(both - b.values.keys()),
+        bounds=bounds,
+        strata=_grouped(
+            a, b, {s: a.strata[s] for s in get_args(CaseStratum) if s in a.strata}, alpha
+        ),
+        tags=_grouped(a, b, {tag: a.tags[tag] for tag in sorted(a.tags)}, alpha),
+    )
+
+
+def _add(points: _CasePoints, case: str, value: float | None) -> None:
+    if value is not None:
+        points.setdefault(case, []).append(float(value))
+
+
+def _difference(
+    a: _CasePoints,
+    b: _CasePoints,
+    alpha: float,
+    step: float | None,
+    of: Collection[str] | None = None,
+) -> ScoreDifference | None:
+    """B less A over the cases that both have; a step of None means pass or fail."""
+    cases = sorted(case for case in a if case in b and (of is None or case in of))
+    if not cases:
+        return None
+    sides = [
+        list(cluster_means([v for c in cases for v in side[c]], [c for c in cases for _ in side[c]])
+             .values())
+        for side in (a, b)
+    ]  # fmt: skip
+    plain = paired_difference(*sides, step=step or 1.0, level=1 - alpha)
+    estimate: PairedDifference | PairedProportions = plain
+    if step is None and all(value in (0.0, 1.0) for side in sides for value in side):
+        estimate = pass_rate_difference(*sides, level=1 - alpha)
+    varies = plain.sd > 0
+    d = [y - x for x, y in zip(*sides, strict=True)]
+    n_up, n_down = sum(x > SLACK for x in d), sum(x < -SLACK for x in d)
+    p = estimate.p_value if n_up + n_down else None
+    is_binary = isinstance(estimate, PairedProportions)
+    test = "none" if p is None else "mcnemar" if is_binary else plain.p_method
+    return ScoreDifference(
+        a=sum(sides[0]) / len(cases),
+        b=sum(sides[1]) / len(cases),
+        estimate=_within_scale(estimate),
+        p=p,
+        test=test,
+        p_adjusted=None,
+        resampled=_resampled(d, 1 - alpha),
+        ranks=signed_rank_test(*sides),
+        higher=win_rate(n_up, len(cases) - n_up - n_down, n_down, level=1 - alpha),
+        changed=(n_down, n_up) if is_binary else None,
+        effect_size=plain.value / plain.sd if varies else None,
+        detectable=mde_paired(len(cases), plain.sd, alpha=alpha).value if varies else None,
+    )
+
+
+def _within_scale(
+    found: PairedDifference | PairedProportions,
+) -> PairedDifference | PairedProportions:
+    """Values lie in [0, 1], so that no difference is beyond 1."""
+    if isnan(found.low):
+        return found
+    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+
+
+def _resampled(d: list[float], level: float) -> BootstrapEstimate:
+    """Of the differences in an order and with a sign of their own: turned round it is mirrored."""
+    there, back = sorted(d), sorted(-x for x in d)
+    found = bootstrap(max(there, back), "mean", level=level, seed=_SEED)
+    if there == back:
+        # Differences that mirror themselves need a mirrored interval; chance made its ends uneven.
+        end = max(-found.low, found.high)
+        return replace(found, value=0.0, low=-end, high=end)
+    if there > back:
+        return found
+    return replace(found, value=-found.value, low=-found.high, high=-found.low)
+
+
+def _grouped(
+    a: SideScores, b: SideScores, groups: Mapping[str, Collection[str]], alpha: float
+) -> dict[str, ScoreDifference]:
+    """The values of each group of cases that both sides have some of."""
+    found = {
+        name: _difference(a.values, b.values, alpha, _FINEST_STEP, cases)
+        for name, cases in groups.items()
+    }
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _bounds(a: SideScores, b: SideScores, both: set[str]) -> tuple[float, float] | None:
+    """B less A with the worst and the best value, 0 and 1, in place of every missing one."""
+    if both <= a.values.keys() & b.values.keys():
+        return None
+    low = fsum(_mean(b, case, 0.0) - _mean(a, case, 1.0) for case in both)
+    high = fsum(_mean(b, case, 1.0) - _mean(a, case, 0.0) for case in both)
+    return low / len(both), high / len(both)
+
+
+def _mean(side: SideScores, case: str, missing: float) -> float:
+    points = side.values.get(case)
+    return missing if points is None else fsum(points) / len(points)
+
+
+def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference]:
+    found = adjust([one.p for one in criteria.values()], "holm").value
+    return {
+        name: replace(one, p_adjusted=None if isnan(p) else p)
+        for (name, one), p in zip(criteria.items(), found, strict=True)
+    }
+
+
+def _decision(
+    found: ScoreDifference | None, alpha: float, bounds: tuple[float, float] | None
+) -> ComparisonDecision:
+    if found is None:
+        return ComparisonDecision(
+            winner=None, reason="no case has a score on both sides", p=None, alpha=alpha
+        )
+    if found.p is None:
+        return ComparisonDecision(winner=None, reason="no case differs", p=None, alpha=alpha)
+    difference, n = found.estimate.value, found.estimate.n
+    reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
+    is_open = bounds is not None and bounds[0] <= 0 <= bounds[1]
+    if found.p <= alpha and difference and is_open:
+        reason = f"{reason}, but the cases without a value could turn it"
+        return ComparisonDecision(winner=None, reason=reason, p=found.p, alpha=alpha)
+    if found.p <= alpha and difference:
+        winner: BetterSide = "b" if difference > 0 else "a"
+        return ComparisonDecision(winner=winner, reason=reason, p=found.p, alpha=alpha)
+    return ComparisonDecision(
+        winner=None,
+        reason=f"{reason} may be chance (alpha {alpha:g})",
+        p=found.p,
+        alpha=alpha,
+        n_to_decide=_n_to_decide(found, alpha),
+    )
+
+
+def _n_to_decide(found: ScoreDifference, alpha: float) -> int | None:
+    if not found.effect_size:
+        return None
+    return max(found.estimate.n + 1, sample_size_paired(found.effect_size, 1.0, alpha=alpha).value)

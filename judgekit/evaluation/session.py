@@ -1,0 +1,496 @@
+"""Opens a suite with everything it names and checks it before any model is called.
+
+Holds the options and limits of a session. The run itself is in `runner`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from judgekit.datasets import (
+    choose_cases,
+    expand_variants,
+    load_rubric,
+    open_cases,
+    suite_from_path,
+)
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
+from judgekit.evaluation.judges import (
+    SuiteJudges,
+    judging_of_suite,
+    open_suite_judges,
+    resolve_calibration,
+)
+from judgekit.fingerprint import fingerprint
+from judgekit.judge import resolve_suite_model, suite_template_folders
+from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
+from judgekit.models.cache import DiskCache
+from judgekit.records import CalibrationInUse, Variant, VariantVersion
+from judgekit.targets import TargetPrompt, open_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from judgekit.datasets import CaseSelection, Suite, TargetKind, VariantSettings
+    from judgekit.evaluation.judges import ExecutionOptions
+    from judgekit.models import Connection, Embeddings
+    from judgekit.models.cache import ReplyCache
+    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
+    from judgekit.targets import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which part of a suite is run; belongs to what a run is."""
+
+    variants: tuple[str, ...] = ()
+    """Only these variants; empty for all."""
+
+    tags: tuple[str, ...] = ()
+    """Only cases with one of these tags."""
+
+    case_ids: tuple[str, ...] = ()
+    """Only these cases."""
+
+    name_pattern: str | None = None
+    """Only cases whose name or id matches this regular expression."""
+
+    sample: int | None = None
+    """So many cases, drawn at random."""
+
+    seed: int = 0
+    """Seed of the drawing."""
+
+    limit: int | None = None
+    """Only the first so many cases."""
+
+    def as_json(self) -> JsonObject:
+        """What is chosen, without what is left at its default.
+
+        Returns:
+            A JSON object.
+        """
+        whole: JsonObject = {
+            "variants": list(self.variants),
+            "tags": list(self.tags),
+            "case_ids": list(self.case_ids),
+            "name_pattern": self.name_pattern,
+            "sample": self.sample,
+            "seed": self.seed if self.sample is not None else None,
+            "limit": self.limit,
+        }
+        return {name: value for name, value in whole.items() if value not in (None, [])}
+
+
+def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
+    """Whether the judgments of a suite will be calibrated, and by which maps."""
+    suite = opened.suite
+    path = None if suite.calibration is None else suite.resolve(suite.calibration)
+    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.jury))
+
+
+DEFAULT_TARGET_TIMEOUT_S = 60.0
+"""How long an answer may take where neither the variant nor the suite says."""
+
+_ON_THEIR_OWN: frozenset[TargetKind] = frozenset({"command", "python", "http"})
+"""Kinds of variants that may spend money of which the budget only hears afterwards."""
+
+
+@dataclass
+class OpenSuite:
+    """A suite with everything it names opened; close it after use."""
+
+    suite: Suite
+    """The suite."""
+
+    choice: Choice
+    """Which part of it is run."""
+
+    asking: ExecutionOptions
+    """How it asks."""
+
+    cases: CaseSelection
+    """The chosen cases."""
+
+    variants: tuple[VariantSettings, ...]
+    """The chosen variants."""
+
+    targets: dict[str, Target]
+    """What answers, by variant."""
+
+    jury: SuiteJudges
+    """Who judges."""
+
+    rubric: Rubric | None
+    """The suite's rubric."""
+
+    plans: CasePlans
+    """How each case is evaluated."""
+
+    budget: Budget | None
+    """The money that may be spent."""
+
+    cache: ReplyCache | None
+    """The reply cache of judges and prompts."""
+
+    owns_cache: bool
+    """Whether the cache was opened here."""
+
+    prompts: dict[str, str]
+    """The fingerprint of each prompt under test, by variant."""
+
+    unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids in recorded outputs that no case of the dataset has, by variant; known once the cases
+    were read."""
+
+    @property
+    def has_own_retries(self) -> bool:
+        """Whether the suite has answers that do not pass tried again, whatever their case."""
+        return self.suite.settings.retry_failed > 0
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether every answer is recorded and no model is asked, so that nothing is waited for."""
+        asks_model = self.jury.models is not None or self.plans.embeddings
+        return not asks_model and set(self._kinds.values()) == {"outputs"}
+
+    def retries_of(self, case: Case) -> int:
+        """How often an answer to a case is tried again when it does not pass."""
+        own = 0 if case.evaluation is None else case.evaluation.retries
+        return max(self.suite.settings.retry_failed, own)
+
+    def refuse_retries_of_repeats(self, case: Case) -> None:
+        """Refuse a case that would be both repeated and tried again."""
+        if self.suite.settings.repeats > 1 and self.retries_of(case):
+            raise SettingsError(
+                f"the case {case.id!r} is to be tried again when it fails, and every case is to "
+                "be repeated: the last try would stand beside repeats that were not tried again",
+                hint="leave out `repeats`, or the case's `retries`",
+            )
+
+    def case_as_run(self, case: Case) -> Case:
+        """A case with the rubric it names in full, so that the run stands by itself."""
+        return self.plans.as_run(case)
+
+    def rubric_of(self, case: Case) -> Rubric | None:
+        """The rubric a case is judged by."""
+        return self.plans.rubric_of(case)
+
+    def case_checks(self) -> CaseChecks:
+        """What looks at the cases before anything is asked."""
+        source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
+        return CaseChecks(self.plans, judges=self.jury.panel.judges, source=str(source))
+
+    def is_owned(self, variant: str, output: Output) -> bool:
+        """Whether an answer cost nothing in this run: it was recorded, or its reply was owned."""
+        return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
+
+    def count_own_spending(self, variant: str, output: Output) -> bool:
+        """Count what an answer cost that no budget was asked for: a program's or an endpoint's."""
+        if self.budget is None or self._kinds[variant] not in _ON_THEIR_OWN:
+            return False
+        cost = None if output.usage is None else output.usage.cost_usd
+        if not cost:
+            return False
+        self.budget.spend(cost)
+        return self.budget.spent_usd >= self.budget.limit_usd
+
+    def variant_records(self) -> tuple[Variant, ...]:
+        """The chosen variants as they stand in the run's records."""
+        return tuple(
+            Variant(
+                id=variant.id,
+                model_by_node=variant.model_by_node,
+                provider_by_node=variant.provider_by_node,
+                tags=variant.tags,
+                prompt_version=variant.prompt_version,
+            )
+            for variant in self.variants
+        )
+
+    async def aclose(self) -> None:
+        """Close targets and judges in the running event loop, and the cache."""
+        async with AsyncExitStack() as stack:
+            if self.owns_cache and self.cache is not None:
+                stack.callback(self.cache.close)
+            stack.push_async_callback(self.jury.aclose)
+            stack.push_async_callback(self.plans.aclose)
+            for target in self.targets.values():
+                stack.push_async_callback(target.aclose)
+
+    @cached_property
+    def _kinds(self) -> dict[str, TargetKind]:
+        return {variant.id: variant.kind for variant in self.variants}
+
+
+def open_suite(suite: Suite | Path | str, choice: Choice, asking: ExecutionOptions) -> OpenSuite:
+    """Open everything a suite names."""
+    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    variants = _chosen(expand_variants(loaded), choice.variants)
+    _check_settings(loaded)
+    cases = choose_cases(
+        open_cases(loaded),
+        tags=choice.tags,
+        ids=choice.case_ids,
+        name_pattern=choice.name_pattern,
+        sample=choice.sample,
+        seed=choice.seed,
+        limit=choice.limit,
+    )
+    rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
+    prices = price_table(loaded)
+    budget = None if asking.max_cost_usd is None else Budget(asking.max_cost_usd, prices)
+    owns_cache = isinstance(asking.cache, Path)
+    cache = DiskCache(asking.cache) if isinstance(asking.cache, Path) else asking.cache
+    try:
+        jury = open_suite_judges(loaded, cache=cache, asking=asking, prices=prices, budget=budget)
+        means = _Means(loaded, asking, cache, prices, budget)
+        whole = rubric if rubric is not None else jury.implied_rubric(loaded.assertions)
+        plans = CasePlans(
+            loaded,
+            rubric=whole,
+            is_judged=not jury.asks_nobody,
+            allow_scripts=asking.allow_scripts,
+            open_embeddings=means.embeddings,
+        )
+        check_suite_specs(plans)
+        return OpenSuite(
+            suite=loaded,
+            choice=choice,
+            asking=asking,
+            cases=cases,
+            variants=variants,
+            targets={variant.id: means.target(variant) for variant in variants},
+            jury=jury,
+            rubric=whole,
+            plans=plans,
+            budget=budget,
+            cache=cache,
+            owns_cache=owns_cache,
+            prompts={v.id: means.prompt(v) for v in variants if isinstance(v.prompt, str)},
+        )
+    except BaseException:
+        if owns_cache and cache is not None:
+            cache.close()
+        raise
+
+
+def price_table(suite: Suite) -> PriceTable:
+    """What models charge, the suite's own prices first."""
+    return PriceTable(
+        {
+            name: ModelPrice.per_million(
+                input_usd=price.input_usd,
+                output_usd=price.output_usd,
+                cached_input_usd=price.cached_input_usd,
+            )
+            for name, price in suite.prices.items()
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """With what targets are opened."""
+
+    suite: Suite
+    asking: ExecutionOptions
+    cache: ReplyCache | None
+    prices: PriceTable
+    budget: Budget | None
+
+    def target(self, variant: VariantSettings) -> Target:
+        return open_target(
+            variant,
+            self.suite,
+            connect_model=self._connection,
+            template_folders=self._template_folders,
+            environment=os.environ,
+            default_timeout_s=self._timeout_s(variant),
+        )
+
+    def prompt(self, variant: VariantSettings) -> str:
+        """The fingerprint of the prompt under test and of all it includes."""
+        name = cast("str", variant.prompt)
+        folders = self._template_folders
+        return TargetPrompt(name, folder=self.suite.folder, template_folders=folders).fingerprint
+
+    def embeddings(self, model: str, api_base: str | None) -> Embeddings:
+        """A model of embeddings, with the run's cache and budget."""
+        return open_embeddings(
+            model,
+            api_base=api_base,
+            cache=self.cache,
+            frozen=self.asking.frozen,
+            refresh=self.asking.refresh is True,
+            prices=self.prices,
+            budget=self.budget,
+        )
+
+    @property
+    def _template_folders(self) -> list[Path]:
+        return [*self.asking.template_folders, *suite_template_folders(self.suite)]
+
+    def _connection(self, variant: VariantSettings) -> Connection:
+        return connect(
+            resolve_suite_model(self.suite, cast("str", variant.model)),
+            api_base=variant.api_base,
+            cache=self.cache,
+            timeout_s=self._timeout_s(variant),
+            frozen=self.asking.frozen,
+            refresh=self.asking.refresh,
+            prices=self.prices,
+            budget=self.budget,
+        )
+
+    def _timeout_s(self, variant: VariantSettings) -> float:
+        return variant.timeout_s or self.suite.settings.timeout_s or DEFAULT_TARGET_TIMEOUT_S
+
+
+def _chosen(
+    variants: Sequence[VariantSettings], wanted: Sequence[str]
+) -> tuple[VariantSettings, ...]:
+    if not variants:
+        raise SettingsError(
+            "the suite has no variants, so that there is nothing to run",
+            hint="give what answered or answers: --outputs FILE (rows with `case_id` and `text`), "
+            "--target-command 'python agent.py', --target-python MODULE:NAME or --target-http "
+            "URL; or `variants:` in a suite, for example `- {id: v1, outputs: outputs/v1.jsonl}`",
+        )
+    known = [variant.id for variant in variants]
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError("variant", name, known)
+    return tuple(variant for variant in variants if not wanted or variant.id in wanted)
+
+
+def _check_settings(suite: Suite) -> None:
+    if suite.settings.repeats > 1 and suite.settings.retry_failed:
+        raise SettingsError(
+            "`repeats` and `retry_failed` contradict each other: repeats show how much answers "
+            "vary, and trying again what failed would hide it",
+            hint="leave one of them out",
+        )
+
+
+_NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
+
+
+def variant_versions(opened: OpenSuite) -> JsonObject:
+    """Which version of each chosen variant an opened suite has."""
+    folders = (*opened.asking.template_folders, *suite_template_folders(opened.suite))
+    return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
+
+
+def version_mark(
+    variant: VariantSettings, suite: Suite, template_folders: Sequence[Path] = ()
+) -> VariantVersion:
+    """Which version of a variant a suite names now."""
+    # A prompt counts with all it includes, its model and its parameters; recorded outputs count
+    # with their file's content. Of a program, a function or an endpoint only what the suite says of
+    # it is known.
+    if variant.outputs is not None:
+        return file_mark(suite.resolve(variant.outputs), name=variant.outputs)
+    settings = variant.model_dump(mode="json", exclude=_NOT_PART_OF_VERSION)
+    prompt = variant.prompt if isinstance(variant.prompt, str) else None
+    if prompt is None:
+        return VariantVersion(fingerprint=fingerprint(settings))
+    folders = tuple(template_folders)
+    own = TargetPrompt(prompt, folder=suite.folder, template_folders=folders).fingerprint
+    return VariantVersion(
+        fingerprint=fingerprint([{**settings, "prompt": None}, own]),
+        prompt_fingerprint=own,
+        prompt=prompt,
+        model=str(variant.model),
+    )
+
+
+def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
+    """Which version a file of recorded outputs is."""
+    try:
+        with path.open("rb") as file:
+            digest = sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
+    return VariantVersion(fingerprint=digest, outputs=name or str(path))
+
+
+RunStopReason = Literal["interrupted", "budget", "time", "fail_fast", "model"]
+"""Why a run ended before everything was asked."""
+
+_STOP_MESSAGES: dict[RunStopReason, str] = {
+    "interrupted": "interrupted by the user",
+    "budget": "the money that may be spent is used up",
+    "time": "the time it may take is used up",
+    "fail_fast": "an answer did not pass",
+    "model": "a model cannot be asked",
+}
+
+_FROZEN_MESSAGE = "the frozen cache lacks replies"
+
+
+@dataclass(slots=True)
+class Session:
+    """One sitting of a run: what it is told, and what came of it. Each run needs its own."""
+
+    max_seconds: float | None = None
+    """How long it may take; what is in flight then is finished."""
+
+    fail_fast: bool = False
+    """Whether the first answer that does not pass ends it."""
+
+    in_flight: int | None = None
+    """Cases in work at a time; None takes the suite's own."""
+
+    retry_errors: bool = False
+    """Whether what failed in an earlier session is asked again."""
+
+    watch: Callable[[CaseResult], None] = field(default=lambda _: None)
+    """Told of each answer when it is there."""
+
+    note: Callable[[str], None] = field(default=lambda _: None)
+    """Told what a person should know."""
+
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Once set, nothing new is begun; what was begun is finished."""
+
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    """The clock."""
+
+    reason: RunStopReason | None = None
+    """Why it ended early, once it did."""
+
+    detail: str | None = None
+    """What happened then, in words."""
+
+    n_missed: int = 0
+    """Answers of which a frozen cache lacked a reply."""
+
+    n_open: int = 0
+    """Answers that were begun and are not whole, for something was not asked."""
+
+    def end(self, reason: RunStopReason, detail: str | None = None) -> None:
+        """Begin nothing new.
+
+        Args:
+            reason: Why; the first one stands.
+            detail: What happened, in words.
+        """
+        if self.reason is None:
+            self.reason, self.detail = reason, detail
+        self.stop.set()
+
+    def words(self) -> str | None:
+        """Why the run is not complete, in words; None where this sitting knows of no reason."""
+        if self.reason is None:
+            return _FROZEN_MESSAGE if self.n_missed else None
+        return _STOP_MESSAGES[self.reason] + (f": {self.detail}" if self.detail else "")

@@ -1,0 +1,386 @@
+"""Records a comparison in the store while it is made, summarizes stored comparisons again.
+
+Analyses why outputs lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
+
+from judgekit.errors import SettingsError
+from judgekit.evaluation.comparison_result import StoppingRule
+from judgekit.evaluation.comparison_summary import ComparisonTally
+from judgekit.evaluation.pairing import JudgedPair, LeftOut, OutputPair
+from judgekit.fingerprint import fingerprint
+from judgekit.judge import Analyst, Panel, check_pair_rule, prepare_pair
+from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
+from judgekit.records import (
+    AnalysisFailure,
+    ComparedPair,
+    ComparedSide,
+    ComparisonAnalysis,
+    ComparisonInfo,
+    Preference,
+    PreferenceFailure,
+)
+from judgekit.scoring import conclude_comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.evaluation.comparison_result import ComparisonSummary
+    from judgekit.evaluation.pairing import Pairing, PairingSurvey, Side
+    from judgekit.judge import Judge
+    from judgekit.records import Comparison, JsonObject, ReconciliationRule, Rubric
+    from judgekit.store import StoredComparisons
+
+
+def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
+    """What was said of a stored pair comes to."""
+    seen = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
+    sides = (("a", pair.a), ("b", pair.b))
+    errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
+    labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
+    said = _in_question_order([*pair.preferences, *pair.failures], info)
+    return conclude_comparison(
+        info.rubric,
+        [each for each in said if isinstance(each, Preference)],
+        [each for each in said if isinstance(each, PreferenceFailure)],
+        rule=info.rule,
+        case_id=pair.case.id,
+        variants=seen.variants,
+        labels=labels,
+        scrubbed=seen.scrubbed,
+        is_identical=seen.is_identical and not errors,
+        error="; ".join(errors) or None,
+    )
+
+
+def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:
+    """A comparison as another rule concludes it: what was said is the same, and nobody is asked."""
+    if rule is None:
+        return info
+    check_pair_rule(rule)
+    return info.model_copy(update={"rule": rule})
+
+
+def stored_pairs(
+    store: StoredComparisons, info: ComparisonInfo
+) -> Iterator[tuple[ComparedPair, Comparison]]:
+    """The pairs of a stored comparison with what they come to."""
+    for pair in store.compared(info.id):
+        if pair.is_done:
+            yield pair, conclude_pair(pair, info)
+
+
+def counted_pairs(
+    store: StoredComparisons, info: ComparisonInfo, looking: StoppingRule | None = None
+) -> Iterator[tuple[ComparedPair, Comparison]]:
+    """The pairs that the figures of a stored comparison rest on."""
+    # Where it stopped as soon as it was decided, what was in flight then is kept, but not counted.
+    own = stopping_rule_of(info) if looking is None else looking
+    for pair, found in stored_pairs(store, info):
+        if own is not None and own.is_over:
+            return
+        yield pair, found
+        if own is not None:
+            own.look(found)
+
+
+def stopping_rule_of(info: ComparisonInfo) -> StoppingRule | None:
+    """Who looks after every case whether a comparison is decided.
+
+    None where it asks all there is.
+    """
+    return StoppingRule(info.alpha, info.max_cases) if info.until_decided else None
+
+
+def summarize_comparison(
+    store: StoredComparisons,
+    comparison: ComparisonInfo | str = "latest",
+    *,
+    alpha: float | None = None,
+    rule: ReconciliationRule | None = None,
+    watch: Callable[[Comparison], None] | None = None,
+) -> ComparisonSummary:
+    """What a stored comparison comes to: wins, intervals, the decision.
+
+    Args:
+        store: Where it is kept.
+        comparison: The comparison, its id, the beginning of it, or `latest`.
+        alpha: The error a decision may have, in (0, 1); None takes the comparison's own.
+        rule: Who wins where the orders differ: `consistent` (nobody) or `average` (who is preferred
+            by more than half of both); None takes the comparison's own.
+        watch: Told of each pair's comparison on the way, in order.
+
+    Returns:
+        The figures. A comparison that was to stop as soon as it is decided is decided by the
+        same look after each case.
+
+    Raises:
+        UnknownNameError: When there is no such comparison.
+        SettingsError: When there is no such rule.
+    """
+    kept = store.comparison(comparison) if isinstance(comparison, str) else comparison
+    info = with_rule(kept, rule)
+    error = info.alpha if alpha is None else alpha
+    tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=error)
+    looking = stopping_rule_of(info)
+    for pair, found in counted_pairs(store, info, looking):
+        tally.take(JudgedPair(OutputPair(pair.case, pair.a, pair.b, pair.repeat), found))
+        if watch is not None:
+            watch(found)
+    return tally.summary(
+        left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
+        evidence=None if looking is None else looking.evidence(),
+    )
+
+
+if TYPE_CHECKING:
+    Said = Preference | PreferenceFailure
+
+COMPARISON_ID_PREFIX = "cmp-"
+"""What the id of every comparison begins with."""
+
+_WORDS = {
+    "a": "the first side's outputs or cases",
+    "b": "the second side's outputs or cases",
+    "rubric": "the rubric",
+    "judge": "the judge or how it is asked and reconciled",
+    "chosen": "what is chosen of the pairs",
+    "stopping": "when it stops",
+}
+"""What each part is called that has to stay what it is."""
+
+_SHORT = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonTerms:
+    """What was agreed on before the first look."""
+
+    alpha: float = 0.05
+    """The error a decision may have."""
+
+    until_decided: bool = False
+    """Whether it stops as soon as a difference is shown."""
+
+    max_cases: int | None = None
+    """How many cases may be looked at then."""
+
+    suite: str | None = None
+    """Name of the suite, where the sides are of one."""
+
+
+def new_comparison(
+    pairing: Pairing,
+    survey: PairingSurvey,
+    judge: Judge | Panel,
+    rubric: Rubric,
+    *,
+    terms: ComparisonTerms,
+    now: datetime,
+) -> ComparisonInfo:
+    """What a comparison sets out to do."""
+    asking = _judge_settings(Panel.of(judge))
+    stopping: JsonObject = {
+        "alpha": terms.alpha,
+        "until_decided": terms.until_decided,
+        "max_cases": terms.max_cases,
+    }
+    left_out = asdict(survey.left_out)
+    parts = {
+        "a": survey.digests[0],
+        "b": survey.digests[1],
+        "rubric": rubric.fingerprint,
+        "judge": fingerprint([asking, list(pairing.names)]),
+        "chosen": fingerprint(pairing.chosen),
+        "stopping": fingerprint(stopping),
+    }
+    fields = {
+        **asking,
+        **stopping,
+        "id": f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
+        "a": _compared_side(pairing.a),
+        "b": _compared_side(pairing.b),
+        "suite": terms.suite,
+        "rubric": rubric,
+        "names": pairing.names,
+        "chosen": pairing.chosen,
+        "n_pairs": survey.n_pairs,
+        "left_out": {k: list(v) if isinstance(v, tuple) else v for k, v in left_out.items()},
+        "parts": {name: value[:_SHORT] for name, value in parts.items()},
+        "started_at": now,
+    }
+    return ComparisonInfo.model_validate(fields)
+
+
+def require_same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> ComparisonInfo:
+    """The comparison that was begun, if it still is what would be done now."""
+    changed = [w for name, w in _WORDS.items() if begun.parts.get(name) != fresh.parts.get(name)]
+    if not changed:
+        return begun
+    raise SettingsError(
+        f"the comparison {begun.id} cannot go on, for something has changed since: "
+        + "; ".join(changed),
+        hint="begin a new one (without --resume): replies that are owned are not asked again",
+    )
+
+
+class ComparisonRecorder:
+    """A comparison in a store while it is made."""
+
+    def __init__(
+        self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | Panel
+    ) -> None:
+        self._store, self._info = store, info
+        self._panel = Panel.of(judge)
+        self._known: dict[int, tuple[Preference, ...]] = {}
+        self._waiting: list[ComparedPair] = []
+
+    def flush(self) -> None:
+        """Keep what was said and is not kept yet."""
+        if self._waiting:
+            pairs, self._waiting = self._waiting, []
+            self._store.add_pairs(self._info.id, pairs)
+
+    def look_back(self) -> float:
+        """Read what earlier sittings were told; failures are asked again."""
+        paid = 0.0
+        for pair in self._store.compared(self._info.id):
+            self._known[pair.place] = pair.preferences
+            said: list[Said] = [*pair.preferences, *pair.failures]
+            paid += sum(each.cost_usd or 0.0 for each in said)
+        return paid
+
+    async def compare(self, place: int, pair: OutputPair) -> Comparison:
+        """Ask about a pair what is not known; it is on disk when it is told."""
+        # Pairs that come together are kept in one transaction. What was said of a pair that is
+        # called off is kept by `flush`.
+        info, comparer = self._info, self._panel.comparers[0]
+        said: list[Said] = list(self._known.pop(place, ()))
+        n_known, is_done = len(said), False
+        try:
+            answers = self._panel.observe(
+                pair.case, pair.a, pair.b, info.rubric, names=info.names, said=tuple(said)
+            )
+            async with aclosing(answers) as told:
+                async for found in told:
+                    said += found
+            is_done = True
+        finally:
+            self._waiting.append(_compared_pair(place, pair, said[n_known:], is_done=is_done))
+        await asyncio.sleep(0)
+        self.flush()
+        seen = comparer.seen(pair.a, pair.b, info.names)
+        ordered = _in_question_order(said, info)
+        return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
+
+
+def _compared_pair(
+    place: int, pair: OutputPair, said: Iterable[Said], *, is_done: bool
+) -> ComparedPair:
+    answers = list(said)
+    return ComparedPair(
+        place=place,
+        case=pair.case,
+        repeat=pair.repeat,
+        a=pair.a,
+        b=pair.b,
+        preferences=tuple(each for each in answers if isinstance(each, Preference)),
+        failures=tuple(each for each in answers if isinstance(each, PreferenceFailure)),
+        is_done=is_done,
+    )
+
+
+def _compared_side(side: Side) -> ComparedSide:
+    return side.about or ComparedSide(label=side.label)
+
+
+def _in_question_order(said: Iterable[Said], info: ComparisonInfo) -> list[Said]:
+    """Answers in the order of their questions, whenever they came."""
+    places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
+    judges = {member.judge: place for place, member in enumerate(info.panel)}
+
+    def place(one: Said) -> tuple[int, str, int, int]:
+        judge = judges.get(one.judge, len(judges))
+        return judge, one.order, one.repeat, places.get(cast("str", one.criterion), len(places))
+
+    return sorted(said, key=place)
+
+
+def _judge_settings(panel: Panel) -> JsonObject:
+    """Who is asked, and how."""
+    first = panel.comparers[0]
+    found: JsonObject = {
+        "judge": panel.id,
+        "parameters": dict(first.parameters),
+        "repeats": first.repeats,
+        "rule": first.rule,
+        "scrub": first.scrubs,
+        "draw_labels": first.draws_labels,
+        "label_seed": first.seed,
+    }
+    if len(panel.comparers) == 1:
+        return found
+    members = [
+        {"judge": c.id, "parameters": dict(c.parameters), "repeats": c.repeats}
+        for c in panel.comparers
+    ]
+    return {**found, "parameters": {}, "repeats": 1, "panel": cast("list[JsonValue]", members)}
+
+
+_IN_FLIGHT = 8
+
+
+def unanalysed_pairs(
+    store: StoredComparisons, info: ComparisonInfo
+) -> list[tuple[ComparedPair, Comparison]]:
+    """The pairs of a comparison that have a winner and no analysis yet."""
+    known = store.analyses(info.id)
+    return [
+        (pair, found)
+        for pair, found in counted_pairs(store, info)
+        if found.winner in {"a", "b"} and pair.place not in known
+    ]
+
+
+async def analyse_pairs(
+    store: StoredComparisons,
+    info: ComparisonInfo,
+    judge: Judge,
+    pairs: Sequence[tuple[ComparedPair, Comparison]],
+    *,
+    template_folders: Sequence[Path] = (),
+    told: Callable[[ComparisonAnalysis | AnalysisFailure], None] = lambda _: None,
+) -> list[AnalysisFailure]:
+    """Ask about pairs, several at a time; each answer is on disk before the next is told."""
+    analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
+    slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))
+    failures: list[AnalysisFailure] = []
+
+    async def one(pair: ComparedPair, found: Comparison) -> None:
+        async with slots:
+            said = await analyst.analyse(pair.case, (pair.a, pair.b), info.rubric, found)
+        if isinstance(said, ComparisonAnalysis):
+            store.add_analysis(info.id, pair.place, said)
+        elif said is not None:
+            failures.append(said)
+        if said is not None:
+            told(said)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for pair, found in pairs:
+                group.create_task(one(pair, found))
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # one comparison, one error: the first there was
+    return failures

@@ -1,0 +1,349 @@
+"""Estimates the strengths of the sides from their matches.
+
+Tests which sides are stronger than which, with one error rate over all pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from math import fsum, isnan, nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import Estimate, cluster_means
+from judgekit.stats.logistic import expit
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired_comparisons import comparisons
+from judgekit.stats.quantiles import SLACK, sign_p_values, t_p_value
+from judgekit.stats.ranking import bradley_terry
+from judgekit.stats.sequential import win_e_value
+from judgekit.stats.tie_models import davidson, rao_kupper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
+    from judgekit.records import Winner
+    from judgekit.stats.paired_comparisons import PairResult, Ranking
+
+_FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
+
+_PRIOR = 1.0
+"""Beta prior of the always-valid evidence: flat, as sides may differ by any amount."""
+
+_NO_END = 15.0
+"""Log-odds of a place that only a likelihood without a maximum reaches: one in three million."""
+
+_ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
+
+_UNKNOWN = "the order the outputs were shown in is not known"
+
+
+class PairEvidence(NamedTuple):
+    """How sure it is that two sides differ."""
+
+    p: float
+    """Two-sided p of equal strengths; nan where nothing tells."""
+
+    evidence: EvidenceKind
+    """What it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """The strengths of sides that met, if by way of others."""
+
+    names: tuple[str, ...]
+    """The sides, in the order of the alphabet."""
+
+    fitted: Ranking
+    """Their strengths in that order; pulled in where they are separated."""
+
+    levels: tuple[tuple[str, ...], ...]
+    """Sides that beat each other, if by way of others; one level where all strengths are finite."""
+
+    position: Estimate | None
+    """Log-odds by which the first place is favoured."""
+
+    position_reason: str | None
+    """Why there is none."""
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether some sides only ever won against the others."""
+        return len(self.levels) > 1
+
+    def rating(self, name: str) -> float:
+        """The log-strength of a side."""
+        return self.fitted.ratings[self.names.index(name)]
+
+    def strength(self, name: str) -> Estimate:
+        """The log-strength of a side with its interval; open where sides are separated."""
+        place, fitted = self.names.index(name), self.fitted
+        low, high, se = (column[place] for column in (fitted.low, fitted.high, fitted.se))
+        reason = None
+        if (
+            not se > SLACK
+        ):  # what rounding leaves is no error: an interval of no width says too much
+            reason = "no variation, or one case only"
+            low = high = se = nan
+        if self.is_separated:
+            low = high = se = nan
+            reason = "some sides only ever won against others: their distance has no end"
+        return Estimate(
+            value=fitted.ratings[place],
+            low=low,
+            high=high,
+            level=fitted.level,
+            n=fitted.n,
+            method=fitted.method,
+            se=se,
+            df=fitted.df,
+            reason=reason,
+        )
+
+    def expected(self, a: str, b: str) -> float:
+        """The share of wins of a against b that the strengths stand for, a tie being half."""
+        return float(expit(np.array(self.rating(a) - self.rating(b))))
+
+
+def fit_strengths(
+    meetings: Sequence[MatchResult], names: Sequence[str], *, ties: Ties, level: float
+) -> Strengths:
+    """The strengths of sides, from the meetings among them that are decided."""
+    # Where both orders of every meeting are known, each order is an observation of its own and the
+    # pull of the first place is estimated beside the strengths; otherwise the winners are taken.
+    # Errors are sandwich ones, clustered by case.
+    known = all(meeting.has_both_orders for meeting in meetings)
+    rows, clusters = _rows(meetings, names, known=known)
+    fit = partial(_fitted, rows, len(names), clusters, level=level)
+    reason = None if known else _UNKNOWN
+    if not any(row["wins_i"] or row["wins_j"] for row in rows) and ties != "half":
+        # Only half wins still have strengths, all alike.
+        found, reason = fit("half", position=False), "every choice is a tie"
+    else:
+        found = _with_position(fit, ties) if known else fit(ties, position=False)
+        reason = _ONE_PLACE if known and found.position is None else reason
+    found_levels = comparisons(rows, len(names), clusters).levels()
+    levels = tuple(tuple(names[i] for i in one) for one in found_levels)
+    return Strengths(tuple(names), found, levels, _position(found), reason)
+
+
+def pair_evidence(
+    meetings: Sequence[MatchResult], strengths: Strengths, *, ties: Ties, level: float
+) -> dict[tuple[str, str], PairEvidence]:
+    """How sure it is, for every two sides that met, if by way of others, that they differ."""
+    # Within a level the strengths and their errors tell. Between two levels strengths have no
+    # finite difference, and without variation no error: there the exact sign test of the cases that
+    # both were compared on does.
+    found: dict[tuple[str, str], PairEvidence] = {}
+    for one in strengths.levels:
+        if len(one) > 1:
+            inside = [m for m in meetings if m.a in one and m.b in one]
+            fits = strengths
+            if strengths.is_separated:
+                fits = fit_strengths(inside, one, ties=ties, level=level)
+            found |= _wald(fits)
+    for pair in combinations(strengths.names, 2):
+        if pair not in found:
+            wins, losses = case_leanings(meetings, pair)
+            p = sign_p_values(wins, losses)[0] if wins + losses else nan
+            found[pair] = PairEvidence(p, "sign")
+    return found
+
+
+def always_valid_evidence(
+    meetings: Sequence[MatchResult], names: Sequence[str]
+) -> dict[tuple[str, str], PairEvidence]:
+    """The same from the cases that each two sides met on alone, valid whenever one looks."""
+    # Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
+    # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
+    found: dict[tuple[str, str], PairEvidence] = {}
+    for pair in combinations(names, 2):
+        wins, losses = case_leanings(meetings, pair)
+        e = win_e_value(wins, losses, prior_a=_PRIOR, prior_b=_PRIOR)
+        found[pair] = PairEvidence(e.p_value if wins + losses else nan, "e-value")
+    return found
+
+
+def case_leanings(meetings: Sequence[MatchResult], pair: tuple[str, str]) -> tuple[int, int]:
+    """Cases that lean to either of two sides; a case counts once, even ones not at all."""
+    own = [m for m in meetings if (m.a, m.b) == pair and m.winner is not None]
+    means = cluster_means([m.points for m in own], _cases(own)).values()
+    return sum(m > 0.5 + SLACK for m in means), sum(m < 0.5 - SLACK for m in means)
+
+
+def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
+    """The fit with the pull of the first place, unless that has no end."""
+    try:
+        found = fit(ties, position=True)
+    except NotEnoughDataError:
+        return fit(ties, position=False)
+    if found.position is None or abs(found.position.value) < _NO_END:
+        return found
+    return fit(ties, position=False)
+
+
+def _fitted(
+    rows: list[PairResult],
+    n_items: int,
+    clusters: list[object],
+    ties: Ties,
+    *,
+    position: bool,
+    level: float,
+) -> Ranking:
+    return _FITS[ties](rows, n_items, clusters=clusters, position=position, level=level)
+
+
+def _position(found: Ranking) -> Estimate | None:
+    """The pull of the place; without an interval where no choice hung on it."""
+    if found.position is None or found.position.se > SLACK:
+        return found.position
+    return replace(
+        found.position, low=nan, high=nan, se=nan, reason="no choice changed with the place"
+    )
+
+
+def _rows(
+    meetings: Sequence[MatchResult], names: Sequence[str], *, known: bool
+) -> tuple[list[PairResult], list[object]]:
+    """Results by the place of the sides in `names`, and the case of each."""
+    index = {name: place for place, name in enumerate(names)}
+    rows: list[PairResult] = []
+    clusters: list[object] = []
+    for meeting, case in zip(meetings, _cases(meetings), strict=True):
+        for first, second, (won, lost, tied) in meeting.shown() if known else [_result(meeting)]:
+            rows.append(
+                {"i": index[first], "j": index[second], "wins_i": won, "wins_j": lost, "ties": tied}
+            )
+            clusters.append(case)
+    return rows, clusters
+
+
+def _result(meeting: MatchResult) -> tuple[str, str, tuple[float, float, float]]:
+    w = meeting.winner
+    return meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
+
+
+def _cases(meetings: Sequence[MatchResult]) -> list[object]:
+    """The case of each meeting; one that names none is a case of its own."""
+    return [meeting.case_id or place for place, meeting in enumerate(meetings)]
+
+
+def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
+    """By differences of strengths; without a pair whose difference has no error."""
+    found = {}
+    for (i, a), (j, b) in combinations(enumerate(strengths.names), 2):
+        difference = strengths.fitted.difference(i, j)
+        if not isnan(difference.se) and difference.se > SLACK:
+            p = t_p_value(difference.value / difference.se, difference.df)
+            found[a, b] = PairEvidence(p, "wald")
+    return found
+
+
+SidePair = tuple[str, str]
+"""Two sides, the first in the alphabet before the other."""
+
+_ANY_LEVEL = 0.95
+"""Where no interval is looked at."""
+
+
+class SignificantOrder(NamedTuple):
+    """What is shown of every two sides."""
+
+    pairs: Mapping[SidePair, PairEvidence]
+    """How sure it is that they differ."""
+
+    adjusted: Mapping[SidePair, float]
+    """The p after Holm."""
+
+    below: Mapping[str, set[str]]
+    """The sides that each is shown to be stronger than, if by way of sides between."""
+
+    def better(self, a: str, b: str) -> bool:
+        """Whether a is shown to be stronger than b; what goes round in a circle shows nothing."""
+        return b in self.below[a] and a not in self.below[b]
+
+
+def significant_order(
+    known: Sequence[MatchResult],
+    fits: Iterable[Strengths],
+    sides: Sequence[str],
+    rules: RankRules,
+    *,
+    is_adaptive: bool,
+) -> SignificantOrder:
+    """Which sides are shown to be stronger."""
+    # Sides have one order by strength: whoever is stronger than b is stronger than all that b is
+    # stronger than, which needs no further test.
+    found = list(fits)
+    pairs: dict[SidePair, PairEvidence] = {}
+    if is_adaptive:
+        pairs = always_valid_evidence(known, sides)
+    else:
+        for fit in found:
+            own = [m for m in known if m.a in fit.names]
+            pairs |= pair_evidence(own, fit, ties=rules.ties, level=1 - rules.alpha)
+    p_values = adjust([one.p for one in pairs.values()], "holm").value
+    adjusted = dict(zip(pairs, p_values, strict=True))
+    below: dict[str, set[str]] = {side: set() for side in sides}
+    for pair, p in adjusted.items():
+        if p <= rules.alpha:
+            up, down = pair if _first_leads(pair, pairs[pair], found, known) else pair[::-1]
+            below[up].add(down)
+    for via in sides:
+        for side in sides:
+            if via in below[side]:
+                below[side] |= below[via] - {side}
+    return SignificantOrder(pairs, adjusted, below)
+
+
+def fit_of_side(name: str, fits: Iterable[Strengths]) -> Strengths | None:
+    """The strengths that a side is among."""
+    return next((fit for fit in fits if name in fit.names), None)
+
+
+def keeps_lead(
+    given: Sequence[MatchResult], sides: Sequence[str], up: str, down: str, *, ties: Ties
+) -> bool:
+    """Whether a side stays above another if everything that is open had gone against it."""
+    worst = [
+        m if m.winner is not None else m._replace(winner=_against(m, up, down), is_identical=False)
+        for m in given
+    ]
+    known = [m._replace(choices=(), is_identical=False) for m in worst if m.winner is not None]
+    found = fit_strengths(known, sides, ties=ties, level=_ANY_LEVEL)
+    return found.rating(up) > found.rating(down) + SLACK
+
+
+def _against(meeting: MatchResult, up: str, down: str) -> Winner | None:
+    """Who wins an open meeting at the worst for a side; None where it says nothing of either."""
+    if up in (meeting.a, meeting.b):
+        return "b" if meeting.a == up else "a"
+    if down in (meeting.a, meeting.b):
+        return "a" if meeting.a == down else "b"
+    return None
+
+
+def win_share(meetings: Iterable[MatchResult], pair: SidePair) -> float:
+    """The first side's share of wins, no winner being half a win."""
+    own = [m for m in meetings if (m.a, m.b) == pair and not isnan(m.points)]
+    cases = [m.case_id or place for place, m in enumerate(own)]
+    means = cluster_means([m.points for m in own], cases)
+    return fsum(means.values()) / len(means) if means else nan
+
+
+def _first_leads(
+    pair: SidePair, evidence: PairEvidence, fits: Sequence[Strengths], known: Sequence[MatchResult]
+) -> bool:
+    """Whether what shows a difference shows that the first side is the stronger one."""
+    fit = fit_of_side(pair[0], fits)
+    if evidence.evidence == "wald" and fit is not None:
+        return fit.rating(pair[0]) > fit.rating(pair[1])
+    wins, losses = case_leanings(known, pair)
+    return wins > losses

@@ -1,0 +1,430 @@
+"""Holds the plan of a suite run: answers, models, detectable differences.
+
+The statistics of an earlier run it is based on. It is computed in `planner`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from math import fsum, sqrt
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.evaluation.cost_plan import TextLength
+from judgekit.evaluation.outcome import conclude_result
+from judgekit.prompts import judged_text
+from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
+
+if TYPE_CHECKING:
+    from judgekit.datasets import SelectionCount, TargetKind
+    from judgekit.evaluation.cost_plan import CallLoad
+    from judgekit.evaluation.outcome import Outcome
+    from judgekit.records import Output, PanelCombination
+    from judgekit.store import RunStore
+
+PaceLimit = Literal["concurrency", "rpm", "tpm"]
+"""What decides how fast a model can be asked."""
+
+TextSource = Literal["owned", "run", "others", "assumed"]
+"""Where a length of answers is from: answers of the variant that are known, the latest run, known
+answers of other variants, or nowhere."""
+
+Sufficiency = Literal["at_most", "likely", "short"]
+"""Whether money suffices: whatever may come, likely, or likely not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersPlan:
+    """The answers of one variant."""
+
+    variant: str
+    """Name of the variant."""
+
+    kind: TargetKind
+    """Where its answers come from."""
+
+    n_answers: int
+    """Answers that are to be had, repeats included."""
+
+    n_known: int
+    """Of them, those that are recorded or owned already, so that judges' questions are exact."""
+
+    n_errors: int
+    """Of those known, errors, which are not judged."""
+
+    text: TextLength | None
+    """How long an answer is assumed to be where it is not known; None where all are known."""
+
+    text_source: TextSource | None
+    """Where that length is from."""
+
+    latency_s: float | None
+    """How long an answer typically takes that is not asked of a model here; None if unknown."""
+
+    cost_usd: float | None
+    """What its answers cost by the latest run, where no model here is asked for them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan:
+    """What one model would be asked in one role."""
+
+    role: Literal["answers", "judge", "checks"]
+    """Whether it is under test, judges, or gives the vectors that checks and scorers compare."""
+
+    name: str
+    """The variant, the judge's identity, or the model of embeddings."""
+
+    model: str
+    """The model."""
+
+    n_questions: int
+    """Questions, repeats included; equal ones count once."""
+
+    n_owned: int
+    """Of them, replies that are owned already."""
+
+    likely: CallLoad
+    """What is likely asked."""
+
+    most: CallLoad
+    """What may be asked at most: long replies, every escalation, every answer tried again."""
+
+    saved_usd: float
+    """What the owned replies cost when they were bought, as far as known."""
+
+    counted_by: str
+    """How the tokens were counted."""
+
+    latency_s: float
+    """How long a call typically takes, in seconds."""
+
+    n_latencies: int
+    """How many owned replies say so; 0 where it is assumed."""
+
+    max_concurrency: int
+    """Calls in flight at most."""
+
+    seconds: float
+    """How long the likely calls take at least, in seconds."""
+
+    bound: PaceLimit
+    """What decides that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRun:
+    """The run that assumptions are taken from."""
+
+    id: str
+    """The run."""
+
+    n_answers: int
+    """Answers that were looked at."""
+
+
+TARGET_POWER = 0.8
+"""The chance to see it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableEffect:
+    """The smallest difference between two variants that the cases can show."""
+
+    measure: Literal["pass_rate", "value"]
+    """Of what."""
+
+    smallest: float | None
+    """The difference; None where no difference could be shown."""
+
+    n_cases: int
+    """By so many cases."""
+
+    n_for_sought: int
+    """Cases that are needed to show a difference of 0.05."""
+
+    spread: float
+    """What it rests on: for the pass rate the share of cases that just one of two variants
+    passes, for the value the standard deviation of the cases' differences."""
+
+    is_observed: bool
+    """Whether that was observed in an earlier run; else it is assumed."""
+
+    power: float = TARGET_POWER
+    """The chance to see such a difference, at a two-sided error of 5 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePlan:
+    """What a run of a suite would ask and cost, worked out before anything is paid."""
+
+    suite: str
+    """Name of the suite."""
+
+    cases: SelectionCount
+    """Cases chosen, and left out by reason."""
+
+    n_counted: int
+    """Cases that were worked through; where these are fewer, all counts are scaled up."""
+
+    repeats: int
+    """How often each variant answers each case."""
+
+    n_answers: int
+    """Answers in all: cases by variants by repeats."""
+
+    n_done: int
+    """Of them, those that the run that is gone on with has already."""
+
+    n_retries: int
+    """Answers that may come on top where those that do not pass are tried again."""
+
+    answers: tuple[AnswersPlan, ...]
+    """Per variant, in the suite's order."""
+
+    models: tuple[ModelPlan, ...]
+    """Per model under test and judge that is a model."""
+
+    combine: PanelCombination | None
+    """How several judges come to one value; None for one judge or none."""
+
+    people: tuple[int, int]
+    """Questions for a person: at least, and at most."""
+
+    judges_by_rule: bool
+    """Whether assertions judge."""
+
+    is_frozen: bool
+    """Whether nothing may be asked."""
+
+    max_cost_usd: float | None
+    """The money that may be spent."""
+
+    in_flight: int
+    """Answers in work at a time."""
+
+    seconds: float
+    """How long it all takes, likely, in seconds, without what is not known."""
+
+    detectable: tuple[DetectableEffect, ...]
+    """What differences between two variants this size can show."""
+
+    earlier: EarlierRun | None
+    """The run that assumptions are taken from; None where there is none."""
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether only a sample of the cases was worked through."""
+        return self.n_counted < self.cases.n_chosen
+
+    @property
+    def has_all_prices(self) -> bool:
+        """Whether the price of every call is known."""
+        return all(m.most.price_usd is not None for m in self.models)
+
+    @property
+    def likely_usd(self) -> float:
+        """What it likely costs, as far as prices are known, in US dollars."""
+        return fsum(model.likely.price_usd or 0.0 for model in self.models) + self.own_usd
+
+    @property
+    def most_usd(self) -> float:
+        """What it costs at most, as far as prices are known, in US dollars."""
+        return fsum(model.most.price_usd or 0.0 for model in self.models) + self.own_usd
+
+    @property
+    def own_usd(self) -> float:
+        """What variants cost that spend money themselves, by the latest run, in US dollars."""
+        return fsum(answers.cost_usd or 0.0 for answers in self.answers)
+
+    @property
+    def saved_usd(self) -> float:
+        """What the owned replies cost when they were bought, as far as known, in US dollars."""
+        return fsum(model.saved_usd for model in self.models)
+
+    @property
+    def sufficiency(self) -> Sufficiency | None:
+        """Whether the money that may be spent suffices; None where there is no limit."""
+        if self.max_cost_usd is None or self.is_frozen:
+            return None
+        if self.likely_usd > self.max_cost_usd:
+            return "short"
+        is_sure = self.has_all_prices and self.most_usd <= self.max_cost_usd
+        return "at_most" if is_sure else "likely"
+
+
+ASSUMED_DISCORDANT = 0.3
+"""The share of cases that just one of two variants passes, where no earlier run says."""
+
+ASSUMED_SD = 0.25
+"""The standard deviation of the cases' differences in value, where no earlier run says."""
+
+TARGET_DIFFERENCE = 0.05
+"""A difference that most would want to see."""
+
+
+def detectable_effects(
+    n_cases: int, *, discordant: float | None = None, sd: float | None = None
+) -> tuple[DetectableEffect, ...]:
+    """What differences between two variants on the same cases a size can show."""
+    share = discordant or ASSUMED_DISCORDANT
+    spread = sd or ASSUMED_SD
+    by_value = mde_paired(n_cases, spread, power=TARGET_POWER).value
+    return (
+        DetectableEffect(
+            measure="pass_rate",
+            smallest=_smallest_change(n_cases, share),
+            n_cases=n_cases,
+            # At least as many cases differ as the rates do.
+            n_for_sought=sample_size_mcnemar(
+                max(share, TARGET_DIFFERENCE), TARGET_DIFFERENCE, power=TARGET_POWER
+            ).value,
+            spread=share,
+            is_observed=bool(discordant),
+        ),
+        DetectableEffect(
+            measure="value",
+            smallest=by_value if by_value <= 1 else None,
+            n_cases=n_cases,
+            n_for_sought=sample_size_paired(TARGET_DIFFERENCE, spread, power=TARGET_POWER).value,
+            spread=spread,
+            is_observed=bool(sd),
+        ),
+    )
+
+
+def _smallest_change(n_cases: int, share: float) -> float | None:
+    """The smallest change of a pass rate, at most as great as the share of cases that differ."""
+    change = mde_paired(n_cases, sqrt(share), power=TARGET_POWER).value
+    if change > share:  # then more cases differ, all in one direction: share and change are one
+        change = mde_paired(n_cases, 1.0, power=TARGET_POWER).value ** 2
+    return change if change <= 1 else None
+
+
+_MOST_ANSWERS = 5_000
+"""So many answers of a run are looked at."""
+
+_CHARACTERS_PER_TOKEN = 4
+
+_MOST_RUNS = 5
+
+_FEWEST_CASES = 5
+"""Of fewer cases a spread says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRunStatistics:
+    """What an earlier run says of its variants."""
+
+    run_id: str
+    """The run."""
+
+    n_answers: int
+    """Answers that were looked at."""
+
+    texts: dict[str, TextLength]
+    """How long the answers of each variant are, in tokens (a quarter of their characters)."""
+
+    latency_s: dict[str, float]
+    """How long an answer of each variant typically took, in seconds."""
+
+    cost_usd: dict[str, float]
+    """What an answer of each variant cost on average, where that is known."""
+
+    discordant: float | None
+    """The share of cases on which two variants differ in passing, of the two that differ most."""
+
+    sd: float | None
+    """The standard deviation of the cases' differences in value, of the two that differ most."""
+
+
+@dataclass(slots=True)
+class _VariantObservations:
+    """The answers of one variant."""
+
+    lengths: list[float] = field(default_factory=list)
+    durations_s: list[float] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    passed: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    value: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, concluded: Outcome) -> None:
+        result, output = concluded.result, concluded.result.output
+        if output.duration_ms is not None:
+            self.durations_s.append(output.duration_ms / 1000)
+        if output.usage is not None and output.usage.cost_usd is not None:
+            self.costs.append(output.usage.cost_usd)
+        if output.error is None:
+            self.lengths.append(text_tokens(output))
+        if concluded.passed is not None:
+            self.passed[result.place].append(float(concluded.passed))
+        if concluded.value is not None:
+            self.value[result.place].append(concluded.value)
+
+
+def text_tokens(output: Output) -> float:
+    """How long an output is that a judge reads, in tokens."""
+    return len(judged_text(output)) / _CHARACTERS_PER_TOKEN
+
+
+def mean_length(lengths: list[float]) -> TextLength | None:
+    """How long texts are."""
+    return TextLength(fsum(lengths) / len(lengths), max(lengths)) if lengths else None
+
+
+def earlier_run_statistics(
+    store: RunStore, suite: str, *, most_answers: int = _MOST_ANSWERS
+) -> EarlierRunStatistics | None:
+    """What the latest run of a suite says of its variants."""
+    for run in store.runs(suite=suite, limit=_MOST_RUNS):
+        seen: defaultdict[str, _VariantObservations] = defaultdict(_VariantObservations)
+        n_answers = 0
+        for result in islice(store.results(run.id), most_answers):
+            seen[result.variant].take(conclude_result(result, run))
+            n_answers += 1
+        if n_answers:
+            return _statistics_of(run.id, n_answers, seen)
+    return None
+
+
+def _statistics_of(
+    run_id: str, n_answers: int, seen: dict[str, _VariantObservations]
+) -> EarlierRunStatistics:
+    known = {name: mean_length(one.lengths) for name, one in seen.items()}
+    return EarlierRunStatistics(
+        run_id=run_id,
+        n_answers=n_answers,
+        texts={name: length for name, length in known.items() if length is not None},
+        latency_s={n: median(one.durations_s) for n, one in seen.items() if one.durations_s},
+        cost_usd={n: fsum(one.costs) / len(one.costs) for n, one in seen.items() if one.costs},
+        discordant=_widest([_discordant(a, b) for a, b in combinations(seen.values(), 2)]),
+        sd=_widest([_sd(a, b) for a, b in combinations(seen.values(), 2)]),
+    )
+
+
+def _widest(spreads: list[float | None]) -> float | None:
+    """The greatest: a plan had better promise too little."""
+    return max((spread for spread in spreads if spread), default=None)
+
+
+def _discordant(a: _VariantObservations, b: _VariantObservations) -> float | None:
+    """The mean square of the differences; of pass and fail, the share of cases that differ."""
+    differences = _differences(a.passed, b.passed)
+    return fsum(d * d for d in differences) / len(differences) if differences else None
+
+
+def _sd(a: _VariantObservations, b: _VariantObservations) -> float | None:
+    differences = _differences(a.value, b.value)
+    if not differences:
+        return None
+    centre = fsum(differences) / len(differences)
+    return sqrt(fsum((d - centre) ** 2 for d in differences) / (len(differences) - 1))
+
+
+def _differences(a: dict[int, list[float]], b: dict[int, list[float]]) -> list[float]:
+    """Case by case; nothing where there are too few to tell."""
+    means = [{p: fsum(values) / len(values) for p, values in side.items()} for side in (a, b)]
+    both = means[0].keys() & means[1].keys()
+    return [means[1][p] - means[0][p] for p in both] if len(both) >= _FEWEST_CASES else []

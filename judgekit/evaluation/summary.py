@@ -1,0 +1,486 @@
+"""Summarizes a run while it is read from the store: pass rates, values, costs.
+
+Differences between variants, each with its interval. Single answers are concluded in `outcome`.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.evaluation.outcome import (
+    OutcomeGroup,
+    ValueColumn,
+    conclude_result,
+    last_repeats,
+    scores_by_name,
+)
+from judgekit.records import CaseStratum
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import paired_difference, pass_rate_difference
+from judgekit.stats.power import mde_paired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from judgekit.evaluation.outcome import Outcome
+    from judgekit.records import CaseResult, JudgeFailure, Judgment, Output, RunInfo
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.intervals import Rate
+    from judgekit.stats.paired import PairedDifference, PairedProportions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFigures:
+    """What a group of answers of one variant comes to: all of them, a tag's or a stratum's."""
+
+    n_cases: int
+    """Cases."""
+
+    n_answers: int
+    """Answers, repeats included; of several tries only the last."""
+
+    n_passed: int
+    """Answers that pass."""
+
+    n_failed: int
+    """Answers that do not pass."""
+
+    n_undecided: int
+    """Answers whose missing judgments or erring assertions could decide either way."""
+
+    n_errors: int
+    """Errors of the system under test; they are not judged."""
+
+    pass_rate: Rate
+    """Share of passed among decided answers, clustered by case; `worst` and `best` count what is
+    undecided, and errors, as failed and as passed."""
+
+    value: Estimate
+    """Mean value of answers that have one, clustered by case."""
+
+    criteria: dict[str, Estimate]
+    """Mean value per criterion, clustered by case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCost:
+    """What was paid, as far as known, in US dollars."""
+
+    targets_usd: float
+    """For the answers, where they were produced in this run."""
+
+    judges_usd: float
+    """For the judges."""
+
+    checks_usd: float = 0.0
+    """For the vectors that checks and scorers compared."""
+
+    saved_usd: float
+    """What owned replies cost when they were bought."""
+
+    recorded_usd: float = 0.0
+    """What recorded answers cost when they were made, as far as their file says."""
+
+    is_complete: bool
+    """Whether every price is known."""
+
+    n_unreported: int = 0
+    """Answers of a program, a function or an endpoint that did not say what they cost."""
+
+    @property
+    def total_usd(self) -> float:
+        """All that was paid."""
+        return self.targets_usd + self.judges_usd + self.checks_usd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantFigures(GroupFigures):
+    """What one variant comes to."""
+
+    variant: str
+    """Name of the variant."""
+
+    tags: dict[str, GroupFigures] = field(default_factory=dict)
+    """The same for the cases of each tag."""
+
+    strata: dict[str, GroupFigures] = field(default_factory=dict)
+    """The same for the cases of each complexity stratum, simple ones first."""
+
+    assertions: dict[str, Rate] = field(default_factory=dict)
+    """Share of answers for which each type of assertion holds."""
+
+    scores: dict[str, Estimate] = field(default_factory=dict)
+    """Mean of each scorer's score, clustered by case; `overall` is that of their weighted mean,
+    where there are several."""
+
+    errors: dict[str, int] = field(default_factory=dict)
+    """Errors of the system under test, by kind."""
+
+    failures: dict[str, int] = field(default_factory=dict)
+    """Failures of judges, by kind."""
+
+    money: RunCost
+    """What it cost."""
+
+    input_tokens: int
+    """Tokens the system under test was sent, as far as known."""
+
+    output_tokens: int
+    """Tokens it gave back, as far as known."""
+
+    judge_input_tokens: int
+    """Tokens judges were sent."""
+
+    judge_output_tokens: int
+    """Tokens judges gave back."""
+
+    latency_ms: dict[str, float]
+    """How long answers took: `p50`, `p90`, `p99` and `max`, in ms; empty where unknown."""
+
+    n_unfinished: int = 0
+    """Answers of which something was not asked, since the run was stopped or interrupted."""
+
+    n_flaky: int
+    """Cases answered several times that neither always pass nor never; where a run tries again
+    what failed, those that passed only then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantDifference:
+    """How two variants differ on the cases both answered: second less first."""
+
+    first: str
+    """The one variant."""
+
+    second: str
+    """The other."""
+
+    measure: str
+    """`value`, `pass_rate`, or the name of a criterion."""
+
+    estimate: Estimate
+    """The mean difference over cases, with its interval."""
+
+    p: float | None
+    """Two-sided p of no difference; None where no case differs."""
+
+    p_adjusted: float | None
+    """The same after Holm, over all pairs of variants for this measure."""
+
+    detectable: float | None
+    """The smallest difference this many cases can show with 80 % power at 5 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What a run comes to."""
+
+    run: RunInfo
+    """The run."""
+
+    variants: tuple[VariantFigures, ...]
+    """Per variant, in the suite's order."""
+
+    differences: tuple[VariantDifference, ...]
+    """Every pair of variants, for value and pass rate."""
+
+    n_waiting: int = 0
+    """Questions that wait for a person."""
+
+    replaced_usd: float = 0.0
+    """What was paid for answers and judgments that others took the place of since, beside what
+    the variants cost."""
+
+    uncalibrated: tuple[VariantFigures, ...] = ()
+    """The variants by the judges' own values, where calibration maps decide."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing at all was found out: no answer decided, no value and no score known."""
+        return not any(
+            variant.n_passed + variant.n_failed
+            or any(e.n for e in (variant.value, *variant.criteria.values()))
+            or any(e.n for e in variant.scores.values())
+            for variant in self.variants
+        )
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Failures of judges by kind, over all variants."""
+        total: dict[str, int] = {}
+        for variant in self.variants:
+            for kind, n in variant.failures.items():
+                total[kind] = total.get(kind, 0) + n
+        return total
+
+
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+
+_FINEST_STEP = 0.05
+"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
+
+
+def summarize_run(
+    results: Iterable[CaseResult], run: RunInfo, *, n_waiting: int = 0, level: float = 0.95
+) -> RunSummary:
+    """Sum up the answers of a run."""
+    tally = RunTally(run)
+    for result in results:
+        tally.take(conclude_result(result, run))
+    return tally.summary(n_waiting=n_waiting, level=level)
+
+
+class RunTally:
+    """Sums up a run while its answers are read for something else as well.
+
+    Where a run tries again what failed, the last answer to a case is the one that counts, and
+    those before it only cost money: a case that passes at the second try has passed, and is
+    flaky. Where a run repeats every answer, all of them count, and intervals take a case's
+    repeats as one.
+    """
+
+    def __init__(self, run: RunInfo) -> None:
+        self._run = run
+        self._has_tries = _setting(run, "retry_failed") > 0
+        self._recorded = _of_kinds(run, "outputs")
+        own = _of_kinds(run, "command", "python", "http")
+        self._tallies = {
+            v.id: _VariantTally(is_recorded=v.id in self._recorded, spends_itself=v.id in own)
+            for v in run.variants
+        }
+
+    def take(self, concluded: Outcome) -> None:
+        """Count one answer."""
+        result = concluded.result
+        own = result.case.evaluation
+        self._has_tries = self._has_tries or (own is not None and own.retries > 0)
+        self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
+
+    def is_owned(self, variant: str, output: Output) -> bool:
+        """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
+        return variant in self._recorded or output.metadata.get("cached") is True
+
+    def summary(
+        self, *, n_waiting: int = 0, replaced_usd: float = 0.0, level: float = 0.95
+    ) -> RunSummary:
+        """What all that was counted comes to."""
+        tallies = self._tallies
+        if self._has_tries:
+            tallies = {name: tally.of_last_tries() for name, tally in tallies.items()}
+        return RunSummary(
+            run=self._run,
+            variants=tuple(tally.figures(name, level) for name, tally in tallies.items()),
+            differences=_differences(tallies, level),
+            n_waiting=n_waiting,
+            replaced_usd=replaced_usd,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _VariantTally:
+    """Everything that is counted for one variant."""
+
+    is_recorded: bool = False
+    spends_itself: bool = False
+    whole: OutcomeGroup = field(default_factory=OutcomeGroup)
+    tags: dict[str, OutcomeGroup] = field(default_factory=dict)
+    strata: dict[str, OutcomeGroup] = field(default_factory=dict)
+    assertions: dict[str, ValueColumn] = field(default_factory=dict)
+    scores: dict[str, ValueColumn] = field(default_factory=dict)
+    errors: dict[str, ValueColumn] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    latency_ms: array[float] = field(default_factory=lambda: array("d"))
+    tokens: Counter[str] = field(default_factory=Counter)
+    usd: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    has_all_prices: bool = True
+    n_unreported: int = 0
+    n_unfinished: int = 0
+    n_flaky: int | None = None
+
+    def take(self, concluded: Outcome) -> None:
+        result = concluded.result
+        self.n_unfinished += not result.is_done
+        self.whole.take(concluded)
+        for tag in result.case.tags:
+            self.tags.setdefault(tag, OutcomeGroup()).take(concluded)
+        if result.case.stratum is not None:
+            self.strata.setdefault(result.case.stratum, OutcomeGroup()).take(concluded)
+        for check in result.checks:
+            held = None if check.passed is None else float(check.passed)
+            self.assertions.setdefault(check.type, ValueColumn()).add(result, held)
+        for name, score in scores_by_name(concluded).items():
+            self.scores.setdefault(name, ValueColumn()).add(result, score)
+        for failure in result.failures:
+            self.failures[failure.kind] += 1
+        self._take_output(result)
+        self._take_judges(result)
+        for asked in result.asked:
+            self.usd["checks"] += asked.cost_usd or 0.0
+            self.usd["saved"] += asked.saved_usd
+            self.has_all_prices = self.has_all_prices and asked.cost_usd is not None
+
+    def of_last_tries(self) -> _VariantTally:
+        """The same where only the last answer to a case counts, but for what all of them cost."""
+        last = self.whole.passed.last()
+        return replace(
+            self,
+            whole=self.whole.only(last),
+            tags={name: group.only(last) for name, group in self.tags.items()},
+            strata={name: group.only(last) for name, group in self.strata.items()},
+            assertions=last_repeats(self.assertions, last),
+            scores=last_repeats(self.scores, last),
+            errors={
+                k: found for k, found in last_repeats(self.errors, last).items() if found.values
+            },
+            n_flaky=self.whole.passed.n_varying(),
+        )
+
+    def _take_output(self, result: CaseResult) -> None:
+        output = result.output
+        if output.error is not None:
+            self.errors.setdefault(output.error_kind or "error", ValueColumn()).add(result, 1.0)
+        if output.duration_ms is not None:
+            self.latency_ms.append(output.duration_ms)
+        is_unpriced = output.usage is None or output.usage.cost_usd is None
+        self.n_unreported += self.spends_itself and is_unpriced
+        if output.usage is not None:
+            self.tokens["input"] += output.usage.input_tokens
+            self.tokens["output"] += output.usage.output_tokens
+            cost = output.usage.cost_usd or 0.0
+            if self.is_recorded:
+                self.usd["recorded"] += cost
+            else:
+                is_owned = output.metadata.get("cached") is True
+                self.usd["saved" if is_owned else "targets"] += cost
+                is_known = is_owned or self.spends_itself or not is_unpriced
+                self.has_all_prices = self.has_all_prices and is_known
+
+    def _take_judges(self, result: CaseResult) -> None:
+        said: list[Judgment | JudgeFailure] = [*result.judgments, *result.failures]
+        for one in said:
+            if one.cached:
+                self.usd["saved"] += one.price_usd or 0.0
+            elif one.n_calls:
+                self.usd["judges"] += one.cost_usd or 0.0
+                self.has_all_prices = self.has_all_prices and one.cost_usd is not None
+            if one.usage is not None and not one.cached:
+                self.tokens["judge_input"] += one.usage.input_tokens
+                self.tokens["judge_output"] += one.usage.output_tokens
+
+    def figures(self, name: str, level: float) -> VariantFigures:
+        strata = [stratum for stratum in get_args(CaseStratum) if stratum in self.strata]
+        return VariantFigures(
+            variant=name,
+            **self.whole.parts(level),  # type: ignore[arg-type]  # the fields by their names
+            tags={tag: _group(self.tags[tag], level) for tag in sorted(self.tags)},
+            strata={stratum: _group(self.strata[stratum], level) for stratum in strata},
+            assertions={kind: column.rate(level) for kind, column in self.assertions.items()},
+            scores={kind: column.mean(level) for kind, column in self.scores.items()},
+            errors={k: len(c.values) for k, c in sorted(self.errors.items(), key=_most_first)},
+            failures=dict(self.failures.most_common()),
+            money=RunCost(
+                targets_usd=self.usd["targets"],
+                judges_usd=self.usd["judges"],
+                checks_usd=self.usd["checks"],
+                recorded_usd=self.usd["recorded"],
+                saved_usd=self.usd["saved"],
+                is_complete=self.has_all_prices and not self.n_unreported,
+                n_unreported=self.n_unreported,
+            ),
+            input_tokens=self.tokens["input"],
+            output_tokens=self.tokens["output"],
+            judge_input_tokens=self.tokens["judge_input"],
+            judge_output_tokens=self.tokens["judge_output"],
+            latency_ms=_percentiles(self.latency_ms),
+            n_unfinished=self.n_unfinished,
+            n_flaky=self.whole.passed.n_varying() if self.n_flaky is None else self.n_flaky,
+        )
+
+
+def _most_first(named: tuple[str, ValueColumn]) -> tuple[int, str]:
+    return -len(named[1].values), named[0]
+
+
+def _of_kinds(run: RunInfo, *kinds: str) -> set[str]:
+    """The variants whose outputs come from there."""
+    variants = run.config.get("variants")
+    rows = [v for v in variants if isinstance(v, dict)] if isinstance(variants, list) else []
+    return {str(v.get("id")) for v in rows if any(v.get(kind) is not None for kind in kinds)}
+
+
+def _setting(run: RunInfo, name: str) -> int:
+    settings = run.config.get("settings")
+    value = settings.get(name) if isinstance(settings, dict) else None
+    return value if isinstance(value, int) else 0
+
+
+def _group(group: OutcomeGroup, level: float) -> GroupFigures:
+    return GroupFigures(**group.parts(level))  # type: ignore[arg-type]  # the fields by their names
+
+
+def _percentiles(values: array[float]) -> dict[str, float]:
+    """The smallest value that so large a share of the values does not exceed."""
+    ordered = sorted(values)
+    n = len(ordered)
+    return {
+        name: ordered[max(0, math.ceil(share * n) - 1)] for name, share in _PERCENTILES.items() if n
+    }
+
+
+def _differences(tallies: dict[str, _VariantTally], level: float) -> tuple[VariantDifference, ...]:
+    found: list[VariantDifference] = []
+    for measure in ("value", "pass_rate"):
+        pairs = [
+            _difference(measure, first, second, tallies, level)
+            for first, second in combinations(tallies, 2)
+        ]
+        known = [pair for pair in pairs if pair is not None]
+        adjusted = adjust([pair.p for pair in known], "holm").value if known else ()
+        found += [_with_adjusted(pair, p) for pair, p in zip(known, adjusted, strict=True)]
+    return tuple(found)
+
+
+def _difference(
+    measure: str, first: str, second: str, tallies: dict[str, _VariantTally], level: float
+) -> VariantDifference | None:
+    """Second less first, over the cases that both have; None where there is no such case."""
+    groups = [tallies[name].whole for name in (first, second)]
+    columns = [group.passed if measure == "pass_rate" else group.value for group in groups]
+    sides = [column.case_means() for column in columns]
+    places = sorted(sides[0].keys() & sides[1].keys())
+    if not places:
+        return None
+    a, b = ([side[place] for place in places] for side in sides)
+    estimate: PairedDifference | PairedProportions
+    if measure == "pass_rate" and all(value in (0.0, 1.0) for value in (*a, *b)):
+        estimate = pass_rate_difference(a, b, level=level)
+    else:
+        step = 1.0 if measure == "pass_rate" else _FINEST_STEP
+        estimate = paired_difference(a, b, step=step, level=level)
+    return VariantDifference(
+        first=first,
+        second=second,
+        measure=measure,
+        estimate=estimate,
+        p=None if math.isnan(estimate.p_value) else estimate.p_value,
+        p_adjusted=None,
+        detectable=_detectable([y - x for x, y in zip(a, b, strict=True)]),
+    )
+
+
+def _detectable(differences: Sequence[float]) -> float | None:
+    n = len(differences)
+    centre = math.fsum(differences) / n
+    spread = math.fsum((d - centre) ** 2 for d in differences)
+    if n == 1 or spread == 0:
+        return None
+    return mde_paired(n, math.sqrt(spread / (n - 1))).value
+
+
+def _with_adjusted(difference: VariantDifference, p: float) -> VariantDifference:
+    return replace(difference, p_adjusted=None if math.isnan(p) else p)

@@ -1,0 +1,420 @@
+"""Takes one answer of a run from the case to stored observations: output, checks, judgments.
+
+`runner` drives the workers; `check_runner` carries out the checks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self, cast
+
+from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError, StoreError
+from judgekit.evaluation.check_runner import (
+    CheckResults,
+    CheckRunner,
+    FetchedVectors,
+    is_pending_score,
+)
+from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from judgekit.evaluation.schedule import WorkItem
+    from judgekit.evaluation.session import OpenSuite
+    from judgekit.records import AssertionResult, FailureKind, HumanItem, Rubric, Score
+    from judgekit.store import RunStore
+
+UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
+"""Failures that say that nothing was asked; they are not kept, so that a resumed run asks."""
+
+_CANNOT_ASK_ERRORS = (BudgetExceededError, FrozenCacheError, ModelError)
+"""Why a model of embeddings was not asked; the answer is taken up again when the run is."""
+
+
+@dataclass(slots=True)
+class PartialAnswer:
+    """What is known of one answer so far."""
+
+    item: WorkItem
+    """Which answer."""
+
+    output: Output | None = None
+    """What the variant produced."""
+
+    ran_at: datetime | None = None
+    """When."""
+
+    said: list[Judgment | JudgeFailure] = field(default_factory=list)
+    """What judges said."""
+
+    checks: tuple[AssertionResult, ...] = ()
+    """What assertions found."""
+
+    scores: tuple[Score, ...] = ()
+    """What scorers measured."""
+
+    withheld: list[JudgeFailure] = field(default_factory=list)
+    """Questions that were not asked, so that the answer is not whole."""
+
+    is_done: bool = False
+    """Whether everything was asked."""
+
+    @classmethod
+    def of(cls, item: WorkItem, known: CaseResult | None) -> PartialAnswer:
+        """Where an earlier session left an answer."""
+        if known is None:
+            return cls(item)
+        said: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
+        return cls(item, known.output, known.ran_at, said, known.checks, known.scores)
+
+    def result(self, run_id: str) -> CaseResult:
+        """What is known as a record."""
+        said = [*self.said, *self.withheld]
+        key = self.item.key
+        # Every part was checked when it was made.
+        return CaseResult.model_construct(
+            run_id=run_id,
+            place=self.item.place,
+            case=self.item.case,
+            variant=key.variant,
+            repeat=key.repeat,
+            output=self.output or Output(error="it was not asked", error_kind="cancelled"),
+            judgments=tuple([one for one in said if isinstance(one, Judgment)]),
+            failures=tuple([one for one in said if isinstance(one, JudgeFailure)]),
+            checks=self.checks,
+            scores=self.scores,
+            is_done=self.is_done,
+            ran_at=self.ran_at,
+        )
+
+
+class AnswerWorker:
+    """Asks targets, checks and judges for one answer after the other, and keeps what they say."""
+
+    def __init__(
+        self,
+        opened: OpenSuite,
+        keeper: ObservationWriter,
+        run_id: str,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._opened = opened
+        self._keeper = keeper
+        self._run_id = run_id
+        self._now = now
+        self._measuring = CheckRunner(opened.plans)
+
+    async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
+        """Have one answer, and everything that is to be known of it."""
+        progressed = PartialAnswer.of(item, known)
+        limit = self._limit_s(item)
+        deadline = None if limit is None else asyncio.get_running_loop().time() + limit
+        try:
+            if progressed.output is None:
+                await self._take_in(progressed, await self._output(item, deadline))
+            else:
+                await self._check_again(progressed, progressed.output)
+            if not progressed.is_done:
+                await self._judge(progressed, deadline)
+        except _CANNOT_ASK_ERRORS as error:
+            progressed.withheld.append(_unasked_failure(item, error))
+        if not (progressed.withheld or progressed.is_done):
+            progressed.is_done = True
+            await self._keep(item, is_done=True)
+        return progressed.result(self._run_id)
+
+    def close(self) -> None:
+        """Let go of the threads that assertions ran in."""
+        self._measuring.close()
+
+    async def _output(self, item: WorkItem, deadline: float | None) -> Output:
+        target = self._opened.targets[item.key.variant]
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await target.answer(item.case, repeat=item.key.repeat)
+        except TimeoutError:
+            return Output(error=self._too_long(item), error_kind="timeout")
+
+    async def _take_in(self, progressed: PartialAnswer, output: Output) -> None:
+        """Keep the output with what the checks find in it, all at once."""
+        item, key = progressed.item, progressed.item.key
+        named = output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
+        progressed.output, progressed.ran_at = named, self._now()
+        bought: FetchedVectors = {}
+        try:
+            found = await self._measuring.find(item.case, named, bought)
+        except (
+            _CANNOT_ASK_ERRORS
+        ) as error:  # what was produced stays, and is measured when the run goes on
+            progressed.scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            await self._keep_all(progressed)
+            raise
+        self._take_findings(progressed, named, found)
+        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        progressed.is_done = rubric is None or self._opened.jury.is_content(rubric, progressed.said)
+        await self._keep_all(progressed)
+
+    def _take_findings(
+        self, progressed: PartialAnswer, output: Output, found: CheckResults
+    ) -> tuple[Judgment | JudgeFailure, ...]:
+        """Take what was found, and what the assertions say of it where they are a judge."""
+        item = progressed.item
+        progressed.checks, progressed.scores = found.checks, found.scores
+        rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        if rubric is None:
+            return ()
+        said = self._opened.jury.by_rule(
+            item.case, output, rubric, said=progressed.said, checks=found.checks
+        )
+        progressed.said += said
+        return said
+
+    async def _keep_all(self, progressed: PartialAnswer) -> None:
+        item = progressed.item
+        await self._keeper.keep(
+            Observation(
+                key=item.key,
+                place=item.place,
+                at=progressed.ran_at or self._now(),
+                case=item.case,
+                output=progressed.output,
+                said=progressed.said.copy(),
+                checks=progressed.checks,
+                scores=progressed.scores,
+                is_done=progressed.is_done,
+            )
+        )
+
+    async def _check_again(self, progressed: PartialAnswer, output: Output) -> None:
+        """Find what was not found yet, and what was forgotten to be found anew."""
+        item, checks = progressed.item, progressed.checks
+        if output.error is not None:
+            return
+        found = CheckResults(checks, progressed.scores)
+        lacks = (len(checks), len(progressed.scores)) != self._measuring.n_wanted(item.case)
+        lacks = lacks or any(map(is_pending_score, progressed.scores))
+        if not lacks and self._opened.rubric_of(item.case) is None:
+            return
+        if lacks or any(check.passed is None for check in checks):
+            found = await self._found_again(progressed, output)
+        said = self._take_findings(progressed, output, found)
+        if said or lacks:
+            await self._keeper.keep(
+                Observation(
+                    key=item.key,
+                    place=item.place,
+                    at=self._now(),
+                    said=said,
+                    checks=found.checks,
+                    scores=found.scores,
+                )
+            )
+
+    async def _found_again(self, progressed: PartialAnswer, output: Output) -> CheckResults:
+        item, bought = progressed.item, FetchedVectors()
+        try:
+            return await self._measuring.find(item.case, output, bought)
+        except _CANNOT_ASK_ERRORS as error:
+            scores = self._measuring.not_yet(str(error), bought, at=self._now())
+            if scores:  # something was paid all the same
+                await self._keeper.keep(
+                    Observation(key=item.key, place=item.place, at=self._now(), scores=scores)
+                )
+            raise
+
+    async def _judge(self, progressed: PartialAnswer, deadline: float | None) -> None:
+        """Ask who was not asked yet; whoever is still out at the deadline has failed."""
+        item, output = progressed.item, cast("Output", progressed.output)
+        rubric = self._opened.rubric_of(item.case)
+        if output.error is not None or rubric is None:
+            return
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._ask_models(progressed, output, rubric)
+        except TimeoutError:
+            await self._give_up(progressed, rubric)
+        if not progressed.withheld:
+            wanted = self._opened.jury.wanted_of_people(
+                self._run_id, item.key, rubric, progressed.said, at=self._now()
+            )
+            if wanted:
+                await self._keeper.ask_person(wanted)
+
+    async def _ask_models(self, progressed: PartialAnswer, output: Output, rubric: Rubric) -> None:
+        """Ask, and have each answer kept while others are still out, so that a kill loses few."""
+        item, jury = progressed.item, self._opened.jury
+        answers = jury.observe(item.case, output, rubric, said=progressed.said.copy())
+        keeping: list[asyncio.Future[None]] = []
+        try:
+            async with aclosing(answers):
+                async for found in answers:
+                    kept = [one for one in found if not _is_unasked(one)]
+                    progressed.withheld += [
+                        one for one in found if isinstance(one, JudgeFailure) and _is_unasked(one)
+                    ]
+                    progressed.said += kept
+                    if kept:
+                        progressed.is_done = jury.is_content(rubric, progressed.said)
+                        keeping.append(self._put(item, kept, is_done=progressed.is_done))
+            for one in keeping:
+                await one
+        finally:
+            for one in keeping:
+                one.cancel()
+
+    async def _give_up(self, progressed: PartialAnswer, rubric: Rubric) -> None:
+        key = progressed.item.key
+        heard = [*progressed.said, *progressed.withheld]
+        failures = [
+            JudgeFailure(
+                criterion=criterion,
+                kind="timeout",
+                message=self._too_long(progressed.item),
+                case_id=key.case_id,
+                variant=key.variant,
+                repeat=repeat,
+                judge=judge,
+            )
+            for judge, criterion, repeat in self._opened.jury.unanswered(rubric, heard)
+        ]
+        progressed.said += failures
+        await self._keep(progressed.item, said=failures)
+
+    def _limit_s(self, item: WorkItem) -> float | None:
+        """How long a case may take; one that allows the answer more than the suite does has it."""
+        limit, own = self._opened.suite.settings.timeout_s, item.case.evaluation
+        if limit is None or own is None or own.timeout_s is None:
+            return limit
+        return max(limit, own.timeout_s)
+
+    def _too_long(self, item: WorkItem) -> str:
+        limit = self._limit_s(item)
+        where = "settings.timeout_s"
+        if limit != self._opened.suite.settings.timeout_s:
+            where = "evaluation.timeout_s of the case"
+        return f"the case took longer than {limit:g} s ({where})"
+
+    async def _keep(
+        self, item: WorkItem, *, said: Sequence[Judgment | JudgeFailure] = (), is_done: bool = False
+    ) -> None:
+        await self._put(item, said, is_done=is_done)
+
+    def _put(
+        self, item: WorkItem, said: Sequence[Judgment | JudgeFailure], *, is_done: bool
+    ) -> asyncio.Future[None]:
+        return self._keeper.put(
+            Observation(key=item.key, place=item.place, at=self._now(), said=said, is_done=is_done)
+        )
+
+
+def _unasked_failure(
+    item: WorkItem, error: BudgetExceededError | FrozenCacheError | ModelError
+) -> JudgeFailure:
+    return JudgeFailure(
+        criterion="(answer)",
+        kind=cast("FailureKind", error.kind),
+        message=str(error),
+        case_id=item.key.case_id,
+        variant=item.key.variant,
+    )
+
+
+def _is_unasked(one: Judgment | JudgeFailure) -> bool:
+    return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
+
+
+_MOST_FAILURES = 2
+"""After so many it is not the observations that are at fault, and trying on takes long."""
+
+_Waiting = tuple["Observation", "asyncio.Future[None]"]
+
+
+class ObservationWriter:
+    """Writes observations of one run from one thread, so that the event loop never waits."""
+
+    def __init__(self, store: RunStore, run_id: str) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._untold: BaseException | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
+
+    async def keep(self, observed: Observation) -> None:
+        """Keep one observation; on disk when this returns."""
+        await self.put(observed)
+
+    def put(self, observed: Observation) -> asyncio.Future[None]:
+        """Have one observation kept without waiting for it, so that the next one can come."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((observed, done))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        return done
+
+    async def ask_person(self, items: Sequence[HumanItem]) -> None:
+        """Put questions in the queue for a person."""
+        await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._store.ask_person, self._run_id, items
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write what still waits, also when the run was broken off."""
+        try:
+            while self._writing is not None:
+                await self._writing
+        finally:
+            self._thread.shutdown(wait=True)
+        if self._untold is not None and not isinstance(error, StoreError):
+            raise self._untold
+
+    async def _write(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._commit(batch)
+        finally:
+            self._writing = None
+
+    async def _commit(self, batch: list[_Waiting]) -> None:
+        error = await self._add([observed for observed, _ in batch])
+        if error is None or len(batch) == 1:
+            for _, done in batch:
+                self._tell(done, error)
+            return
+        n_failed = 0
+        for observed, done in batch:  # one that cannot be kept takes no other with it
+            if n_failed < _MOST_FAILURES:
+                error = await self._add([observed])
+                n_failed += error is not None
+            self._tell(done, error)
+
+    async def _add(self, observed: Sequence[Observation]) -> BaseException | None:
+        commit = asyncio.get_running_loop().run_in_executor(
+            self._thread, self._store.add, self._run_id, observed
+        )
+        await asyncio.wait({commit})
+        return commit.exception()
+
+    def _tell(self, done: asyncio.Future[None], error: BaseException | None) -> None:
+        if done.done():  # whoever waited was cancelled; the observation is kept all the same
+            self._untold = self._untold or error
+        elif error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)

@@ -1,0 +1,520 @@
+"""Names the formats that cases and runs can be written in.
+
+Converts a file to another format or to a suite, reporting what would be lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from judgekit.assertions import PROFILES
+from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.datasets import open_cases, suite_from_path
+from judgekit.errors import InputError, SettingsError, StoreError
+from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
+from judgekit.exports.quality_memory import RubricIds, case_object, rubric_objects
+from judgekit.exports.tabular import encodable_json, write_cases, write_json_list
+from judgekit.fingerprint import canonical_json
+from judgekit.formats import (
+    RECORD_LISTS,
+    SKILL_TESTS_READER,
+    SkillTests,
+    document_kind,
+    downgrade_skill_tests,
+    dump_yaml,
+    foreign_shape,
+    is_graders,
+    is_quality_record,
+    is_skill_tests_v1,
+    read_graders,
+    read_whole_document,
+    skill_evals_of,
+    skill_tests_of,
+    upgrade_skill_tests,
+    workflow_dataset_of,
+)
+from judgekit.records import CaseSource, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets import Suite
+    from judgekit.evaluation import Outcome
+    from judgekit.records import Case, JsonObject, RunInfo
+
+_SHOWN = 20
+
+
+def convert_cases(
+    source: ConversionSource, path: Path, form: str, *, lossy: bool = False
+) -> tuple[str, ...]:
+    """Write the cases of a file in another form; what is there is replaced as a whole or not."""
+    found = CASE_FORMATS[form]
+    check_output_path(path, found.suffixes, what=found.summary, may_be_folder=False)
+    # The ending stays, for that says how it is read; the folder, for the files it may name.
+    beside = path.with_name(f".part-{os.getpid()}-{path.name}")
+    try:
+        lost = found.write(beside, source)
+        if found.keeps_ids:
+            again = case_losses(source.cases, lambda: open_cases(beside))
+            lost = (*lost, *(one.replace(beside.name, path.name) for one in again))
+        if lost and not lossy:
+            raise loss_error(path, lost)
+        beside.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):  # it is in its place, or cannot be removed either
+            beside.unlink()
+    return lost
+
+
+def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:
+    """The error that says what a conversion would lose."""
+    more = f"\n  … and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    listed = "".join(f"\n  {one}" for one in lost[:_SHOWN])
+    return SettingsError(
+        f"{path.name} is not written, for this would be lost:{listed}{more}",
+        hint="convert it nevertheless with --lossy",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionSource:
+    """A file whose cases are converted."""
+
+    path: Path
+    """The file, or a skill's folder or zip."""
+
+    cases: CaseSource
+    """Its cases, which can be gone through several times."""
+
+    skill_tests: JsonObject | None = None
+    """The whole file where it is an `eval/tests.json`, of version 1 converted to 2."""
+
+    is_upgraded: bool = False
+    """Whether that was of version 1, which says nothing beside its tests."""
+
+    quality_records: tuple[JsonObject, ...] = ()
+    """All objects of the file, with those that are no cases, where they are of a quality memory."""
+
+    is_suite: bool = False
+    """Whether it is one of judgekit's suites already."""
+
+
+def open_conversion_source(
+    path: Path, columns: Mapping[str, str] | None = None
+) -> ConversionSource:
+    """What a path holds, to be converted."""
+    document = read_whole_document(path)
+    if document is None or columns:
+        return ConversionSource(path, open_cases(path, columns=columns))
+    shape = foreign_shape(document.value)
+    if shape is None:
+        if document_kind(document.value) == "suite":
+            return ConversionSource(path, open_cases(suite_from_path(path)), is_suite=True)
+        return ConversionSource(path, open_cases(path))
+    dataset = shape.read_or_refuse(document)
+    cases = CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
+    value = document.value
+    if shape.reader != SKILL_TESTS_READER:
+        return ConversionSource(path, cases, quality_records=tuple(_quality_records(value)))
+    is_old = is_skill_tests_v1(value) or not isinstance(value, dict)
+    whole = upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
+    return ConversionSource(path, cases, skill_tests=whole, is_upgraded=is_old)
+
+
+def _quality_records(value: JsonValue) -> list[JsonObject]:
+    listed: JsonValue = [value]
+    if isinstance(value, dict):
+        listed = next((value[name] for name in RECORD_LISTS if name in value), listed)
+    elif isinstance(value, list):
+        listed = value
+    items = listed if isinstance(listed, list) else []
+    return [item for item in items if isinstance(item, dict) and is_quality_record(item)]
+
+
+_LONGEST = 200
+
+_DEEP = ("rubric", "evaluation")
+
+
+def case_losses(before: Iterable[Case], read_again: Callable[[], Iterable[Case]]) -> Iterator[str]:
+    """What cases say that the same cases, written and read again, do not."""
+    # Something that is there only afterwards, such as a strategy that the form has to name, is no
+    # loss.
+    try:
+        for case, again in zip_longest(before, read_again()):
+            if case is None or again is None:
+                what = "is not in the file" if again is None else "is only in the file"
+                yield f"{(case or again).id}: the case {what}"
+                return
+            yield from (
+                f"{case.id}: {path}" for path in _lost_fields(case.to_json(), again.to_json())
+            )
+    except InputError as error:
+        yield f"the file could not be read again: {error.message[:_LONGEST]}"
+
+
+def _lost_fields(before: JsonObject, after: JsonObject) -> Iterator[str]:
+    """The fields of a case that are gone or altered; an empty one has nothing to lose."""
+    for name, item in before.items():
+        again = after.get(name)
+        if name in _DEEP:
+            yield from _altered(item, again, name)
+        elif name == "metadata" and isinstance(item, dict) and isinstance(again, dict):
+            yield from (f"metadata.{key}" for key in item if not _same(item[key], again.get(key)))
+        elif item != [] and not _same(item, again):
+            yield name
+
+
+def _altered(before: JsonValue, after: JsonValue, path: str) -> Iterator[str]:
+    """The places in a rubric or an evaluation that differ, as deep as both have one shape."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name, item in before.items():
+            yield from _altered(item, after.get(name), f"{path}.{name}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, pair in enumerate(zip(before, after, strict=True)):
+            yield from _altered(*pair, f"{path}[{index}]")
+    elif before not in ([], {}) and not _same(before, after):
+        yield path
+
+
+def _same(before: JsonValue, after: JsonValue) -> bool:
+    """Whether two values are the same JSON; true is not 1."""
+    return canonical_json(before) == canonical_json(after) if before == after else False
+
+
+_OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
+
+_SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
+"""Forms that hold all of that, or count it among what is lost."""
+
+_OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
+
+
+def omitted_content(source: ConversionSource, path: Path, form: str) -> tuple[str, ...]:
+    """What the converted file says, and the written one does not, though its cases are the same."""
+    return tuple(_found(source, path, form))
+
+
+def _found(source: ConversionSource, path: Path, form: str) -> Iterator[str]:
+    again = open_cases(path)
+    if source.is_suite:
+        yield "the suite's variants, judges and settings"
+    elif source.cases.name not in {again.name, *_names_of(source.path)}:
+        yield f"the name {source.cases.name!r}"
+    if source.cases.version != again.version and not (source.is_suite or source.skill_tests):
+        yield f"the version {source.cases.version!r}"
+    if source.skill_tests is not None and not (source.is_upgraded or form in _SKILL_TESTS):
+        given = [name for name in _OF_TESTS if source.skill_tests.get(name)]
+        yield from (f"`{name}` of the tests" for name in given)
+    if form != "quality":
+        kinds = Counter(str(record["type"]) for record in source.quality_records)
+        others = {kind: n for kind, n in kinds.items() if kind not in _OF_CASES}
+        yield from (f"{n} {kind} record{'' if n == 1 else 's'}" for kind, n in others.items())
+
+
+def _names_of(path: Path) -> set[str]:
+    """What cases are called that have no name of their own: as their file, or a folder round it."""
+    whole = path.absolute()
+    return {whole.stem, *whole.parts}
+
+
+RUBRIC_SUFFIXES = (".yaml", ".yml", ".json")
+"""The files a rubric can be written to."""
+
+
+def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
+    """The rubric a file comes to."""
+    document = read_whole_document(path)
+    value = None if document is None else document.value
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, dict) and is_graders(first):
+        found = read_graders(path)
+        lost = tuple(f"the check {_shown(spec)}" for spec in found.assertions)
+        if found.rubric is None:
+            listed = ", ".join(map(_shown, found.assertions))
+            raise SettingsError(
+                f"{path} holds no criteria, only checks that need no model",
+                hint=f"write them into a suite, as `assertions: [{listed}]`",
+            )
+        rubrics = [found.rubric]
+    else:
+        lost = ()
+        rubrics = []
+        for case in open_conversion_source(path).cases:
+            if isinstance(case.rubric, Rubric) and case.rubric not in rubrics:
+                rubrics.append(case.rubric)
+    if len(rubrics) != 1:
+        n = "no rubric" if not rubrics else f"{len(rubrics)} rubrics"
+        raise SettingsError(f"{path} holds {n}", hint="a suite keeps each case's own: --to suite")
+    return rubrics[0], lost
+
+
+def _shown(spec: JsonObject) -> str:
+    """An assertion as it is written into a suite."""
+    return json.dumps(spec, ensure_ascii=False)
+
+
+def write_rubric(path: Path, rubric: Rubric) -> None:
+    """Write a rubric; `load_rubric` reads the same again."""
+    check_output_path(path, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
+    fields = rubric.to_json()
+    is_json = path.suffix.lower() == ".json"
+    write_text_atomically(
+        path, encodable_json(fields, indent=2) + "\n" if is_json else dump_yaml(fields)
+    )
+
+
+SUITE_NAME, CASES_NAME, RUBRIC_NAME = "judgekit.yaml", "cases.jsonl", "rubric.yaml"
+"""The files of a suite."""
+
+
+def write_own_suite(folder: Path, source: ConversionSource) -> None:
+    """Write the suite a file stands for into a folder, to be edited and run."""
+    # The rubric that all cases share stands in a file of its own; cases with several keep theirs.
+    if source.is_suite:
+        raise SettingsError(f"{source.path} is a suite already")
+    if (folder / SUITE_NAME).exists():
+        raise SettingsError(
+            f"{folder / SUITE_NAME} is there already", hint="name another folder, or remove it"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    suite = None if source.skill_tests is None else suite_from_path(source.path)
+    rubric, cases = _shared_rubric(list(source.cases))
+    fields = _fields(source, suite)
+    if rubric is not None:
+        fields["rubric"] = RUBRIC_NAME
+        write_rubric(folder / RUBRIC_NAME, rubric)
+    kept = CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
+    write_cases(folder / CASES_NAME, kept)
+    write_text_atomically(folder / SUITE_NAME, dump_yaml(fields))
+
+
+def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
+    """What a file says that the suite made of it would have no place for."""
+    if source.skill_tests is None:
+        return ()
+    return tuple(_lost_settings(SkillTests.model_validate(source.skill_tests), source, folder))
+
+
+def _fields(source: ConversionSource, suite: Suite | None) -> JsonObject:
+    fields: JsonObject = {
+        "name": source.cases.name,
+        "version": source.cases.version,
+        "dataset": CASES_NAME,
+    }
+    if suite is None:
+        return fields
+    profile = _profile(source)
+    shipped = None if profile is None else PROFILES[profile].rubric
+    if shipped is not None:
+        fields["rubric"] = shipped  # for cases that are judged and have no rubric of their own
+    dumped: JsonObject = suite.model_dump(
+        mode="json", exclude_defaults=True, exclude={"cases", "name", "version", "dataset"}
+    )
+    return {**fields, **dumped}
+
+
+def _profile(source: ConversionSource) -> str | None:
+    if source.skill_tests is None:
+        return None
+    return SkillTests.model_validate(source.skill_tests).profile
+
+
+def _shared_rubric(cases: Sequence[Case]) -> tuple[Rubric | None, Sequence[Case]]:
+    """The rubric that every case has, and the cases without it."""
+    rubrics = [case.rubric for case in cases]
+    first = rubrics[0] if rubrics else None
+    if not isinstance(first, Rubric) or any(other != first for other in rubrics):
+        return None, cases
+    return first, [case.model_copy(update={"rubric": None}) for case in cases]
+
+
+def _lost_settings(head: SkillTests, source: ConversionSource, folder: Path) -> Iterator[str]:
+    if head.setup is not None and head.setup.dependencies:
+        yield f"setup.dependencies ({', '.join(head.setup.dependencies)})"
+    suite = suite_from_path(source.path)
+    named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
+    scripts = sorted({script for script in named if script is not None})
+    scripts += [c[-1] for c in (suite.settings.setup, suite.settings.teardown) if c is not None]
+    if scripts and folder.resolve() != suite.folder.resolve():
+        yield f"the place of {', '.join(scripts)}: they are looked for in the suite's own folder"
+
+
+_JSON = (".json",)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFormat:
+    """A form cases can be converted to."""
+
+    summary: str
+    """What it is, for the help."""
+
+    suffixes: tuple[str, ...]
+    """The endings of its files."""
+
+    write: Callable[[Path, ConversionSource], tuple[str, ...]]
+    """Writes the file, and says what it already knows to be lost."""
+
+    keeps_ids: bool = True
+    """Whether its cases have ids of their own, so that they can be compared when read again."""
+
+
+def _write_own(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    tabular.write_cases(path, source.cases)
+    return ()
+
+
+def _write_json(path: Path, value: JsonObject) -> tuple[str, ...]:
+    write_text_atomically(path, encodable_json(value, indent=2) + "\n")
+    return ()
+
+
+def _write_skill_tests(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    whole = source.skill_tests
+    # What is lost is found by reading the file again, so the writer's own list is not needed.
+    return _write_json(path, skill_tests_of(source.cases)[0] if whole is None else whole)
+
+
+def _write_skill_tests_v1(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    whole, lost = source.skill_tests, tuple[str, ...]()
+    if whole is None:
+        whole, lost = skill_tests_of(source.cases)
+    tests, lost_here = downgrade_skill_tests(whole)
+    write_json_list(path, (test for test in tests if isinstance(test, dict)))
+    return (*lost, *lost_here)
+
+
+def _write_skill_evals(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    return _write_json(path, skill_evals_of(source.cases))
+
+
+def _write_workflow(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    return _write_json(path, workflow_dataset_of(source.cases))
+
+
+def _write_quality(path: Path, source: ConversionSource) -> tuple[str, ...]:
+    write_json_list(path, _quality(source))
+    return ()
+
+
+def _quality(source: ConversionSource) -> Iterator[JsonObject]:
+    """The cases as objects; objects that are some already stay as they are, with their runs."""
+    if source.quality_records:
+        yield from source.quality_records
+        return
+    rubrics = RubricIds()
+    for case in source.cases:
+        rubric_id = None
+        if isinstance(case.rubric, Rubric):
+            rubric_id, is_new = rubrics.of(case.rubric, case)
+            yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
+        yield case_object(case, rubric_id)
+
+
+CASE_FORMATS: Mapping[str, CaseFormat] = MappingProxyType(
+    {
+        "cases": CaseFormat(
+            "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
+            tabular.CASE_SUFFIXES,
+            _write_own,
+        ),
+        "skill-tests": CaseFormat("eval/tests.json, version 2", _JSON, _write_skill_tests),
+        "skill-tests-v1": CaseFormat(
+            "tests.json, version 1", _JSON, _write_skill_tests_v1, keeps_ids=False
+        ),
+        "skill-evals": CaseFormat("a skill's evals.json", _JSON, _write_skill_evals),
+        "workflow": CaseFormat("a workflow dataset with assertions", _JSON, _write_workflow),
+        "quality": CaseFormat(
+            "test-case, rubric and rubric-criterion records (.jsonl, .json)",
+            (".jsonl", ".json"),
+            _write_quality,
+        ),
+    }
+)
+"""The forms by their names; `suite` is written by `own_suite`."""
+
+_BY_NAME = {"history.json": "history", "grading.json": "grading"}
+
+_BY_SUFFIX = {".xml": "junit", ".yaml": "validation", ".yml": "validation"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFormat:
+    """A form in which a run can be written."""
+
+    summary: str
+    """What stands in it, for the help."""
+
+    suffixes: tuple[str, ...]
+    """The endings of files it can be written to."""
+
+    check: Callable[[Path], None]
+    """Refuses a path it cannot be written to, before anything is read; raises `SettingsError`."""
+
+    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
+    """Writes the answers, replacing the file as a whole or not at all, and says how many."""
+
+
+RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
+    {
+        "junit": RunFormat(
+            "JUnit XML for CI servers, a suite for each variant (.xml)",
+            junit.JUNIT_SUFFIXES,
+            junit.check_junit_place,
+            junit.write_junit,
+        ),
+        "grading": RunFormat(
+            "grading.json, scores 1 to 5 (.json, .jsonl, or a folder with a file for each)",
+            skill_results.GRADING_SUFFIXES,
+            skill_results.check_grading_place,
+            skill_results.write_gradings,
+        ),
+        "history": RunFormat(
+            "history.json, to which each variant is added as a version (.json)",
+            skill_results.HISTORY_SUFFIXES,
+            skill_results.check_history_place,
+            skill_results.write_history,
+        ),
+        "validation": RunFormat(
+            "validation report: dimensions, evidence, tier, recommendations (.yaml)",
+            validation_report.VALIDATION_SUFFIXES,
+            validation_report.check_validation_place,
+            validation_report.write_validation_report,
+        ),
+        "strategies": RunFormat(
+            "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
+            tabular.STRATEGY_SUFFIXES,
+            tabular.check_strategy_place,
+            tabular.write_strategy_results,
+        ),
+        "quality": RunFormat(
+            "quality records: test-case, rubric, test-run, eval-judgment, … (.jsonl, .json)",
+            quality_memory.QUALITY_SUFFIXES,
+            quality_memory.check_quality_place,
+            quality_memory.write_quality_records,
+        ),
+    }
+)
+"""The forms by their names."""
+
+
+def run_format_for(path: Path) -> str | None:
+    """The form that is meant by a file's name alone."""
+    return _BY_NAME.get(path.name) or _BY_SUFFIX.get(path.suffix.lower())

@@ -1,0 +1,191 @@
+"""Writes a run as JUnit XML for CI servers: a suite for each variant, a test for each result."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING
+
+from judgekit.atomic_write import atomic_writer, check_output_path
+from judgekit.exports.tabular import failure_reasons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from judgekit.evaluation import Outcome
+    from judgekit.records import RunInfo
+
+JUNIT_SUFFIXES = (".xml",)
+"""The files a report can be written to."""
+
+check_junit_place = partial(
+    check_output_path, suffixes=JUNIT_SUFFIXES, what="a JUnit report", may_be_folder=False
+)
+"""Refuses a path that a report cannot be written to."""
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+
+_QUOTED = str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
+
+_HELD_BYTES = 4 * 2**20
+
+_MS = 1000
+
+_SHOWN = 200
+
+
+def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    """Write answers as JUnit XML; the file is replaced as a whole or not at all."""
+    # A suite stands for a variant, a test for one of its answers. An answer that did not pass is a
+    # failure with the reasons. An answer that could not be had, or whose missing judgments could
+    # decide it either way, is an error; one that nobody judged, or that waits for a person, is
+    # skipped. What XML cannot hold stands as U+FFFD.
+    check_junit_place(path)
+    suites: dict[str, _Suite] = {}
+    try:
+        for answer in answers:
+            name = answer.result.variant
+            if name not in suites:
+                suites[name] = _Suite()
+            suites[name].add(answer, f"{run.suite}.{name}")
+        with atomic_writer(path) as file:
+            _write(file, run, suites)
+    finally:
+        for suite in suites.values():
+            suite.lines.close()
+    return sum(suite.n for suite in suites.values())
+
+
+def _held() -> SpooledTemporaryFile[bytes]:
+    return SpooledTemporaryFile(_HELD_BYTES)
+
+
+@dataclass(slots=True)
+class _Suite:
+    """The tests of one variant, written aside until their number is known."""
+
+    lines: SpooledTemporaryFile[bytes] = field(default_factory=_held)
+    n: int = 0
+    n_failures: int = 0
+    n_errors: int = 0
+    n_skipped: int = 0
+    seconds: float = 0.0
+
+    def add(self, answer: Outcome, classname: str) -> None:
+        found = _finding(answer)
+        kind = None if found is None else found.kind
+        self.n += 1
+        self.n_failures += kind == "failure"
+        self.n_errors += kind == "error"
+        self.n_skipped += kind == "skipped"
+        self.seconds += (answer.result.output.duration_ms or 0.0) / _MS
+        self.lines.write("".join(_test(answer, classname, found)).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """Why an answer is not simply a test that passed."""
+
+    kind: str
+    type: str
+    message: str
+    text: str = ""
+
+
+def _finding(answer: Outcome) -> _Finding | None:
+    result = answer.result
+    if result.output.error is not None:
+        name = result.output.error_kind or "error"
+        return _Finding("error", name, _first_line(result.output.error), result.output.error)
+    if answer.passed is True:
+        return None
+    said = failure_reasons(answer)
+    text = "\n".join(said)
+    if answer.passed is False:
+        message = f"value {answer.value:.3f}" if answer.value is not None else "did not pass"
+        message = "; ".join((message, *map(_first_line, said[:1])))
+        return _Finding("failure", "judgekit", message, text)
+    if not said:
+        return _Finding("skipped", "", "nobody has judged it")
+    return _Finding("error", "undecided", "what is missing could decide it either way", text)
+
+
+def _test(answer: Outcome, classname: str, found: _Finding | None) -> Iterator[str]:
+    result = answer.result
+    name = result.case.id if not result.repeat else f"{result.case.id} (repeat {result.repeat + 1})"
+    seconds = (result.output.duration_ms or 0.0) / _MS
+    shown = {"name": name, "classname": classname, "time": f"{seconds:.3f}"}
+    yield f"    <testcase{_attributes(shown)}>\n"
+    facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
+    facts |= {"tags": ", ".join(result.case.tags) or None, "stratum": result.case.stratum}
+    yield from _properties({k: v for k, v in facts.items() if v is not None}, "      ")
+    if found is not None:
+        marks = {"message": found.message} | ({"type": found.type} if found.type else {})
+        tag = f"      <{found.kind}{_attributes(marks)}"
+        yield f"{tag}>{_text(found.text)}</{found.kind}>\n" if found.text else f"{tag}/>\n"
+    yield "    </testcase>\n"
+
+
+def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
+    whole = {"name": run.suite, **_counts(list(suites.values()))}
+    file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+    file.write(f"<testsuites{_attributes(whole)}>\n".encode())
+    for name, suite in suites.items():
+        shown = {"name": f"{run.suite}.{name}", **_counts([suite])}
+        shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
+        file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
+        file.write("".join(_properties(_facts(run, name), "    ")).encode())
+        suite.lines.seek(0)
+        shutil.copyfileobj(suite.lines, file)
+        file.write(b"  </testsuite>\n")
+    file.write(b"</testsuites>\n")
+
+
+def _counts(suites: list[_Suite]) -> dict[str, str]:
+    return {
+        "tests": str(sum(suite.n for suite in suites)),
+        "failures": str(sum(suite.n_failures for suite in suites)),
+        "errors": str(sum(suite.n_errors for suite in suites)),
+        "skipped": str(sum(suite.n_skipped for suite in suites)),
+        "time": f"{sum(suite.seconds for suite in suites):.3f}",
+    }
+
+
+def _facts(run: RunInfo, variant: str) -> dict[str, str]:
+    found = {
+        "run": run.id,
+        "status": run.status,
+        "variant": variant,
+        "dataset": run.dataset,
+        "rubric": None if run.rubric is None else run.rubric.name,
+        "judges": ", ".join(run.panel.judges) or None,
+        "config_fingerprint": run.config_fingerprint or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _properties(facts: Mapping[str, str], indent: str) -> Iterator[str]:
+    if not facts:
+        return
+    yield f"{indent}<properties>\n"
+    for name, value in facts.items():
+        yield f"{indent}  <property{_attributes({'name': name, 'value': value})}/>\n"
+    yield f"{indent}</properties>\n"
+
+
+def _attributes(values: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{_text(value).translate(_QUOTED)}"' for name, value in values.items())
+
+
+def _text(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text).translate(_TEXT)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:_SHOWN]

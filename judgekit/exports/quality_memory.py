@@ -1,0 +1,458 @@
+"""Writes cases and runs as the objects of a quality memory (S0).
+
+`judgekit.formats.quality_memory` reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from math import fsum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from judgekit.assertions import SYNONYMS, is_refusal
+from judgekit.atomic_write import check_output_path
+from judgekit.exports.tabular import failure_reasons, write_json_list
+from judgekit.fingerprint import fingerprint
+from judgekit.formats import benchmarks_of, criterion_id, split_metadata
+from judgekit.records import Rubric, time_text
+from judgekit.stats.estimate import cluster_means
+from judgekit.stats.intervals import clustered_proportion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.evaluation import Outcome
+    from judgekit.records import Case, CaseResult, Criterion, JsonObject, Judgment, RunInfo
+
+_ON_SUM = ("passingThreshold", "weights")
+"""Metadata of a rubric whose threshold was on the sum of weighted scores."""
+
+_ID_LENGTH = 16
+
+
+class RubricIds:
+    """Gives each rubric an id: that of its objects where they came from, else one of its own."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
+        """The id of a rubric."""
+        print_ = fingerprint(rubric.to_json())
+        if print_ in self._ids:
+            return self._ids[print_], False
+        given = case.metadata.get("rubricId")
+        if not isinstance(given, str) or not given or given in self._ids.values():
+            given = _own_id(rubric)
+        self._ids[print_] = given
+        return given, True
+
+
+def case_object(case: Case, rubric_id: str | None) -> JsonObject:
+    """A case as a `test-case`."""
+    fields: JsonObject = {
+        "name": case.name or case.id,
+        "description": case.description,
+        "agentId": case.agent,
+        "skillId": case.skill,
+        "promptVersionRef": case.prompt_version,
+        "expectedOutputs": case.reference,
+        "rubricId": rubric_id,
+        "context": case.context,
+        "stratum": case.stratum,
+        "assertions": [*case.assertions] or None,
+        "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
+    }
+    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
+    known = {name: value for name, value in fields.items() if value is not None}
+    return _object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
+
+
+def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
+    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
+    threshold, weights = _marks(rubric)
+    ids = criterion_ids(rubric, rubric_id)
+    fields: JsonObject = {
+        "name": rubric.name,
+        "criteriaIds": [*ids.values()],
+        "passingThreshold": threshold,
+        "version": rubric.version,
+        "isActive": rubric.active,
+    }
+    if rubric.description is not None:
+        fields["description"] = rubric.description
+    rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
+    yield _object("rubric", rubric_id, {**rest, **fields})
+    for criterion, weight in zip(rubric.criteria, weights, strict=True):
+        fields = _criterion(criterion, weight, rubric_id)
+        yield _object("rubric-criterion", ids[criterion.name], fields)
+
+
+def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
+    """An answer as a `test-run`."""
+    # `totalScore` is the sum of weighted scores that the rubric's `passingThreshold` speaks of: the
+    # overall value on [0, 1], or, where that threshold is on the sum itself, the sum. What is not
+    # known is null. Judges that failed stand under `failures`, and what assertions found under
+    # `checks`.
+    result, output = answer.result, answer.result.output
+    total, best = _total(answer, rubric_of_result(answer, run))
+    fields: JsonObject = {
+        "testCaseId": result.case.id,
+        "promptVersionRef": prompt_version(result.variant, run),
+        "actualOutput": output.text if output.text is not None else output.data,
+        "passed": answer.passed,
+        "totalScore": total,
+        "maxPossibleScore": best,
+        "variant": result.variant,
+        "repeat": result.repeat,
+    }
+    optional: JsonObject = {
+        "agentRunId": output.run_id,
+        "ranAt": None if result.ran_at is None else time_text(result.ran_at),
+        "durationMs": output.duration_ms,
+        "judgeType": _judge_type(result),
+        "data": output.data if output.text is not None else None,
+        "error": output.error,
+        "failures": [failure.to_json() for failure in result.failures] or None,
+        "checks": [check.to_json() for check in result.checks] or None,
+    }
+    fields |= {name: value for name, value in optional.items() if value is not None}
+    return _object("test-run", run_object_id(result), fields)
+
+
+def judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
+    """The judgments of an answer as `eval-judgment`s."""
+    known = {criterion.name: criterion for criterion in rubric.criteria}
+    ids = criterion_ids(rubric, rubric_id)
+    for place, judgment in enumerate(answer.result.judgments):
+        if judgment.criterion in known:
+            scale = known[judgment.criterion].scale
+            fields = _judgment(judgment, scale.max)
+            fields["testRunId"] = run_object_id(answer.result)
+            fields["criterionId"] = ids[judgment.criterion]
+            yield _object("eval-judgment", f"{run_object_id(answer.result)}/{place}", fields)
+
+
+def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
+    """The ids of a rubric's criteria: those of the objects they came from, else their own."""
+    names = [criterion.name for criterion in rubric.criteria]
+    kept = rubric.metadata.get("criteriaIds")
+    is_theirs = isinstance(kept, list) and len(kept) == len(names) and rubric_id != _own_id(rubric)
+    if isinstance(kept, list) and is_theirs:
+        return dict(zip(names, map(str, kept), strict=True))
+    return {name: criterion_id(rubric_id, name) for name in names}
+
+
+def run_object_id(result: CaseResult) -> str:
+    """The id of an answer."""
+    return f"{result.run_id}/{result.case.id}/{result.variant}/{result.repeat}"
+
+
+def prompt_version(variant: str, run: RunInfo) -> str:
+    """What an answer's `promptVersionRef` is."""
+    versions = [each.prompt_version for each in run.variants]
+    own = next((each.prompt_version for each in run.variants if each.id == variant), None)
+    return own if own is not None and versions.count(own) == 1 else variant
+
+
+def _own_id(rubric: Rubric) -> str:
+    """The id of a rubric that has none, or whose content is another by now."""
+    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
+
+
+def _object(kind: str, name: str, fields: JsonObject) -> JsonObject:
+    return {"type": kind, "id": name, "fields": fields}
+
+
+def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
+    """What an answer is judged by: its case's own rubric, else the suite's."""
+    own = answer.result.case.rubric
+    return own if isinstance(own, Rubric) else run.rubric
+
+
+def _marks(rubric: Rubric) -> tuple[float, list[float]]:
+    """Threshold and weights: those it was read with, where they were on the sum of scores."""
+    sum_, weights = (rubric.metadata.get(name) for name in _ON_SUM)
+    if isinstance(sum_, int | float) and isinstance(weights, list):
+        given = [w for w in weights if isinstance(w, int | float)]
+        if len(given) == len(rubric.criteria):
+            return float(sum_), [float(weight) for weight in given]
+    return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
+
+
+def _criterion(criterion: Criterion, weight: float, rubric_id: str) -> JsonObject:
+    fields: JsonObject = {
+        "rubricId": rubric_id,
+        "name": criterion.name,
+        "description": criterion.question,
+        "weight": weight,
+        "minScore": criterion.scale.min,
+        "maxScore": criterion.scale.max,
+    }
+    optional: JsonObject = {
+        "scoringGuide": criterion.scoring_guide,
+        "required": criterion.required or None,
+        "passValue": criterion.pass_value,
+        "levels": [level.to_json() for level in criterion.scale.levels] or None,
+        "integer": criterion.scale.integer or None,
+        "betweenLevels": None if criterion.scale.between_levels else False,
+        "examples": [example.to_json() for example in criterion.examples] or None,
+        "note": criterion.description,
+    }
+    return fields | {name: value for name, value in optional.items() if value is not None}
+
+
+def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float | None]:
+    """The sum of weighted scores and the best it could be, on the threshold's scale."""
+    if rubric is None or answer.verdict is None:
+        return answer.value, 1.0
+    threshold, weights = _marks(rubric)
+    if threshold <= 1:
+        return answer.verdict.value, 1.0
+    scales = [criterion.scale for criterion in rubric.criteria]
+    best = sum(w * scale.max for w, scale in zip(weights, scales, strict=True))
+    values: Sequence[float | None] = [found.value for found in answer.verdict.criteria]
+    total = 0.0
+    for weight, scale, value in zip(weights, scales, values, strict=True):
+        if value is None:
+            return None, best
+        total += weight * (scale.min + value * (scale.max - scale.min))
+    return total, best
+
+
+def _judge_type(result: CaseResult) -> str | None:
+    """Who judged: a person where one did, else a model, else rules."""
+    sources = {judgment.source for judgment in result.judgments}
+    found = next((source for source in ("human", "llm", "heuristic") if source in sources), None)
+    return found or ("heuristic" if result.checks else None)
+
+
+def _judgment(judgment: Judgment, best: float) -> JsonObject:
+    fields: JsonObject = {
+        "score": judgment.raw,
+        "maxScore": best,
+        "rationale": judgment.rationale,
+        "judgedBy": judgment.judge,
+        "judgedByType": judgment.source,
+    }
+    quotes: list[JsonValue] = [piece.quote for piece in judgment.evidence]
+    optional: JsonObject = {
+        "confidence": judgment.confidence,
+        "evidence": quotes or None,
+        "repeat": judgment.repeat or None,
+    }
+    return fields | {name: value for name, value in optional.items() if value is not None}
+
+
+_OF_ERRORS: Mapping[str, str] = MappingProxyType(
+    {
+        "timeout": "timeout",
+        "refused": "refusal",
+        "unreadable": "format-error",
+        "too_large": "format-error",
+    }
+)
+"""Errors of a system under test that the memory has a name for."""
+
+_FORMS = frozenset({"html", "json", "sql", "xml"})
+
+
+def failure_object(
+    answer: Outcome, rubric: Rubric | None, rubric_id: str | None
+) -> JsonObject | None:
+    """An answer that fails as an `eval-failure`."""
+    # Its type is what can be seen: an error of the system under test, a refusal at the beginning of
+    # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
+    # somebody who knows. It is `critical` where a required criterion fails, else `major`. Root
+    # cause and resolution are a person's to say and are left out.
+    output = answer.result.output
+    if output.error is None and answer.passed is not False:
+        return None
+    kind = _OF_ERRORS.get(output.error_kind or "") if output.error else _kind(answer)
+    if kind is None:
+        return None
+    run_id = run_object_id(answer.result)
+    fields: JsonObject = {
+        "testRunId": run_id,
+        "failureType": kind,
+        "description": output.error or "\n".join(failure_reasons(answer)) or _value(answer),
+        "affectedCriterionIds": [*_affected(answer, rubric, rubric_id)],
+        "severity": "critical" if _fails_required(answer) else "major",
+    }
+    return {"type": "eval-failure", "id": f"{run_id}/failure", "fields": fields}
+
+
+def _kind(answer: Outcome) -> str:
+    output, checks = answer.result.output, answer.result.checks
+    if output.text and is_refusal(output).actual:
+        return "refusal"
+    failed = [check.type for check in checks if check.passed is False]
+    return "format-error" if any(map(_is_of_form, failed)) else "wrong-output"
+
+
+def _is_of_form(name: str) -> bool:
+    own = SYNONYMS[name].name if name in SYNONYMS else name
+    return own.startswith("text.") and own.rpartition("_")[2] in _FORMS
+
+
+def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> list[str]:
+    """The criteria that fail; where none does by itself, those below the rubric's threshold."""
+    if rubric is None or rubric_id is None or answer.verdict is None:
+        return []
+    ids, found = criterion_ids(rubric, rubric_id), answer.verdict.criteria
+    failed = [one.name for one in found if one.passed is False]
+    least = rubric.pass_threshold
+    below = [one.name for one in found if one.value is not None and one.value < least]
+    return [ids[name] for name in failed or below]
+
+
+def _fails_required(answer: Outcome) -> bool:
+    criteria = () if answer.verdict is None else answer.verdict.criteria
+    return any(one.required and one.passed is False for one in criteria)
+
+
+def _value(answer: Outcome) -> str:
+    return "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
+
+
+QUALITY_SUFFIXES = (".jsonl", ".json")
+"""The files objects can be written to."""
+
+check_quality_place = partial(
+    check_output_path, suffixes=QUALITY_SUFFIXES, what="quality records", may_be_folder=False
+)
+"""Refuses a path that objects cannot be written to."""
+
+
+def quality_objects(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
+    """A run as objects of a quality memory."""
+    # Test cases, rubrics and criteria come before the first answer that needs them; then each
+    # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
+    # `benchmark`, with the id of the one that all cases came with, and for each variant a
+    # `benchmark-run` with the ids of its test runs. Of all answers only ids and numbers are kept.
+    export = _Export(run)
+    yield from export.objects(answers)
+
+
+def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    """Write a run as objects of a quality memory; replaced as a whole or not at all."""
+    check_quality_place(path)
+    export = _Export(run)
+    write_json_list(path, export.objects(answers))
+    return export.n
+
+
+@dataclass(slots=True)
+class _Variant:
+    """What has been written of one variant: ids, and the numbers its benchmark run is made of."""
+
+    run_ids: list[JsonValue] = field(default_factory=list)
+    values: list[tuple[int, float]] = field(default_factory=list)
+    passed: list[tuple[int, float]] = field(default_factory=list)
+
+    def take(self, answer: Outcome) -> None:
+        place = answer.result.place
+        self.run_ids.append(run_object_id(answer.result))
+        if answer.value is not None:
+            self.values.append((place, answer.value))
+        if answer.passed is not None:
+            self.passed.append((place, float(answer.passed)))
+
+    @property
+    def overall(self) -> float | None:
+        """The mean value; each case counts once, with the mean of its repeats."""
+        if not self.values:
+            return None
+        means = cluster_means([v for _, v in self.values], [p for p, _ in self.values])
+        return fsum(means.values()) / len(means)
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of passed among decided answers."""
+        if not self.passed:
+            return None
+        return clustered_proportion([v for _, v in self.passed], [p for p, _ in self.passed]).value
+
+
+@dataclass(slots=True)
+class _Export:
+    """What has been written so far."""
+
+    run: RunInfo
+    n: int = 0
+    case_ids: dict[str, None] = field(default_factory=dict)
+    rubrics: RubricIds = field(default_factory=RubricIds)
+    variants: dict[str, _Variant] = field(default_factory=dict)
+    shared: dict[str, JsonObject] | None = None
+
+    def objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
+        for answer in answers:
+            self.n += 1
+            yield from self._answer(answer)
+        yield self._benchmark()
+        for name, variant in self.variants.items():
+            yield self._benchmark_run(name, variant)
+
+    def _answer(self, answer: Outcome) -> Iterator[JsonObject]:
+        result = answer.result
+        rubric, rubric_id = rubric_of_result(answer, self.run), None
+        if rubric is not None:
+            rubric_id, is_new = self.rubrics.of(rubric, result.case)
+            yield from rubric_objects(rubric, rubric_id) if is_new else ()
+        if result.case.id not in self.case_ids:
+            self.case_ids[result.case.id] = None
+            own = benchmarks_of(result.case)
+            self.shared = own if self.shared is None else _in_both(self.shared, own)
+            yield case_object(result.case, rubric_id)
+        self.variants.setdefault(result.variant, _Variant()).take(answer)
+        yield run_object(answer, self.run)
+        if rubric is not None and rubric_id is not None:
+            yield from judgment_objects(answer, rubric, rubric_id)
+        failure = failure_object(answer, rubric, rubric_id)
+        if failure is not None:
+            yield failure
+
+    def _benchmark(self) -> JsonObject:
+        run, last = self.run, list(self.variants.values())[-1:]
+        fields: JsonObject = {
+            "name": run.suite,
+            "testCaseIds": [*self.case_ids],
+            "passingThreshold": None if run.rubric is None else run.rubric.pass_threshold,
+            "dimension": None if run.rubric is None else run.rubric.name,
+            "lastRunAt": time_text(run.started_at),
+            "lastScore": last[0].overall if last else None,
+            "status": "active",
+        }
+        known: JsonObject = {name: item for name, item in fields.items() if item is not None}
+        theirs = (self.shared or {}).get(self.benchmark_id, {})
+        return {"type": "benchmark", "id": self.benchmark_id, "fields": {**known, **theirs}}
+
+    @property
+    def benchmark_id(self) -> str:
+        """That of the benchmark all cases came with, else the suite's name."""
+        return next(iter(self.shared or {}), self.run.suite)
+
+    def _benchmark_run(self, name: str, variant: _Variant) -> JsonObject:
+        run = self.run
+        fields: JsonObject = {
+            "benchmarkId": self.benchmark_id,
+            "testRunIds": variant.run_ids,
+            "overallScore": variant.overall,
+            "passRate": variant.pass_rate,
+            "ranAt": time_text(run.started_at),
+            "triggeredBy": run.triggered_by or "",
+            "notes": run.notes or "",
+            "promptVersionRef": prompt_version(name, run),
+            "variant": name,
+            "status": run.status,
+        }
+        return {"type": "benchmark-run", "id": f"{run.id}/{name}", "fields": fields}
+
+
+def _in_both(one: dict[str, JsonObject], other: dict[str, JsonObject]) -> dict[str, JsonObject]:
+    return {name: fields for name, fields in one.items() if name in other}

@@ -1,0 +1,567 @@
+"""Writes a skill's results (S3): `grading.json` and `history.json` of a run.
+
+`comparison.json` and `analysis.json` of a comparison.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from functools import partial
+from math import floor, isnan
+from typing import TYPE_CHECKING
+
+from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.errors import StoreError
+from judgekit.evaluation import summarize_run
+from judgekit.exports.tabular import checks_without_judgment, encodable_json, write_json_list
+from judgekit.formats import read_document, read_skill_history, vague_word
+from judgekit.prompts import to_text
+from judgekit.records import VALUE_TOLERANCE, Rubric, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.evaluation import Outcome, RunSummary
+    from judgekit.records import (
+        AnalysisPoint,
+        AnalysisSuggestion,
+        CaseResult,
+        ComparedPair,
+        ComparedSide,
+        Comparison,
+        ComparisonAnalysis,
+        ComparisonInfo,
+        JsonObject,
+        Output,
+        RunInfo,
+    )
+
+GRADING_SUFFIXES = (".json", ".jsonl")
+"""The files gradings can be written to, beside a folder with a file for each."""
+
+CONVENTIONS = (
+    "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
+    "type_alignment",
+)  # fmt: skip
+"""The conventions a grading speaks of; its keys are fixed."""
+
+check_grading_place = partial(
+    check_output_path, suffixes=GRADING_SUFFIXES, what="gradings", may_be_folder=True
+)
+"""Refuses a path that gradings cannot be written to."""
+
+_WORST, _BEST, _PASS = 1, 5, 3
+
+_NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One criterion or assertion as a grading has it."""
+
+    criterion: str
+    exact: float | None
+    """The score from 1 to 5, not rounded; None where it is not known."""
+
+    required: bool
+    reasoning: str
+
+    @property
+    def score(self) -> int | None:
+        """The whole score; rounding never lifts a score to the pass mark."""
+        if self.exact is None:
+            return None
+        if self.exact < _PASS - VALUE_TOLERANCE:
+            return min(_PASS - 1, _rounded(self.exact))
+        return _rounded(self.exact)
+
+    @property
+    def passed(self) -> bool | None:
+        score = self.score
+        return None if score is None else score >= _PASS
+
+    def as_json(self) -> JsonObject:
+        return {
+            "criterion": self.criterion,
+            "score": self.score,
+            "passed": self.passed,
+            "reasoning": self.reasoning,
+        }
+
+
+def grading(answer: Outcome, run: RunInfo) -> JsonObject:
+    """An answer as a `grading.json`."""
+    # A criterion's score is its value taken to 1 to 5 and to a whole number; it passes from 3 on,
+    # which is the value 0.5. An assertion is a required criterion with 5 or 1. What was not judged
+    # has the score null: it is no 1, and `overall_score` and `overall` are null where it could
+    # alter them. `version` is the number in the variant's name (`v2`), else its place in the suite.
+    result = answer.result
+    lines = [*_criteria(answer, run), *_assertions(answer)]
+    required = [line for line in lines if line.required]
+    metadata = result.output.metadata
+    summary = metadata.get("user_notes_summary")
+    return {
+        "case_id": result.case.id,
+        "version": version_of(result.variant, run),
+        "run": result.repeat + 1,
+        "overall_score": _mean(lines),
+        "required_score": _mean(required),
+        "results": [line.as_json() for line in lines],
+        "overall": _overall(answer, required),
+        "convention_compliance": {name: _convention(name, lines) for name in CONVENTIONS},
+        "claims": list(claims(answer)),
+        "user_notes_summary": summary if isinstance(summary, str) else "",
+        "eval_feedback": eval_feedback(answer, _rubric(answer, run)),
+        "execution_metrics": execution_metrics(result.output),
+        "judgekit": {
+            "run_id": result.run_id,
+            "variant": result.variant,
+            "passed": answer.passed,
+            "value": answer.value,
+            "error": result.output.error,
+        },
+    }
+
+
+def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    """Write answers as gradings; every file is replaced as a whole or not at all."""
+    check_grading_place(path)
+    found = (grading(answer, run) for answer in answers)
+    if path.suffix.lower() in GRADING_SUFFIXES and not path.is_dir():
+        return write_json_list(path, found, one_alone=True)
+    return _write_grading_folder(path, found)
+
+
+def version_of(variant: str, run: RunInfo) -> int:
+    """The number of a variant as a version of the skill."""
+    names = [each.id for each in run.variants]
+    numbers = [int(found[1]) for name in names if (found := re.fullmatch(r"v?(\d{1,9})", name))]
+    if len(numbers) == len(names) and len(set(numbers)) == len(names) and variant in names:
+        return numbers[names.index(variant)]
+    return names.index(variant) if variant in names else len(names)
+
+
+def _rubric(answer: Outcome, run: RunInfo) -> Rubric | None:
+    own = answer.result.case.rubric
+    return own if isinstance(own, Rubric) else run.rubric
+
+
+def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
+    rubric = _rubric(answer, run)
+    if answer.verdict is None or rubric is None:
+        return
+    for criterion in answer.verdict.criteria:
+        why = [j.rationale for j in answer.verdict.judgments if j.criterion == criterion.name]
+        why += [
+            f"no judgment: {f.message}"
+            for f in answer.verdict.failures
+            if f.criterion == criterion.name
+        ]
+        value = criterion.value
+        yield _Line(
+            criterion.name,
+            None if value is None else _WORST + (_BEST - _WORST) * value,
+            criterion.required,
+            "\n".join(why) or "nobody has judged it",
+        )
+
+
+def _assertions(answer: Outcome) -> Iterator[_Line]:
+    for check in checks_without_judgment(answer.result):
+        exact = None if check.passed is None else float(_BEST if check.passed else _WORST)
+        yield _Line(check.type or "assertion", exact, required=True, reasoning=check.message)
+
+
+def _overall(answer: Outcome, required: Sequence[_Line]) -> str | None:
+    """Pass only where every required criterion passed; without any, what judgekit concludes."""
+    passed = [line.passed for line in required]
+    if not passed:
+        passed = [answer.passed]
+    if False in passed:
+        return "fail"
+    return None if None in passed else "pass"
+
+
+def _mean(lines: Sequence[_Line]) -> float | None:
+    scores = [line.score for line in lines if line.score is not None]
+    if not lines or len(scores) < len(lines):
+        return None
+    return round(sum(scores) / len(scores), 1)
+
+
+def _rounded(score: float) -> int:
+    """The nearest whole score; the better one of a half."""
+    return max(_WORST, min(_BEST, floor(score + 0.5 + VALUE_TOLERANCE)))
+
+
+def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
+    for line in lines:
+        last = line.criterion.replace("-", "_").replace(" ", "_").lower().split(".")[-1]
+        if last == name:
+            return {"passed": line.passed, "details": line.reasoning}
+    return {"passed": None, "details": _NOT_CHECKED}
+
+
+def _write_grading_folder(folder: Path, gradings: Iterable[JsonObject]) -> int:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    written: set[str] = set()
+    for one in gradings:
+        name = f"{_file_name(str(one['case_id']))}_v{one['version']}_run{one['run']}.json"
+        if name.lower() in written:
+            raise StoreError(
+                f"two answers would both be written to {name}",
+                hint="give the cases ids that differ in letters and digits, or write .jsonl",
+            )
+        written.add(name.lower())
+        write_text_atomically(folder / name, encodable_json(one, indent=2) + "\n")
+    return len(written)
+
+
+def _file_name(case_id: str) -> str:
+    """A case's id without the characters that some file system refuses."""
+    return re.sub(r"[^\w.-]", "-", case_id, flags=re.ASCII).lstrip(".")[:150] or "case"
+
+
+def claims(answer: Outcome) -> Iterator[JsonObject]:
+    """What judges say the output claims, each looked up in it."""
+    seen: set[str] = set()
+    for judgment in answer.result.judgments:
+        for piece in judgment.evidence:
+            if piece.quote in seen:
+                continue
+            seen.add(piece.quote)
+            where = "not found in the output"
+            if piece.found:
+                place = (
+                    "" if piece.start is None else f" at characters {piece.start} to {piece.end}"
+                )
+                where = f"found in the output{place}"
+            about = f"{where}; quoted for {judgment.criterion}"
+            yield {"claim": piece.quote, "verified": piece.found, "evidence": about}
+
+
+def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
+    """What should be mended in the test itself, as far as this answer shows it."""
+    return "\n".join(dict.fromkeys([*_of_rubric(rubric), *_of_answer(answer)]))
+
+
+def execution_metrics(output: Output) -> JsonObject:
+    """How the output was made."""
+    given = output.metadata.get("metrics")
+    if isinstance(given, dict):
+        return given
+    found: JsonObject = {}
+    if output.duration_ms is not None:
+        found["duration_ms"] = output.duration_ms
+    if output.usage is not None:
+        found |= output.usage.to_json()
+    n_calls = sum(event.type == "tool_call" for event in output.trace)
+    if n_calls:
+        found["tool_calls"] = n_calls
+    return found
+
+
+def _of_rubric(rubric: Rubric | None) -> Iterator[str]:
+    if rubric is None:
+        return
+    for criterion in rubric.criteria:
+        if word := vague_word(criterion.question):
+            yield (
+                f"The criterion {criterion.name} says {word!r}, which nothing can contradict: "
+                "say what would be seen in the output."
+            )
+
+
+def _of_answer(answer: Outcome) -> Iterator[str]:
+    for failure in answer.result.failures:
+        if failure.kind == "cannot_assess":
+            yield (
+                f"The criterion {failure.criterion} could not be assessed from the output: "
+                f"{failure.message}"
+            )
+    for check in answer.result.checks:
+        if check.error is not None:
+            yield f"The assertion {check.type} could not be checked: {check.error}"
+
+
+HISTORY_SUFFIXES = (".json",)
+"""The files a history can be written to."""
+
+check_history_place = partial(
+    check_output_path, suffixes=HISTORY_SUFFIXES, what="a history", may_be_folder=False
+)
+"""Refuses a path that a history cannot be written to."""
+
+_MINE = ("run_id", "variant")
+
+_WORST_skill_history_out, _BEST_skill_history_out = 1, 5
+
+
+def extended_history(summary: RunSummary, known: JsonObject | None = None) -> JsonObject:
+    """A history with a version for each variant of a run."""
+    # A version that a run has already is not added again: its average is brought up to date. The
+    # last version added is the current one.
+    found: JsonObject = {**known} if known is not None else {"versions": [], "current_version": 0}
+    given = found["versions"]
+    versions: list[JsonValue] = [*given] if isinstance(given, list) else []
+    for figures in summary.variants:
+        if figures.n_answers == 0:  # it was left out of what is written
+            continue
+        entry = _version(summary.run, figures.variant, figures.value.value)
+        place = _place(versions, entry)
+        if place is not None:
+            old = versions[place]
+            kept = old if isinstance(old, dict) else {}
+            versions[place] = {**kept, "average_score": entry["average_score"]}
+            continue
+        number = _next(version_of(figures.variant, summary.run), versions)
+        versions.append({"version": number, **entry})
+        found["current_version"] = number
+    return {**found, "versions": versions}
+
+
+def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    """Add a run to a history; the file is replaced as a whole or not at all."""
+    check_history_place(path)
+    known: JsonObject | None = None
+    if path.is_file():
+        read_skill_history(path)
+        value = read_document(path).value
+        known = value if isinstance(value, dict) else None
+    n = [0]
+    summary = summarize_run(_counted(answers, n), run)
+    write_text_atomically(path, encodable_json(extended_history(summary, known), indent=2) + "\n")
+    return n[0]
+
+
+def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
+    known = next((each for each in run.variants if each.id == variant), None)
+    prompt = None if known is None else known.prompt_version
+    described = f"{run.suite}: {variant}" + (f" ({prompt})" if prompt else "")
+    return {
+        "timestamp": time_text(run.started_at).replace("+00:00", "Z"),
+        "description": described + (f" - {run.notes}" if run.notes else ""),
+        "git_hash": None,
+        "path": None,
+        "average_score": None
+        if isnan(value)
+        else round(
+            _WORST_skill_history_out + (_BEST_skill_history_out - _WORST_skill_history_out) * value,
+            4,
+        ),
+        "run_id": run.id,
+        "variant": variant,
+    }
+
+
+def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
+    """Where the same run's version of the same variant stands."""
+    for place, version in enumerate(versions):
+        if isinstance(version, dict) and all(version.get(k) == entry[k] for k in _MINE):
+            return place
+    return None
+
+
+def _next(wanted: int, versions: list[JsonValue]) -> int:
+    """The number the variant's gradings have where it is free, else the next."""
+    taken = {_number(version) for version in versions}
+    return wanted if wanted not in taken else 1 + max(taken)
+
+
+def _number(version: JsonValue) -> int:
+    number = version.get("version") if isinstance(version, dict) else None
+    return number if isinstance(number, int) else -1
+
+
+def _counted(answers: Iterable[Outcome], numbers: list[int]) -> Iterator[CaseResult]:
+    for answer in answers:
+        numbers[0] += 1
+        yield answer.result
+
+
+COMPARISON_SUFFIXES = (".json", ".jsonl")
+"""The files comparisons can be written to, beside a folder with a file for each."""
+
+COMPARISON_NAME = "comparison.json"
+"""What the file is called."""
+
+check_comparison_place = partial(
+    check_output_path, suffixes=COMPARISON_SUFFIXES, what="comparisons", may_be_folder=True
+)
+"""Refuses a path that comparisons cannot be written to."""
+
+_MOST_NAME = 80
+
+
+def is_skill_file(path: Path | None) -> bool:
+    """Whether a file is to be a `comparison.json` by its name."""
+    return path is not None and path.name.endswith(COMPARISON_NAME)
+
+
+def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
+    """What the first and the second side are called in a blind file: A and B.
+
+    Drawn for each case.
+    """
+    draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
+    return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
+
+
+def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
+    """A compared pair as a `comparison.json`."""
+    # A score is the mean over both orders, taken to a whole number from 1 to 10; null where the
+    # judge gave none. `winner` is A or B, `tie` where nobody wins, null where failures leave it
+    # open.
+    letters = side_labels(pair, info)
+    named = dict(zip(("a", "b"), letters, strict=True))
+    scores: JsonObject = {}
+    for one in found.criteria:
+        raws = {named["a"]: _whole(one.raw_a), named["b"]: _whole(one.raw_b)}
+        scores[one.name] = {letter: raws[letter] for letter in ("A", "B")}
+    return {
+        "eval_prompt": to_text(pair.case.input),
+        "winner": named.get(found.winner or "", found.winner),
+        "reasoning": _reasoning(found, named),
+        "scores": scores,
+        "judgekit": {
+            "comparison": info.id,
+            "case_id": pair.case.id,
+            "repeat": pair.repeat,
+            "consistent": found.consistent,
+            "rule": found.rule,
+            "judge": info.judge,
+            "rubric": info.rubric.name,
+            "error": found.error,
+        },
+    }
+
+
+def write_comparisons(
+    path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
+) -> int:
+    """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
+    found = [
+        (pair_file_name(pair), skill_comparison(pair, comparison, info))
+        for pair, comparison in pairs
+    ]
+    return write_pair_files(path, found)
+
+
+def write_pair_files(path: Path, found: list[tuple[str, JsonObject]]) -> int:
+    """Write objects to a folder, a line each, or as one JSON document."""
+    check_comparison_place(path)
+    items = [item for _, item in found]
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        write_text_atomically(path, "".join(f"{encodable_json(item)}\n" for item in items))
+    elif suffix == ".json" and not path.is_dir():
+        texts = [encodable_json(item, indent=2) for item in items]
+        only = texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]"
+        write_text_atomically(path, f"{only}\n")
+    else:
+        _write_pair_folder(path, found)
+    return len(items)
+
+
+def _write_pair_folder(path: Path, found: list[tuple[str, JsonObject]]) -> None:
+    names = [name for name, _ in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise StoreError(f"two comparisons would be written to {twice}", hint="write a .json file")
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {path}: {error.strerror}") from error
+    for name, item in found:
+        write_text_atomically(path / name, encodable_json(item, indent=2) + "\n")
+
+
+def pair_file_name(pair: ComparedPair) -> str:
+    """The name of a pair's own file in a folder."""
+    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in pair.case.id)[:_MOST_NAME]
+    return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
+
+
+def _whole(raw: float | None) -> int | None:
+    return None if raw is None else floor(raw + 0.5)
+
+
+def _reasoning(found: Comparison, named: dict[str, str]) -> str:
+    """The judge's reasons on the whole, or else on the criteria, with what it saw first."""
+    if found.error is not None:
+        return f"Not judged: {found.error}"
+    if found.is_identical:
+        return "Both outputs are the same text."
+    own = [one for one in found.preferences if one.criterion is None] or list(found.preferences)
+    parts = []
+    for one in own:
+        about = "" if one.criterion is None else f"{one.criterion}, "
+        first = named["a" if one.order == "ab" else "b"]
+        parts.append(f"{about}{first} shown first: {one.rationale}")
+    parts += [f"No answer: {failure.message}" for failure in found.failures[:1] if not parts]
+    return "\n".join(parts)
+
+
+def skill_analysis(
+    pair: ComparedPair, analysis: ComparisonAnalysis, info: ComparisonInfo
+) -> JsonObject:
+    """An analysis as an `analysis.json`."""
+    a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
+    winner, loser = (a, b) if analysis.winner == "a" else (b, a)
+    return {
+        "winner_version": winner,
+        "loser_version": loser,
+        "strengths": [point.text for point in analysis.strengths],
+        "weaknesses": [point.text for point in analysis.weaknesses],
+        "suggestions": [_suggestion(one) for one in analysis.suggestions],
+        "judgekit": {
+            "comparison": info.id,
+            "case_id": pair.case.id,
+            "repeat": pair.repeat,
+            "judge": analysis.judge,
+            "strengths": [_evidence(point) for point in analysis.strengths],
+            "weaknesses": [_evidence(point) for point in analysis.weaknesses],
+        },
+    }
+
+
+def write_analyses(
+    path: Path,
+    info: ComparisonInfo,
+    pairs: Iterable[ComparedPair],
+    analyses: Mapping[int, ComparisonAnalysis],
+) -> int:
+    """Write analyses; every file is replaced as a whole or not at all."""
+    found = [
+        (pair_file_name(pair), skill_analysis(pair, analyses[pair.place], info))
+        for pair in pairs
+        if pair.place in analyses
+    ]
+    return write_pair_files(path, found)
+
+
+def _name(side: ComparedSide, variant: str | None) -> str:
+    return variant or side.variant or side.label
+
+
+def _suggestion(one: AnalysisSuggestion) -> JsonObject:
+    # What stands nowhere is an addition; what should stand somewhere and does not is marked.
+    is_verified = one.found or not one.before
+    return {
+        "area": one.area,
+        "before": one.before,
+        "after": one.after,
+        "reasoning": one.reasoning,
+        "verified": is_verified,
+    }
+
+
+def _evidence(point: AnalysisPoint) -> JsonObject:
+    return {"text": point.text, "quote": point.quote, "found": point.found}

@@ -1,0 +1,344 @@
+"""Writes a run as a validation report (S2.8): dimensions with evidence, tier.
+
+Recommendations.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import nsmallest
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.evaluation import summarize_run
+from judgekit.formats import dump_yaml
+from judgekit.records import Rubric, words_text
+from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
+from judgekit.scoring import TIERS, reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from judgekit.evaluation import Outcome, RunSummary, VariantFigures
+    from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
+    from judgekit.stats.estimate import Estimate
+
+VALIDATION_SUFFIXES = (".yaml", ".yml")
+"""The files a report can be written to."""
+
+check_validation_place = partial(
+    check_output_path, suffixes=VALIDATION_SUFFIXES, what="a validation report", may_be_folder=False
+)
+"""Refuses a path that a report cannot be written to."""
+
+_SHOWN = 3
+
+_LONGEST = 300
+
+_DEFAULT_TIER = "development"
+
+
+def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    """Write a run as a validation report; the file is replaced as a whole or not at all."""
+    check_validation_place(path)
+    seen = _Seen()
+    summary = summarize_run(seen.watch(answers), run)
+    write_text_atomically(path, dump_yaml(_whole(validation_reports(summary, seen.evidence))))
+    return seen.n
+
+
+def validation_reports(
+    summary: RunSummary, evidence: Mapping[tuple[str, str], CriterionEvidence]
+) -> list[JsonObject]:
+    """A report for each variant of a run."""
+    # The threshold is that of the tier the suite's gate names, else the rubric's where it is above
+    # 0, else that of `development`. Figures are on [0, 1], each with its interval; what is not
+    # known is null.
+    shown = [each for each in summary.variants if each.n_answers]
+    return [_report(summary.run, figures, evidence) for figures in shown]
+
+
+@dataclass(slots=True)
+class CriterionEvidence:
+    """What judges said of one criterion of one variant; memory does not grow with their number."""
+
+    n: int = 0
+    """Judgments."""
+
+    n_asked: int = 0
+    """Judgments of models, which are asked for a passage of the output."""
+
+    n_with_quote: int = 0
+    """Of these, those with a passage that was found in the output."""
+
+    lowest: list[tuple[float, int, str]] = field(default_factory=list)
+    """The lowest values, with their order and what was said of which case."""
+
+    asked: set[tuple[float, float | None]] = field(default_factory=set)
+    """Weights of the criterion, and the values from which it passes, in the cases' own rubrics."""
+
+    def take(self, judgment: Judgment, case: Case) -> None:
+        """Take a judgment into account."""
+        self.n += 1
+        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        self.asked |= {(c.weight, c.pass_value) for c in criteria if c.name == judgment.criterion}
+        quotes = [piece.quote for piece in judgment.evidence if piece.found]
+        self.n_asked += judgment.source == "llm"
+        self.n_with_quote += judgment.source == "llm" and bool(quotes)
+        if len(self.lowest) == _SHOWN and judgment.value >= self.lowest[-1][0]:
+            return
+        quoted = f' ("{_short(quotes[0])}")' if quotes else ""
+        said = f"{case.id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
+        self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, said)])
+
+    def sentence(self) -> str:
+        """Everything as one text."""
+        if not self.n:
+            return "no judgment"
+        head = format_count(self.n, "judgment")
+        if self.n_asked:
+            head += f", {self.n_with_quote} of {self.n_asked} with a passage found in the output"
+        return f"{head}; lowest: " + "; ".join(said for _, _, said in self.lowest)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Gathers evidence from answers while they are summed up."""
+
+    evidence: defaultdict[tuple[str, str], CriterionEvidence] = field(
+        default_factory=lambda: defaultdict(CriterionEvidence)
+    )
+    n: int = 0
+
+    def watch(self, answers: Iterable[Outcome]) -> Iterator[CaseResult]:
+        for answer in answers:
+            result = answer.result
+            self.n += 1
+            for judgment in result.judgments:
+                self.evidence[result.variant, judgment.criterion].take(judgment, result.case)
+            yield result
+
+
+def _whole(reports: list[JsonObject]) -> JsonObject:
+    return reports[0] if len(reports) == 1 else {"reports": [*reports]}
+
+
+def _report(
+    run: RunInfo, figures: VariantFigures, evidence: Mapping[tuple[str, str], CriterionEvidence]
+) -> JsonObject:
+    threshold, basis = _threshold(run)
+    overall = _number(figures.value.value)
+    dimensions = [
+        _dimension(name, estimate, run, threshold, evidence.get((figures.variant, name)))
+        for name, estimate in figures.criteria.items()
+    ]
+    rate = figures.pass_rate
+    return {
+        "component": words_text(figures.variant),
+        "suite": words_text(run.suite),
+        "run": run.id,
+        "status": run.status,
+        "timestamp": run.started_at.isoformat(),
+        "overall_score": overall,
+        "interval": _interval(figures.value),
+        "threshold": threshold,
+        "threshold_of": basis,
+        "passed": None if overall is None else reaches(figures.value.value, threshold),
+        "tier": _tier(figures.value.value),
+        "pass_rate": _number(rate.value),
+        "answers": {
+            "passed": figures.n_passed,
+            "failed": figures.n_failed,
+            "undecided": figures.n_undecided,
+            "errors": figures.n_errors,
+        },
+        "dimensions": {
+            **{words_text(d.name): _dimension_json(d) for d in dimensions},
+            **(_held(figures) if not dimensions else {}),
+        },
+        "recommendations": [words_text(r) for r in recommendations(figures, dimensions, threshold)],
+    }
+
+
+def _dimension(
+    name: str, estimate: Estimate, run: RunInfo, threshold: float, found: CriterionEvidence | None
+) -> ReportDimension:
+    found = found or CriterionEvidence()
+    asked = found.asked  # of cases with rubrics of their own what all of these say
+    if run.rubric is not None:
+        asked = {(c.weight, c.pass_value) for c in run.rubric.criteria if c.name == name}
+    weight, pass_value = next(iter(asked)) if len(asked) == 1 else (None, None)
+    return ReportDimension(
+        name=name,
+        estimate=estimate,
+        weight=weight,
+        wanted=threshold if pass_value is None else pass_value,
+        n_asked=found.n_asked,
+        n_with_quote=found.n_with_quote,
+        evidence=words_text(found.sentence()),
+        lowest=tuple(said for _, _, said in found.lowest),
+    )
+
+
+def _dimension_json(dimension: ReportDimension) -> JsonObject:
+    return {
+        "score": _number(dimension.estimate.value),
+        "interval": _interval(dimension.estimate),
+        "weight": dimension.weight,
+        "evidence": dimension.evidence,
+    }
+
+
+def _held(figures: VariantFigures) -> JsonObject:
+    """Assertions as dimensions, where no judge was asked."""
+    return {
+        words_text(kind): {
+            "score": _number(rate.value),
+            "interval": _interval(rate),
+            "weight": None,
+            "evidence": f"holds for {rate.value:.0%} of the answers it was decided for"
+            if rate.n
+            else "decided for no answer",
+        }
+        for kind, rate in figures.assertions.items()
+    }
+
+
+def _threshold(run: RunInfo) -> tuple[float, str]:
+    gate = run.config.get("gate")
+    tier = gate.get("tier") if isinstance(gate, dict) else None
+    if isinstance(tier, str) and tier in TIERS:
+        return TIERS[tier], f"tier {tier}"
+    if run.rubric is not None and run.rubric.pass_threshold > 0:
+        return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
+    return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"
+
+
+def _tier(value: float) -> str | None:
+    """The best tier a value reaches; None for none."""
+    return next((t for t, least in TIERS.items() if reaches(value, least)), None)
+
+
+def _number(value: float) -> float | None:
+    return None if isnan(value) else round(value, 4)
+
+
+def _interval(estimate: Estimate) -> JsonObject | None:
+    low, high = _number(estimate.low), _number(estimate.high)
+    if low is None or high is None:
+        return None
+    return {"low": low, "high": high, "level": estimate.level, "n": estimate.n}
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
+
+
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportDimension:
+    """One criterion of one variant, and what its figure rests on."""
+
+    name: str
+    """Name of the criterion."""
+
+    estimate: Estimate
+    """Its mean value on [0, 1]."""
+
+    weight: float | None
+    """Its weight; None where only cases' own rubrics have it."""
+
+    wanted: float
+    """The value from which it is good enough."""
+
+    n_asked: int
+    """Judgments of models, which are asked for a passage of the output."""
+
+    n_with_quote: int
+    """Of these, those with a passage that was found in the output."""
+
+    evidence: str
+    """What judges said, in one text."""
+
+    lowest: tuple[str, ...]
+    """The lowest judgments, each with its case, value and reason."""
+
+
+def recommendations(
+    figures: VariantFigures, dimensions: Sequence[ReportDimension], threshold: float
+) -> list[str]:
+    """What to do next about a variant."""
+    return [
+        *_weak(dimensions),
+        *_failing(figures, dimensions),
+        *_errors(figures.errors),
+        *_unjudged(figures),
+        *_unproven(dimensions),
+        *_unsure(figures.value, threshold),
+    ]
+
+
+def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
+    known = sorted(
+        (d for d in dimensions if not isnan(d.estimate.value)), key=lambda d: d.estimate.value
+    )
+    below = [d for d in known if not reaches(d.estimate.value, d.wanted)]
+    for dimension in below:
+        value = dimension.estimate.value
+        yield f"Raise {dimension.name}: {value:.2f}, {dimension.wanted:.2f} wanted{_why(dimension)}"
+    if known and not below:
+        first = known[0]
+        value = first.estimate.value
+        yield f"Nothing is below its mark; lowest is {first.name} with {value:.2f}{_why(first)}"
+
+
+def _why(dimension: ReportDimension) -> str:
+    return f". Lowest: {dimension.lowest[0]}" if dimension.lowest else ""
+
+
+def _failing(figures: VariantFigures, dimensions: Sequence[ReportDimension]) -> Iterator[str]:
+    for kind, rate in figures.assertions.items():
+        if any(dimension.name.startswith(kind) for dimension in dimensions):
+            continue  # the judge `heuristic` made a criterion of it
+        if not isnan(rate.value) and rate.value < 1:
+            yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
+
+
+def _errors(errors: Mapping[str, int]) -> Iterator[str]:
+    for kind, n in errors.items():
+        words = TARGET_ERROR_WORDS.get(kind, kind)
+        yield f"Mend what was tested: {format_count(n, 'answer')} could not be had ({words})"
+
+
+def _unjudged(figures: VariantFigures) -> Iterator[str]:
+    for kind, n in figures.failures.items():
+        words = FAILURE_WORDS.get(kind, kind)
+        what = format_count(n, "judgment is missing", "judgments are missing")
+        yield f"Have it judged in full: {what} ({words}); missing ones count neither way"
+
+
+def _unproven(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
+    for dimension in dimensions:
+        bare = dimension.n_asked - dimension.n_with_quote
+        if bare > dimension.n_asked * _HALF:
+            yield (
+                f"Check {dimension.name} by hand: {bare} of {dimension.n_asked} judgments "
+                "quote nothing that is found in the output"
+            )
+
+
+def _unsure(value: Estimate, threshold: float) -> Iterator[str]:
+    if isnan(value.low) or isnan(value.high):
+        return
+    if value.low < threshold <= value.high:
+        yield (
+            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
+            f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
+        )

@@ -1,0 +1,120 @@
+from .attachments import (
+    FolderAttachments as FolderAttachments,
+    attachments_of as attachments_of,
+)
+from .detection import (
+    FOREIGN_SHAPES as FOREIGN_SHAPES,
+    RECORD_LISTS as RECORD_LISTS,
+    SKILL_TESTS_READER as SKILL_TESTS_READER,
+    FileKind as FileKind,
+    ForeignShape as ForeignShape,
+    document_kind as document_kind,
+    foreign_row_shape as foreign_row_shape,
+    foreign_shape as foreign_shape,
+    is_graders as is_graders,
+    is_promptfoo_results as is_promptfoo_results,
+    is_quality_record as is_quality_record,
+    is_read_whole as is_read_whole,
+    is_row_file as is_row_file,
+    read_whole_document as read_whole_document,
+    row_kind as row_kind,
+    rows_document as rows_document,
+)
+from .documents import (
+    Document as Document,
+    dump_yaml as dump_yaml,
+    read_document as read_document,
+)
+from .foreign_file import (
+    CASE_ALIASES as CASE_ALIASES,
+    VALUE_COLUMNS as VALUE_COLUMNS,
+    ForeignFile as ForeignFile,
+    read_case as read_case,
+)
+from .openai_evals import (
+    read_graders as read_graders,
+)
+from .otel import (
+    MODEL_OPERATIONS as MODEL_OPERATIONS,
+    RawEvent as RawEvent,
+    Span as Span,
+    SpanEvent as SpanEvent,
+    decode_value as decode_value,
+    final_text as final_text,
+    find_spans as find_spans,
+    is_message as is_message,
+    named_results as named_results,
+    read_messages as read_messages,
+    read_spans as read_spans,
+    span_ancestors as span_ancestors,
+)
+from .problems import (
+    FieldFault as FieldFault,
+    Problem as Problem,
+    is_near_name as is_near_name,
+    json_kind as json_kind,
+    problem_from_error as problem_from_error,
+    problem_from_fault as problem_from_fault,
+    suggest_name as suggest_name,
+    threshold_fault as threshold_fault,
+    vague_word as vague_word,
+    validation_faults as validation_faults,
+)
+from .promptfoo import (
+    promptfoo_result_rows as promptfoo_result_rows,
+)
+from .quality_memory import (
+    criterion_id as criterion_id,
+    quality_run_rows as quality_run_rows,
+)
+from .quality_memory_schema import (
+    benchmarks_of as benchmarks_of,
+    split_metadata as split_metadata,
+)
+from .rows import (
+    DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
+    LINE_SUFFIXES as LINE_SUFFIXES,
+    TABLE_SUFFIXES as TABLE_SUFFIXES,
+    TYPED_SUFFIX as TYPED_SUFFIX,
+    Fields as Fields,
+    FileRow as FileRow,
+    as_texts as as_texts,
+    document_rows as document_rows,
+    iter_rows as iter_rows,
+    read_cells as read_cells,
+    rename_fields as rename_fields,
+    scan_rows as scan_rows,
+    suffix_of as suffix_of,
+)
+from .skill_evals import (
+    read_skill_history as read_skill_history,
+    skill_evals_of as skill_evals_of,
+    workflow_dataset_of as workflow_dataset_of,
+)
+from .skill_tests import (
+    read_whole_skill_tests as read_whole_skill_tests,
+    skill_tests_of as skill_tests_of,
+)
+from .skill_tests_schema import (
+    SkillSettings as SkillSettings,
+    SkillTests as SkillTests,
+    SkillTestsProfile as SkillTestsProfile,
+    downgrade_skill_tests as downgrade_skill_tests,
+    is_skill_tests_v1 as is_skill_tests_v1,
+    upgrade_skill_tests as upgrade_skill_tests,
+)
+from .text import (
+    MAX_LINE_BYTES as MAX_LINE_BYTES,
+    TEXT_REPAIRED as TEXT_REPAIRED,
+    KeyPath as KeyPath,
+    as_path as as_path,
+    decode_utf8 as decode_utf8,
+    escape_formula as escape_formula,
+    file_exists as file_exists,
+    folder_exists as folder_exists,
+    is_archive as is_archive,
+    iter_lines as iter_lines,
+    open_file as open_file,
+    parse_strict_json as parse_strict_json,
+    read_text as read_text,
+)

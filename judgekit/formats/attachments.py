@@ -1,0 +1,375 @@
+"""Reads the files that cases name, from a folder or a zip and never from outside of it.
+
+Finds the test file of a skill.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import mimetypes
+import stat
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Protocol
+
+from judgekit.errors import DatasetError
+from judgekit.formats.documents import Document, read_document
+from judgekit.formats.text import (
+    TEXT_REPAIRED,
+    decode_utf8,
+    file_exists,
+    is_archive,
+    json_lines,
+    parse_strict_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.records import JsonObject
+
+MAX_SHOWN_BYTES = 2**20
+"""The largest file whose text is given with a case; of a larger one, only what it is."""
+
+MAX_FILE_BYTES = 64 * 2**20
+"""The largest file that is looked at."""
+
+MAX_ATTACHMENT_BYTES = 256 * 2**20
+"""What all files of a dataset may come to."""
+
+_TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
+
+MAX_CASE_FILES = 100
+"""How many files one case may name."""
+
+
+class AttachmentError(Exception):
+    """A file that a case names cannot be taken; `str()` says why."""
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class MissingAttachmentError(AttachmentError):
+    """There is no such file."""
+
+
+class Attachments(Protocol):
+    """Where the files of cases lie."""
+
+    def read(self, name: str) -> bytes:
+        """The content of a file."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FolderAttachments:
+    """Files in a folder; links that lead out of it are refused."""
+
+    root: Path
+    """The folder."""
+
+    def read(self, name: str) -> bytes:
+        """The content of a file, as `Attachments.read`."""
+        try:
+            path = (self.root / name).resolve()
+            if not path.is_relative_to(self.root.resolve()):
+                raise AttachmentError(f"the file {name!r} leads out of the folder {self.root}")
+            if not path.is_file():
+                raise MissingAttachmentError(f"there is no file {name!r} in {self.root}")
+            with path.open("rb") as stream:
+                content = stream.read(MAX_FILE_BYTES + 1)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise AttachmentError(f"the file {name!r} cannot be read: {error}") from error
+        if len(content) > MAX_FILE_BYTES:
+            raise AttachmentError(f"the file {name!r} is larger than {MAX_FILE_BYTES >> 20} MiB")
+        return content
+
+
+def safe_file_name(name: str) -> str:
+    """A file's path as it may be looked up."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
+        remedy = "name files by a path below the file that names them"
+        raise AttachmentError(f"the path {name!r} leads out of its folder", remedy)
+    if not path.parts or "\0" in name:
+        raise AttachmentError(f"{name!r} is no path of a file")
+    return path.as_posix()
+
+
+@dataclass(slots=True)
+class AttachmentReader:
+    """Files that cases name, each read once, all within `MAX_SHELF_BYTES`."""
+
+    place: Attachments
+    """Where they lie."""
+
+    _kept: dict[str, JsonObject] = field(default_factory=dict)
+    _n_bytes: int = 0
+
+    def take(self, name: str) -> JsonObject:
+        """A file as it is given with a case."""
+        path = safe_file_name(name)
+        if path not in self._kept:
+            self._kept[path] = self._read(path)
+        return {"file": name, **self._kept[path]}
+
+    def _read(self, path: str) -> JsonObject:
+        if self._n_bytes > MAX_ATTACHMENT_BYTES:
+            limit = f"{MAX_ATTACHMENT_BYTES >> 20} MiB"
+            raise AttachmentError(f"the files the cases name come to more than {limit}")
+        content = self.place.read(path)
+        self._n_bytes += len(content)
+        text = _text(content)
+        if text is not None:
+            return {"text": text}
+        return {
+            "media_type": _TYPES.guess_type(path)[0] or "application/octet-stream",
+            "n_bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+
+
+def _text(content: bytes) -> str | None:
+    if len(content) > MAX_SHOWN_BYTES or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+MAX_ZIP_BYTES = 256 * 2**20
+"""The largest zip that is opened."""
+
+MAX_ENTRIES = 10_000
+"""How many files and folders a zip may hold."""
+
+MAX_UNPACKED_BYTES = 2**30
+"""What all its files may come to, as it declares them."""
+
+MAX_RATIO = 1_000
+"""How many times larger than packed a file may be; text packs 3 to 20 times."""
+
+_RATIO_FREE_BYTES = 2**20
+
+_CHUNK = 2**16
+
+_END = b"PK\x05\x06"
+
+_WIDE_END = b"PK\x06\x07"
+
+_END_BYTES = 22
+
+_WIDE_END_BYTES = 20
+
+_LONGEST_COMMENT = 2**16
+
+_ENCRYPTED = 0x1
+
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError,
+    RuntimeError, ValueError, KeyError, IndexError, OverflowError, struct.error,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ZipAttachments:
+    """Files in a zip, below one of its folders."""
+
+    path: Path
+    """The zip."""
+
+    prefix: str = ""
+    """The folder in it, with `/` at its end; empty for its root."""
+
+    def read(self, name: str) -> bytes:
+        """The content of a file, as `Attachments.read`."""
+        try:
+            with open_zip(self.path) as archive:
+                return read_member(archive, self.prefix + name)
+        except DatasetError as error:
+            raise AttachmentError(error.message, error.hint) from error
+
+
+@contextmanager
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A zip whose list of files has been found harmless."""
+    try:
+        n_entries = _declared_entries(path)
+        if n_entries > MAX_ENTRIES:
+            raise DatasetError(
+                f"the zip holds {n_entries} files, more than {MAX_ENTRIES}", path=path
+            )
+        with zipfile.ZipFile(path) as archive:
+            _check(archive, path)
+            yield archive
+    except FileNotFoundError as error:
+        raise DatasetError("there is no such file", path=path) from error
+    except _DAMAGE as error:
+        reason = str(error) or type(error).__name__
+        raise DatasetError(f"not a sound zip: {reason}", path=path) from error
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The content of one file of a zip; what it declares is not trusted."""
+    if name not in archive.NameToInfo:
+        raise MissingAttachmentError(f"there is no file {name!r} in {archive.filename}")
+    parts: list[bytes] = []
+    n_bytes = 0
+    try:
+        with archive.open(name) as stream:
+            while part := stream.read(_CHUNK):
+                n_bytes += len(part)
+                if n_bytes > MAX_FILE_BYTES:
+                    raise AttachmentError(
+                        f"the file {name!r} unpacks to more than {MAX_FILE_BYTES >> 20} MiB"
+                    )
+                parts.append(part)
+    except _DAMAGE as error:
+        raise AttachmentError(f"the file {name!r} is damaged: {error}") from error
+    return b"".join(parts)
+
+
+def _declared_entries(path: Path) -> int:
+    """How many entries the zip's end names; read first, since the library lists them all."""
+    # A zip of the 64-bit kind has no such number here and is refused.
+    size = path.stat().st_size
+    if size > MAX_ZIP_BYTES:
+        raise DatasetError(f"the zip is larger than {MAX_ZIP_BYTES >> 20} MiB", path=path)
+    with path.open("rb") as stream:
+        stream.seek(max(0, size - _END_BYTES - _LONGEST_COMMENT - _WIDE_END_BYTES))
+        tail = stream.read()
+    if _WIDE_END in tail:
+        raise DatasetError("the zip is of the 64-bit kind, which is not read", path=path)
+    # The library takes the last 22 bytes or, failing that, the last mark; both are looked at.
+    ends = {len(tail) - _END_BYTES, tail.rfind(_END)}
+    counts = [
+        struct.unpack_from("<H", tail, end + 10)[0]
+        for end in ends
+        if end >= 0 and tail[end : end + 4] == _END and end + _END_BYTES <= len(tail)
+    ]
+    return max(counts, default=0)
+
+
+def _check(archive: zipfile.ZipFile, path: Path) -> None:
+    infos = archive.infolist()
+    if len(infos) > MAX_ENTRIES:
+        raise DatasetError(f"the zip holds more than {MAX_ENTRIES} files", path=path)
+    if sum(info.file_size for info in infos) > MAX_UNPACKED_BYTES:
+        raise DatasetError(
+            f"the zip unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB", path=path
+        )
+    for info in infos:
+        if complaint := _complaint(info):
+            raise DatasetError(complaint, path=path, hint="pack the skill's folder anew")
+    names = [info.filename for info in infos]
+    if len(set(names)) != len(names):
+        raise DatasetError("the zip holds two files of the same name", path=path)
+
+
+def _complaint(info: zipfile.ZipInfo) -> str | None:
+    name = info.filename
+    if info.flag_bits & _ENCRYPTED:
+        return f"the file {name!r} is encrypted; keys and passwords are not taken"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return f"{name!r} is a link, which may lead anywhere"
+    large = info.file_size > max(_RATIO_FREE_BYTES, MAX_RATIO * info.compress_size)
+    if info.file_size > MAX_FILE_BYTES or large:
+        return f"the file {name!r} unpacks to {info.file_size} bytes from {info.compress_size}"
+    try:
+        safe_file_name(name)
+    except AttachmentError as error:
+        return str(error)
+    return None
+
+
+SKILL_TEST_FILES = ("eval/tests.json", "tests.json", "evals/evals.json", "evals.json")
+"""Where a skill keeps its tests; the first there is counts."""
+
+_EVAL = "eval"
+
+
+def skill_document(path: Path) -> Document:
+    """The test file of a skill."""
+    if is_archive(path):
+        return _zipped(path)
+    name = find_skill_tests(path)
+    if name is None:
+        raise _no_tests(path)
+    if not (path / name).resolve().is_relative_to(path.resolve()):
+        raise DatasetError("is a link that leads out of the folder", path=path / name)
+    return read_document(path / name)
+
+
+def find_skill_tests(folder: Path) -> str | None:
+    """The test file of a skill's folder."""
+    return next((name for name in SKILL_TEST_FILES if file_exists(folder / name)), None)
+
+
+def attachments_of(document: Path) -> tuple[Attachments, str]:
+    """Where the files lie that a test file names."""
+    folder = document.parent
+    inside = f"{_EVAL}/" if folder.name == _EVAL else ""
+    root = folder.parent if inside else folder
+    zipped = next((path for path in (root, root.parent) if is_archive(path)), None)
+    if zipped is None or not file_exists(zipped):
+        return FolderAttachments(root), inside
+    prefix = "" if root == zipped else f"{root.name}/"
+    return ZipAttachments(zipped, prefix), inside
+
+
+def skill_name(document: Path) -> str:
+    """What the tests of a skill are called: as its folder or zip.
+
+    Or a test file of another name.
+    """
+    if document.stem != "tests":
+        return document.stem
+    folder = document.parent.parent if document.parent.name == _EVAL else document.parent
+    name = folder.resolve().name if not folder.name else folder.name
+    return name.removesuffix(".zip").strip() or document.stem
+
+
+def _zipped(path: Path) -> Document:
+    with open_zip(path) as archive:
+        name = _member(archive)
+        if name is None:
+            raise _no_tests(path)
+        try:
+            raw = read_member(archive, name)
+        except AttachmentError as error:
+            raise DatasetError(str(error), path=path, hint=error.remedy) from error
+    place = path / name
+    text = decode_utf8(raw, path=place)
+    if not text.strip():
+        raise DatasetError("the file is empty", path=place, line=1)
+    value, is_repaired = parse_strict_json(text, path=place)
+    return Document(
+        place, value, (TEXT_REPAIRED,) if is_repaired else (), partial(json_lines, text)
+    )
+
+
+def _member(archive: zipfile.ZipFile) -> str | None:
+    names = archive.NameToInfo
+    tops = sorted({name.split("/")[0] for name in names if "/" in name})
+    for prefix in ("", *(f"{top}/" for top in tops)):
+        for name in SKILL_TEST_FILES:
+            if prefix + name in names:
+                return prefix + name
+    return None
+
+
+def _no_tests(path: Path) -> DatasetError:
+    return DatasetError(
+        "holds no `eval/tests.json`",
+        path=path,
+        hint=f"a skill keeps its tests in one of {', '.join(SKILL_TEST_FILES)}",
+    )

@@ -1,0 +1,336 @@
+"""Decides from its content what a file is, which format reads it.
+
+Whether it is read whole or row by row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import DatasetError
+from judgekit.formats.documents import Document, read_document
+from judgekit.formats.foreign_file import CASE_ALIASES
+from judgekit.formats.rows import (
+    DOCUMENT_SUFFIXES,
+    LINE_SUFFIXES,
+    TABLE_SUFFIXES,
+    TYPED_SUFFIX,
+    FileRow,
+    iter_rows,
+    suffix_of,
+)
+from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.foreign_file import ForeignFile
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import Dataset
+
+RECORD_LISTS = ("records", "objects", "minions", "items")
+"""Names under which an export of a quality memory lists its objects."""
+
+_GRADERS = frozenset(
+    {"string_check", "text_similarity", "score_model", "label_model", "multi", "python"}
+)
+
+_GRADED = frozenset({"input", "graders", "source"})
+
+_TESTED = frozenset({"tests", "scenarios"})
+
+_ROUND = frozenset({"prompts", "providers", "targets", "defaultTest"})
+
+
+def is_quality_record(fields: dict[str, JsonValue]) -> bool:
+    """Whether an object is of a quality memory, or an export that lists such objects."""
+    lists = (fields.get(name) for name in RECORD_LISTS)
+    firsts = (item[0] for item in lists if isinstance(item, list) and item)
+    return any(is_object(each) for each in (fields, *firsts))
+
+
+def is_object(value: JsonValue) -> bool:
+    """Whether a value is one object of a quality memory."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("type"), str)
+        and isinstance(value.get("fields"), dict)
+    )
+
+
+def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
+    """Whether an object is a configuration, or one of a list of tests."""
+    names = fields.keys()
+    is_whole = "providers" in names and "prompts" in names
+    return is_whole or bool(_TESTED & names and _ROUND & names) or {"vars", "assert"} <= names
+
+
+def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
+    """Whether an object holds results."""
+    inner = fields.get("results")
+    listed = inner.get("results") if isinstance(inner, dict) else inner
+    items = listed if isinstance(listed, list) else []
+    first = items[0] if items else None
+    return isinstance(first, dict) and {"vars", "success"} <= first.keys()
+
+
+def is_message_sample(fields: dict[str, JsonValue]) -> bool:
+    """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
+    return "input" in fields and "ideal" in fields and "reference" not in fields
+
+
+def is_graders(fields: dict[str, JsonValue]) -> bool:
+    """Whether an object is a grader, or an evaluation with `testing_criteria`."""
+    if isinstance(fields.get("testing_criteria"), list):
+        return True
+    kind = fields.get("type")
+    return isinstance(kind, str) and kind in _GRADERS and bool(_GRADED & fields.keys())
+
+
+FileKind = Literal["suite", "rubric", "cases", "outputs", "replies", "labels"]
+"""The kinds of file that are judgekit's own."""
+
+_SUITE_FIELDS = frozenset({"rubric", "judge", "variants", "gate", "assertions"})
+
+_PRODUCED = frozenset(
+    {"text", "data", "output", "response", "completion", "trace", "error", "snapshot"}
+)
+
+_ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own == "input")})
+
+SKILL_TESTS_READER = "skill_tests:read_skill_tests"
+"""What reads an `eval/tests.json`, which is a suite too."""
+
+_READERS = "judgekit.formats"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignShape:
+    """A file of another tool, and how it becomes a dataset."""
+
+    title: str
+    """What it is called in messages."""
+
+    matches: Callable[[dict[str, JsonValue]], bool]
+    """Whether an object has this shape; for a list its first item is asked."""
+
+    has_cases: bool = True
+    """Whether it describes cases, rather than results."""
+
+    reader: str | None = None
+    """What reads it, as `module:function`; imported when such a file is met, for its records take
+    long to build. None where the shape is only recognised."""
+
+    in_rows: bool = False
+    """Whether it may stand one object a line, too."""
+
+    remedy: str = "it holds results, not cases"
+    """What to do with a file that has no cases."""
+
+    def read(self, document: Document) -> ForeignFile:
+        """A file of this shape, with all that is wrong with it."""
+        if self.reader is None:
+            raise self._refusal(document)
+        module, _, name = self.reader.partition(":")
+        read: Callable[[Document], ForeignFile] = getattr(
+            import_module(f"{_READERS}.{module}"), name
+        )
+        return read(document)
+
+    def read_or_refuse(self, document: Document, *, unique: bool = True) -> Dataset:
+        """The dataset of a file of this shape."""
+        if self.reader is not None and self.has_cases:
+            return self.read(document).dataset(unique=unique)
+        raise self._refusal(document)
+
+    def _refusal(self, document: Document) -> DatasetError:
+        message = f"this is {self.title}; it cannot be loaded as a dataset"
+        return DatasetError(message, path=document.path, line=1, hint=self.remedy)
+
+
+FOREIGN_SHAPES: tuple[ForeignShape, ...] = (
+    ForeignShape(
+        "a workflow dataset (workflowName, cases)",
+        lambda v: {"workflowName", "cases"} <= v.keys(),
+        reader="skill_evals:read_workflow_dataset",
+    ),
+    ForeignShape(
+        "a skill's evals.json (skill, cases with expectations)",
+        lambda v: "expectations" in _first(v.get("cases")) or {"skill", "cases"} <= v.keys(),
+        reader="skill_evals:read_skill_evals",
+    ),
+    ForeignShape(
+        "an eval/tests.json, version 2 (profile, testCases)",
+        lambda v: "testCases" in v,
+        reader=SKILL_TESTS_READER,
+    ),
+    ForeignShape(
+        "an eval/tests.json, version 1 (name, input, expectedOutput)",
+        lambda v: _is_first_version(v) or _is_first_version(_first(v.get("tests"))),
+        reader=SKILL_TESTS_READER,
+    ),
+    ForeignShape(
+        "an object of a quality memory (type, fields)",
+        is_quality_record,
+        reader="quality_memory:read_quality_records",
+        in_rows=True,
+    ),
+    ForeignShape(
+        "results of promptfoo",
+        is_promptfoo_results,
+        has_cases=False,
+        reader="promptfoo:check_promptfoo_results",
+    ),
+    ForeignShape(
+        "a configuration of promptfoo", is_promptfoo_config, reader="promptfoo:read_promptfoo"
+    ),
+    ForeignShape(
+        "samples with messages (input, ideal)",
+        is_message_sample,
+        reader="openai_evals:read_message_samples",
+        in_rows=True,
+    ),
+    ForeignShape(
+        "a grader (type, name, input)",
+        is_graders,
+        has_cases=False,
+        reader="openai_evals:check_graders",
+        remedy="it holds criteria and checks, not cases: `judgekit convert FILE --to rubric -o "
+        "rubric.yaml` makes a rubric of it",
+    ),
+    ForeignShape(
+        "an export of the judge cache",
+        lambda v: {"checksum", "key", "request"} <= v.keys(),
+        has_cases=False,
+        in_rows=True,
+        remedy="it holds replies of judges; read it with `judgekit cache import`",
+    ),
+    ForeignShape(
+        "a history.json of skill versions",
+        lambda v: {"versions", "current_version"} <= v.keys(),
+        has_cases=False,
+        reader="skill_evals:check_history",
+    ),
+    ForeignShape(
+        "a grading.json",
+        lambda v: {"case_id", "results", "overall_score"} <= v.keys(),
+        has_cases=False,
+    ),
+    ForeignShape(
+        "a comparison.json",
+        lambda v: {"winner", "reasoning", "scores"} <= v.keys(),
+        has_cases=False,
+    ),
+    ForeignShape(
+        "an analysis.json",
+        lambda v: {"winner_version", "loser_version"} <= v.keys(),
+        has_cases=False,
+    ),
+)
+"""The files of other tools, told apart in this order."""
+
+
+def foreign_shape(value: JsonValue) -> ForeignShape | None:
+    """The other tool's shape a document has."""
+    sample = value if isinstance(value, dict) else _first(value)
+    return next((shape for shape in FOREIGN_SHAPES if sample and shape.matches(sample)), None)
+
+
+def foreign_row_shape(fields: dict[str, JsonValue]) -> ForeignShape | None:
+    """The other tool's shape a row has."""
+    return next(
+        (shape for shape in FOREIGN_SHAPES if shape.in_rows and shape.matches(fields)), None
+    )
+
+
+def document_kind(value: JsonValue) -> FileKind | None:
+    """What a JSON or YAML document is."""
+    if isinstance(value, list):
+        return row_kind(_first(value))
+    if not isinstance(value, dict):
+        return None
+    if "criteria" in value:
+        return "rubric"
+    if "dataset" in value or ("cases" in value and _SUITE_FIELDS & value.keys()):
+        return "suite"
+    if "cases" in value:
+        return "cases"
+    lists = [item for item in value.values() if isinstance(item, list)]
+    return row_kind(_first(lists[0])) if len(lists) == 1 else None
+
+
+def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
+    """What a row is."""
+    # A recorded reply is told from an output by its `criterion`, `order` or `repeat`.
+    names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
+    if "annotator" in names:
+        return "labels"
+    if "text" in names and names & {"criterion", "order", "repeat"}:
+        return "replies"
+    if names & _PRODUCED or ("answer" in names and "case_id" in names):
+        return "outputs"
+    if names & _ASKED and names & {"id", "case_id", "reference", "expected"}:
+        return "cases"
+    return None
+
+
+def _first(value: JsonValue) -> dict[str, JsonValue]:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return value[0]
+    return {}
+
+
+def _is_first_version(fields: dict[str, JsonValue]) -> bool:
+    names = fields.keys()
+    return (
+        "name" in names
+        and "input" in names
+        and bool(names & {"expectedOutput", "expectedPatterns"})
+    )
+
+
+def is_row_file(path: Path) -> bool:
+    """Whether a path is a file of rows by its name."""
+    return not folder_exists(path) and suffix_of(path) in {*LINE_SUFFIXES, *TABLE_SUFFIXES}
+
+
+def is_read_whole(path: Path) -> bool:
+    """Whether a path is read whole, rather than row by row."""
+    if folder_exists(path) or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
+        return True
+    if suffix_of(path) not in LINE_SUFFIXES:
+        return False
+    return any(foreign_row_shape(row.fields) is not None for row in islice(iter_rows(path), 1))
+
+
+def read_whole_document(path: Path) -> Document | None:
+    """What a path that is read whole holds."""
+    if folder_exists(path) or is_archive(path):
+        from judgekit.formats.attachments import skill_document  # noqa: PLC0415 - zips
+
+        return skill_document(path)
+    if suffix_of(path) in DOCUMENT_SUFFIXES:
+        return read_document(path)
+    return _gathered(path) if is_read_whole(path) else None
+
+
+def _gathered(path: Path) -> Document:
+    """Rows as one list, with the line of each."""
+    # Rows of other tools refer to each other, so they are kept, as a document is.
+    if path.stat().st_size > MAX_DOCUMENT_BYTES:
+        limit = f"{MAX_DOCUMENT_BYTES >> 20} MiB"
+        raise DatasetError(f"larger than {limit}", path=path, hint="split it into several files")
+    return rows_document(path, list(iter_rows(path)))
+
+
+def rows_document(path: Path, rows: Sequence[FileRow]) -> Document:
+    """Rows of another tool as one list."""
+    value: list[JsonValue] = [row.fields for row in rows]
+    lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
+    return Document(path, value, (), lambda: lines)

@@ -1,0 +1,314 @@
+"""Reads and writes one JSON or YAML document and remembers the line of every value in it.
+
+Files of rows are in `rows`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NoReturn, cast
+
+import yaml
+
+from judgekit.errors import DatasetError
+from judgekit.formats.text import (
+    MAX_JSON_DEPTH,
+    TEXT_REPAIRED,
+    KeyPath,
+    as_path,
+    json_lines,
+    parse_strict_json,
+    read_text,
+    without_comments,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from pydantic import JsonValue
+    from yaml.error import Mark
+
+YAML_SUFFIXES = (".yaml", ".yml")
+"""Names of YAML files end so; every other document is JSON."""
+
+MAX_ALIASED = 1000
+"""How many values all aliases (`*name`) of a YAML file may repeat; a bomb repeats millions."""
+
+_TAG = "tag:yaml.org,2002:"
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+_TRUE = frozenset({"true", "True", "TRUE"})
+
+_FALSE = frozenset({"false", "False", "FALSE"})
+
+_INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
+
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
+
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+_MAX_DIGITS = 3000
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document, with the way back from a value to its line."""
+
+    path: Path
+    """The file."""
+
+    value: JsonValue
+    """What it holds; None for an empty YAML file."""
+
+    notes: tuple[str, ...] = ()
+    """What was mended in reading: `text_repaired`."""
+
+    find_lines: Callable[[], Mapping[KeyPath, int]] = field(
+        default=dict[KeyPath, int], repr=False, compare=False
+    )
+    """Works out the lines; asked once, when the first line is wanted."""
+
+    @cached_property
+    def lines(self) -> Mapping[KeyPath, int]:
+        """The line of every value by its path."""
+        return self.find_lines()
+
+    def line_of(self, *where: str | int) -> int:
+        """The line a value stands in, or that of the nearest value around it."""
+        for length in range(len(where), -1, -1):
+            if (line := self.lines.get(where[:length])) is not None:
+                return line
+        return 1
+
+
+def read_document(path: Path | str) -> Document:
+    """The document in a JSON or YAML file."""
+    # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts. A
+    # key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases that
+    # repeat more than 1,000 values are errors in either format. Comments in JSON are passed over,
+    # as in annotated examples.
+    path = as_path(path)
+    text = read_text(path)
+    if path.suffix.lower() in YAML_SUFFIXES:
+        return _read_yaml(text, path)
+    if not text.strip():
+        raise DatasetError("the file is empty", path=path, line=1)
+    try:
+        value, is_repaired = parse_strict_json(text, path=path)
+    except DatasetError:
+        bare = without_comments(text)
+        if bare == text:
+            raise
+        text, (value, is_repaired) = bare, parse_strict_json(bare, path=path)
+    notes = (TEXT_REPAIRED,) if is_repaired else ()
+    return Document(path, value, notes, partial(json_lines, text))
+
+
+def read_yaml_text(text: str, path: Path) -> JsonValue:
+    """What a YAML text holds, by the rules of `read_document`."""
+    return _read_yaml(text, path).value
+
+
+def dump_yaml(value: object) -> str:
+    """A value as YAML that every YAML reader, of 1.1 or 1.2, takes for the same value."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Quotes also the texts that only YAML 1.2 takes for numbers; writes no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the library's signature
+        return True
+
+
+_Dumper.add_implicit_resolver(f"{_TAG}int", re.compile(rf"(?:{_INTEGER.pattern})$"), None)
+
+_Dumper.add_implicit_resolver(f"{_TAG}float", re.compile(rf"(?:{_FLOAT.pattern})$"), None)
+
+
+def _read_yaml(text: str, path: Path) -> Document:
+    builder = _Builder(path)
+    try:
+        for event in _events(text):
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = " ".join(part for part in (error.context, error.problem) if part)
+        message = f"not YAML: {what}"
+        if mark is None:
+            raise DatasetError(message, path=path) from None
+        where = f"{message} (column {mark.column + 1})"
+        raise DatasetError(where, path=path, line=mark.line + 1) from None
+    except (yaml.YAMLError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DatasetError(f"not YAML: {reason}", path=path) from None
+    return Document(path, builder.root, (), lambda: builder.lines)
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    # Events, not nodes: the library composes nodes by recursion in C, which deep nesting crashes.
+    loader = yaml.CSafeLoader(text)
+    try:
+        while loader.check_event():
+            if (event := loader.get_event()) is not None:
+                yield event
+    finally:
+        loader.dispose()
+
+
+def _mark_of(event: yaml.Event) -> Mark:
+    return cast("Mark", event.start_mark)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mapping or list whose end has not been read."""
+
+    value: dict[str, JsonValue] | list[JsonValue]
+    where: KeyPath
+    anchor: str | None
+    n_values: int = 1
+    key: str | None = None
+
+
+class _Builder:
+    """Builds the value from events with a stack of its own, and notes lines on the way."""
+
+    def __init__(self, path: Path) -> None:
+        self.root: JsonValue = None
+        self.lines: dict[KeyPath, int] = {}
+        self._path = path
+        self._open: list[_Open] = []
+        self._anchors: dict[str, tuple[JsonValue, int]] = {}
+        self._n_aliased = 0
+        self._n_documents = 0
+
+    def take(self, event: yaml.Event) -> None:
+        """Add one event to the value."""
+        match event:
+            case yaml.ScalarEvent():
+                self._scalar(event)
+            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                self._start(event)
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                done = self._open.pop()
+                self._place(done.value, done.n_values, done.anchor)
+            case yaml.AliasEvent():
+                self._alias(event)
+            case yaml.DocumentStartEvent():
+                self._n_documents += 1
+                if self._n_documents > 1:
+                    self._fail(event, "a second document begins; one file holds one document")
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        if self._wants_key():
+            self._key(event)
+            return
+        self._note(event)
+        self._place(self._value(event), 1, event.anchor)
+
+    def _wants_key(self) -> bool:
+        return (
+            bool(self._open)
+            and isinstance(self._open[-1].value, dict)
+            and (self._open[-1].key is None)
+        )
+
+    def _key(self, event: yaml.ScalarEvent) -> None:
+        top, key = self._open[-1], event.value
+        if key == "<<" and event.implicit[0]:
+            self._fail(event, "merge keys (<<) are no part of YAML 1.2; write the fields out")
+        if key in top.value:
+            first = self.lines[(*top.where, key)]
+            self._fail(event, f"the key {key!r} stands twice; first in line {first}")
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (key, 1)
+        top.key = key
+        self._note(event)
+
+    def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
+        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        if self._wants_key():
+            self._fail(event, "a key must be a text, not a list or a mapping")
+        if len(self._open) >= MAX_JSON_DEPTH:
+            self._fail(event, f"nested deeper than {MAX_JSON_DEPTH} levels")
+        if event.tag not in {None, "!", f"{_TAG}{'map' if is_mapping else 'seq'}"}:
+            self._fail(event, f"the tag {event.tag!r} is not data; files hold plain values only")
+        self._note(event)
+        self._anchors.pop(event.anchor or "", None)
+        self._open.append(_Open({} if is_mapping else [], self._where(), event.anchor))
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        if self._wants_key():
+            self._fail(event, "a key must be written out, not an alias")
+        if event.anchor not in self._anchors:
+            self._fail(event, f"the alias *{event.anchor} names nothing that ends before it")
+        value, n_values = self._anchors[event.anchor]
+        self._n_aliased += n_values
+        if self._n_aliased > MAX_ALIASED:
+            self._fail(event, f"aliases repeat more than {MAX_ALIASED} values; write them out")
+        self._note(event)
+        self._place(value, n_values, None)
+
+    def _where(self) -> KeyPath:
+        if not self._open:
+            return ()
+        top = self._open[-1]
+        if isinstance(top.value, list):
+            return (*top.where, len(top.value))
+        return (*top.where, top.key or "")
+
+    def _note(self, event: yaml.Event) -> None:
+        self.lines.setdefault(self._where(), _mark_of(event).line + 1)
+
+    def _place(self, value: JsonValue, n_values: int, anchor: str | None) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = (value, n_values)
+        if not self._open:
+            self.root = value
+            return
+        top = self._open[-1]
+        top.n_values += n_values
+        if isinstance(top.value, list):
+            top.value.append(value)
+        elif top.key is not None:
+            top.value[top.key] = value
+            top.key = None
+
+    def _value(self, event: yaml.ScalarEvent) -> JsonValue:
+        """The value of a scalar; a quoted one is a text."""
+        tag, text = event.tag, event.value
+        if tag in {"!", f"{_TAG}str"} or (tag is None and not event.implicit[0]):
+            return str(text)
+        if tag is not None and tag not in {f"{_TAG}{n}" for n in ("int", "float", "bool", "null")}:
+            self._fail(event, f"the tag {tag!r} is not data; files hold plain values only")
+        value = self._plain(event, text)
+        if tag is not None and isinstance(value, str):
+            self._fail(event, f"{text!r} is not what its tag says")
+        return value
+
+    def _plain(self, event: yaml.ScalarEvent, text: str) -> JsonValue:
+        if text in _NULLS:
+            return None
+        if text in _TRUE or text in _FALSE:
+            return text in _TRUE
+        if _INTEGER.fullmatch(text):
+            if len(text) > _MAX_DIGITS:
+                self._fail(event, "a number with too many digits")
+            return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
+        if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
+            return float(text)
+        if _FLOAT.fullmatch(text) or _NOT_FINITE.fullmatch(text):
+            self._fail(event, f"{text[:40]} is not a number that can be held; quote it as a text")
+        return text
+
+    def _fail(self, event: yaml.Event, message: str) -> NoReturn:
+        mark = _mark_of(event)
+        line, column = mark.line + 1, mark.column + 1
+        raise DatasetError(f"{message} (column {column})", path=self._path, line=line)

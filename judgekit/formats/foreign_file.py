@@ -1,0 +1,372 @@
+"""The base of every foreign format: records that keep unknown fields.
+
+A file while it is read, with its cases and problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from judgekit.errors import DatasetError
+from judgekit.formats.problems import (
+    FieldFault,
+    json_kind,
+    problem_from_fault,
+    suggest_name,
+    validation_faults,
+)
+from judgekit.formats.rows import (
+    TYPED_SUFFIX,
+    Fields,
+    as_texts,
+    read_cells,
+    rename_fields,
+    typed_columns,
+)
+from judgekit.formats.text import TEXT_REPAIRED
+from judgekit.records import Case, Dataset, JsonObject, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.documents import Document
+    from judgekit.formats.problems import Problem
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import Judgment, Output
+
+
+class CamelRecord(Record):
+    """A part of another tool's file; fields that are not known are kept as they came."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="allow", alias_generator=to_camel, defer_build=True
+    )
+
+    additions: ClassVar[frozenset[str]] = frozenset()
+    """Names beyond the format that judgekit writes itself."""
+
+    @property
+    def extra(self) -> JsonObject:
+        """The fields that are not known, as they came."""
+        return dict(self.model_extra or {})
+
+    def as_given(self) -> JsonObject:
+        """The record under the file's own names, with the fields that were given."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class SnakeRecord(Record):
+    """As `CamelRecord`, for files with names_like_this."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    @property
+    def extra(self) -> JsonObject:
+        """The fields that are not known, as they came."""
+        return dict(self.model_extra or {})
+
+
+def unknown_fields(
+    record: CamelRecord | SnakeRecord, at: KeyPath = ()
+) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
+    """The fields of a record, and of the records in it, that are not known."""
+    fields = type(record).model_fields
+    known = tuple(field.alias or name for name, field in fields.items())
+    own = record.additions if isinstance(record, CamelRecord) else frozenset()
+    for name in record.extra:
+        if name not in own:
+            yield (*at, name), known
+    for name, field in fields.items():  # noqa: F402
+        value = getattr(record, name)
+        place = (*at, field.alias or name)
+        if isinstance(value, CamelRecord | SnakeRecord):
+            yield from unknown_fields(value, place)
+        for index, item in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(item, CamelRecord | SnakeRecord):
+                yield from unknown_fields(item, (*place, index))
+
+
+_DOUBLE = "a duplicate id"
+
+_LOOKED_UP_MAX = 5_000
+"""How many names that are not known are compared with those that are; a file may have millions."""
+
+AnyRecord = TypeVar("AnyRecord", bound="Record")
+
+
+@dataclass(slots=True)
+class ForeignFile:
+    """A file of another tool while it is read, and after."""
+
+    document: Document
+    """The file."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """What is wrong with it, errors and warnings, in the order found."""
+
+    cases: list[Case] = field(default_factory=list)
+    """The sound cases, each id once."""
+
+    doubles: list[tuple[int, Case]] = field(default_factory=list)
+    """Sound cases whose id is taken, each with how many of `cases` stand before it."""
+
+    places: dict[str, KeyPath] = field(default_factory=dict)
+    """The place of each case by its id."""
+
+    claimed: dict[str, KeyPath] = field(default_factory=dict)
+    """The place of each id, of unsound cases too, so that a second one is told at once."""
+
+    spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
+    """The place of each assertion of a case by its id, where the file has them one by one."""
+
+    header: JsonObject = field(default_factory=dict)
+    """What it says of the dataset: name, version, description."""
+
+    _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
+
+    def add(
+        self,
+        where: KeyPath,
+        message: str,
+        remedy: str | None = None,
+        *,
+        case_id: str | None = None,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
+        """Note one thing that is wrong."""
+        line = self.document.line_of(*where)
+        fault = FieldFault(where, message, remedy)
+        problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
+        self.problems.append(problem.model_copy(update={"severity": severity}))
+
+    def warn(
+        self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
+    ) -> None:
+        """Note one thing that should be mended, though the file can be used."""
+        self.add(where, message, remedy, case_id=case_id, severity="warning")
+
+    def record(
+        self,
+        model: type[AnyRecord],
+        value: JsonValue,
+        at: KeyPath = (),
+        *,
+        synonyms: Mapping[str, str] | None = None,
+    ) -> AnyRecord | None:
+        """A part of the file as a record."""
+        case_id = _id_of(value)
+        try:
+            record = model.model_validate(value)
+        except ValidationError as error:
+            for fault in validation_faults(error, model, value, synonyms=synonyms):
+                remedy = fault.remedy or _misspelt(fault, model, value)
+                self.add((*at, *fault.where), fault.message, remedy, case_id=case_id)
+            return None
+        if isinstance(record, CamelRecord | SnakeRecord):
+            for where, known in unknown_fields(record):
+                # Other tools' files may hold more than is read here; a misspelt name is told.
+                near = self._near(str(where[-1]), known, synonyms)
+                if near.startswith("did you mean"):
+                    self.warn((*at, *where), f"the field `{where[-1]}` is not known", near)
+        return record
+
+    def _near(self, name: str, known: tuple[str, ...], synonyms: Mapping[str, str] | None) -> str:
+        """What an unknown name may have meant; of a great many names the first are looked at."""
+        key = (name, known)
+        if key not in self._looked_up:
+            if len(self._looked_up) >= _LOOKED_UP_MAX:
+                return ""
+            self._looked_up[key] = suggest_name(name, known, synonyms)
+        return self._looked_up[key]
+
+    def objects(self, value: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
+        """The items of a list of objects; what is none is noted."""
+        if not isinstance(value, list):
+            name = f"`{at[-1]}`" if at else "the whole"
+            self.add(at, f"{name} must be a list, not {json_kind(value)}")
+            return
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield (*at, index), item
+            else:
+                self.add((*at, index), f"must be a mapping of fields, not {json_kind(item)}")
+
+    def claim(self, item: JsonObject, at: KeyPath) -> None:
+        """Take the id of a case before the case is read."""
+        name = item.get("id")
+        if not isinstance(name, str):
+            return
+        if self.claimed.setdefault(name, at) != at:
+            self._add_double(name, self.claimed[name], at)
+
+    def _add_double(self, name: str, first: KeyPath, at: KeyPath) -> None:
+        message = f"{_DOUBLE}; first in line {self.document.line_of(*first)}"
+        remedy = "rename one; ids name results and stored judgments"
+        self.add(at, message, remedy, case_id=name)
+
+    def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
+        """Take a case."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        case = read_case({"input": None, **given})
+        if isinstance(case, list):
+            for fault in case:
+                self.add(at, fault.message, fault.remedy, case_id=_id_of(given))
+            return None
+        if case.id in self.places:
+            if case.id not in self.claimed:
+                self._add_double(case.id, self.places[case.id], at)
+            self.doubles.append((len(self.cases), case))
+            return None
+        self.places[case.id] = at
+        self.cases.append(case)
+        return case
+
+    @property
+    def errors(self) -> list[Problem]:
+        """What keeps the file from being used, by line."""
+        errors = [problem for problem in self.problems if problem.severity == "error"]
+        return sorted(errors, key=lambda problem: problem.line or 0)
+
+    def dataset(self, *, unique: bool = True) -> Dataset:
+        """The cases as a dataset; without a name of its own it is called as the file."""
+        self.refuse_errors(unique=unique)
+        name = str(self.header.get("name") or "").strip() or self.document.path.stem
+        version = str(self.header.get("version", "1"))
+        described = self.header.get("description")
+        description = described if isinstance(described, str) else None
+        cases = [*self.cases]
+        for place, case in [] if unique else reversed(self.doubles):
+            cases.insert(place, case)
+        return Dataset(name=name, version=version, description=description, cases=tuple(cases))
+
+    def refuse_errors(self, *, unique: bool = True) -> None:
+        """Raise the first error, if there is one."""
+        errors = [one for one in self.errors if unique or not one.message.startswith(_DOUBLE)]
+        if not errors:
+            return
+        first, n_more = errors[0], len(errors) - 1
+        more = f" (and {n_more} more; `judgekit validate` lists them)" if n_more else ""
+        raise DatasetError(
+            f"{first.message}{more}",
+            path=first.path,
+            line=first.line,
+            case_id=first.case_id,
+            hint=first.remedy,
+        )
+
+
+def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | None:
+    """What was written for a field that is missing, where a name nearly the same stands there."""
+    name = str(fault.where[-1]) if fault.where else ""
+    if len(fault.where) != 1 or not isinstance(value, dict) or name in value:
+        return None
+    known = {field.alias or own for own, field in model.model_fields.items()}
+    others = islice((str(key) for key in value if key not in known), _LOOKED_UP_MAX)
+    near = get_close_matches(name, others, n=1)
+    return f"is `{near[0]}` meant for it? rename it" if near else None
+
+
+def _id_of(value: object) -> str | None:
+    given = value.get("id") if isinstance(value, dict) else None
+    return str(given)[:80] if isinstance(given, str) and given.strip() else None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignResults:
+    """Results of another tool."""
+
+    dataset: Dataset
+    """The cases; empty where the file does not describe them."""
+
+    outputs: tuple[Output, ...]
+    """What was produced, in the file's order; `metadata` keeps what the tool concluded."""
+
+    judgments: tuple[Judgment, ...]
+    """What was said of the outputs; `repeat` counts outputs of one case and variant."""
+
+    n_unread: Mapping[str, int]
+    """How many objects there are of each type that is neither, such as trends."""
+
+
+CASE_ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "case_id": "id",
+        "prompt": "input",
+        "question": "input",
+        "expected": "reference",
+        "expected_output": "reference",
+        "reference_answer": "reference",
+        "answer": "reference",
+    }
+)
+"""Names other tools give to the fields of a case, with judgekit's own."""
+
+VALUE_COLUMNS = ("input", "reference", "context")
+"""Fields that may be any JSON value; in a table also as a column `input.json`."""
+
+_TYPED_COLUMNS = frozenset(f"{name}{TYPED_SUFFIX}" for name in VALUE_COLUMNS)
+
+_JSON_COLUMNS = ("assertions", "evaluation", "metadata")
+
+_MIXED_COLUMNS = ("rubric",)
+
+_LIST_COLUMNS = ("tags",)
+
+_TEXTS = ("id", "name", "prompt_version")
+
+
+def read_case(
+    fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
+) -> Case | list[FieldFault]:
+    """The case a row or mapping describes."""
+    # Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
+    # number as an id is taken as text.
+    found, faults = rename_fields(fields, CASE_ALIASES)
+    if is_table:
+        typed, typed_faults = typed_columns(found, VALUE_COLUMNS)
+        found, cell_faults = read_cells(
+            {name: cell for name, cell in found.items() if name not in _TYPED_COLUMNS},
+            json_names=_JSON_COLUMNS,
+            list_names=_LIST_COLUMNS,
+            mixed_names=_MIXED_COLUMNS,
+        )
+        found |= typed
+        faults += typed_faults + cell_faults
+    found = as_texts(found, _TEXTS)
+    if faults:
+        return faults
+    try:
+        case = Case.model_validate(found)
+    except ValidationError as error:
+        faults = validation_faults(error, Case, found, synonyms=CASE_ALIASES)
+        return [_helpful(fault) for fault in faults if not _is_other_form(fault, found)]
+    if is_repaired:
+        return case.model_copy(update={"metadata": {**case.metadata, TEXT_REPAIRED: True}})
+    return case
+
+
+def _is_other_form(fault: FieldFault, found: Fields) -> bool:
+    """Whether a fault is that a rubric given in full is not the name of one."""
+    is_name_wanted = fault.where == ("rubric",) and "must be a text" in fault.message
+    return is_name_wanted and isinstance(found.get("rubric"), dict)
+
+
+def _helpful(fault: FieldFault) -> FieldFault:
+    """What a missing field is for; where else an unknown one can stand."""
+    if fault.where == ("id",) and "missing" in fault.message:
+        return FieldFault(fault.where, fault.message, "give every case an id of its own")
+    if fault.where == ("input",) and "missing" in fault.message:
+        return FieldFault(fault.where, fault.message, "give the case what the system is asked")
+    if "is not known" in fault.message and len(fault.where) == 1:
+        remedy = f"{fault.remedy} (fields of your own go under `metadata`)"
+        return FieldFault(fault.where, fault.message, remedy)
+    return fault

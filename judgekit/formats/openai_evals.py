@@ -1,0 +1,409 @@
+"""Reads grader specs and samples with messages, as OpenAI's evals write them (S5).
+
+Graders become criteria and assertions, samples become cases.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, JsonValue, ValidationError
+
+from judgekit.formats.documents import read_document
+from judgekit.formats.foreign_file import ForeignFile, SnakeRecord
+from judgekit.formats.problems import suggest_name
+from judgekit.records import Criterion, Finite, JsonObject, Name, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from judgekit.formats.documents import Document
+    from judgekit.formats.text import KeyPath
+
+
+class StringCheckGrader(SnakeRecord):
+    """Compares two texts."""
+
+    name: Name
+    """Its name."""
+
+    input: str
+    """What is compared; `{{sample.output_text}}` is the output."""
+
+    reference: str
+    """What it is compared with."""
+
+    operation: Literal["eq", "ne", "like", "ilike"]
+    """How."""
+
+
+class TextSimilarityGrader(SnakeRecord):
+    """Measures how alike two texts are."""
+
+    name: Name
+    """Its name."""
+
+    input: str
+    """What is compared."""
+
+    reference: str
+    """What it is compared with."""
+
+    evaluation_metric: str
+    """How it is measured."""
+
+    pass_threshold: Finite | None = None
+    """The similarity from which it passes."""
+
+
+class GraderPrompt(SnakeRecord):
+    """One message to the model that grades."""
+
+    role: Name
+    """Who says it."""
+
+    content: JsonValue
+    """What is said."""
+
+
+class ScoreModelGrader(SnakeRecord):
+    """Asks a model for a score."""
+
+    name: Name
+    """Its name."""
+
+    input: Annotated[tuple[GraderPrompt, ...], Field(min_length=1)]
+    """The messages."""
+
+    model: str | None = None
+    """The model asked; here the suite names the judge."""
+
+    sampling_params: JsonValue = None
+    """How it is asked."""
+
+    range: tuple[Finite, Finite] = (0.0, 1.0)
+    """The worst and the best score."""
+
+    pass_threshold: Finite | None = None
+    """The score from which it passes, on its range."""
+
+
+class LabelModelGrader(SnakeRecord):
+    """Asks a model for a label."""
+
+    name: Name
+    """Its name."""
+
+    input: Annotated[tuple[GraderPrompt, ...], Field(min_length=1)]
+    """The messages."""
+
+    model: str | None = None
+    """The model asked; here the suite names the judge."""
+
+    sampling_params: JsonValue = None
+    """How it is asked."""
+
+    labels: Annotated[tuple[Name, ...], Field(min_length=2)]
+    """The labels there are."""
+
+    passing_labels: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Those with which it passes."""
+
+
+class MultiGrader(SnakeRecord):
+    """Combines graders."""
+
+    name: Name | None = None
+    """Its name; the graders in it have names of their own."""
+
+    graders: dict[str, JsonValue]
+    """The graders, by the name the sum has for them."""
+
+    calculate_output: str
+    """How they are combined."""
+
+
+_MODELS: Mapping[str, type[SnakeRecord]] = {
+    "string_check": StringCheckGrader,
+    "text_similarity": TextSimilarityGrader,
+    "score_model": ScoreModelGrader,
+    "label_model": LabelModelGrader,
+    "multi": MultiGrader,
+}
+
+_CODE = "python"
+
+_OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
+
+_METRICS: Mapping[str, JsonObject] = {
+    "bleu": {"type": "bleu"},
+    "cosine": {"type": "similar"},
+    "meteor": {"type": "meteor"},
+    "rouge_l": {"type": "rouge-l"},
+    **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
+}
+
+_NO_METRICS = frozenset({"fuzzy_match", "gleu"})
+
+_OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+
+_NUMBER = r"\d+(?:\.\d+)?"
+
+_TERM = re.compile(rf"\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)(?:\s*\*\s*({_NUMBER}))?\s*")
+
+_MAX_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GraderCriteria:
+    """What grader specs come to."""
+
+    assertions: tuple[JsonObject, ...]
+    """Those that need no model; a value may hold `{{item.name}}`, a field of the item graded."""
+
+    rubric: Rubric | None
+    """Those that ask a model, a criterion each; None where there are none."""
+
+
+@dataclass(slots=True)
+class _Found:
+    reading: ForeignFile
+    assertions: list[JsonObject] = field(default_factory=list)
+    criteria: list[Criterion] = field(default_factory=list)
+
+
+def read_graders(path: Path | str) -> GraderCriteria:
+    """The graders of a file."""
+    found = _read(read_document(path))
+    found.reading.refuse_errors()
+    rubric = None
+    if found.criteria:
+        weighs = any(criterion.weight > 0 for criterion in found.criteria)
+        criteria = found.criteria if weighs else [_weighed(c, 1.0) for c in found.criteria]
+        rubric = Rubric(
+            name=found.reading.document.path.stem or "graders", criteria=tuple(criteria)
+        )
+    return GraderCriteria(tuple(found.assertions), rubric)
+
+
+def check_graders(document: Document) -> ForeignFile:
+    """What is wrong with a file of graders."""
+    return _read(document).reading
+
+
+def _read(document: Document) -> _Found:
+    found = _Found(ForeignFile(document))
+    value = document.value
+    if isinstance(value, dict) and "testing_criteria" in value:
+        items = found.reading.objects(value["testing_criteria"], ("testing_criteria",))
+    elif isinstance(value, dict):
+        items = iter([((), value)])
+    else:
+        items = found.reading.objects(value, ())
+    for at, item in items:
+        _take(item, at, found, weight=1.0, depth=0)
+    return found
+
+
+def _take(item: JsonObject, at: KeyPath, found: _Found, *, weight: float, depth: int) -> None:
+    kind = item.get("type")
+    if kind == _CODE:
+        message = "a python grader holds code, which is never run from a file of data"
+        remedy = "write it as a check of your own (`judgekit.assertions`), or as a script"
+        found.reading.add((*at, "source"), message, remedy)
+        return
+    if not isinstance(kind, str) or kind not in _MODELS:
+        message = f"no grader is of the type {str(kind)[:40]!r}"
+        found.reading.add((*at, "type"), message, suggest_name(str(kind)[:40], _MODELS))
+        return
+    body = {name: value for name, value in item.items() if name != "type"}
+    grader = found.reading.record(_MODELS[kind], body, at)
+    match grader:
+        case StringCheckGrader() | TextSimilarityGrader():
+            _add_assertion(grader, at, found, weight)
+        case ScoreModelGrader() | LabelModelGrader():
+            _add_criterion(grader, at, found, weight)
+        case MultiGrader():
+            _take_all(grader, at, found, weight=weight, depth=depth)
+
+
+def _add_assertion(
+    grader: StringCheckGrader | TextSimilarityGrader, at: KeyPath, found: _Found, weight: float
+) -> None:
+    if not _OUTPUT.fullmatch(grader.input):
+        message = "`input` must be {{sample.output_text}}; what is checked here is the output"
+        found.reading.add((*at, "input"), message)
+        return
+    spec: JsonObject = {"value": grader.reference, "description": grader.name}
+    if weight != 1:
+        spec["weight"] = weight
+    if isinstance(grader, StringCheckGrader):
+        found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
+        return
+    measure = _METRICS.get(grader.evaluation_metric)
+    if measure is None:
+        found.reading.add((*at, "evaluation_metric"), *_no_measure(grader.evaluation_metric[:40]))
+    elif grader.pass_threshold is None or not 0 <= grader.pass_threshold <= 1:
+        message = "needs a `pass_threshold` on [0, 1], from which it passes"
+        found.reading.add((*at, "pass_threshold"), message)
+    else:
+        found.assertions.append({**measure, "threshold": grader.pass_threshold, **spec})
+
+
+def _no_measure(name: str) -> tuple[str, str]:
+    if name in _NO_METRICS:
+        return f"the measure {name!r} has no counterpart here", "use bleu or rouge_l"
+    return f"no measure is called {name!r}", suggest_name(name, _METRICS)
+
+
+def _add_criterion(
+    grader: ScoreModelGrader | LabelModelGrader, at: KeyPath, found: _Found, weight: float
+) -> None:
+    if any(criterion.name == grader.name for criterion in found.criteria):
+        found.reading.add((*at, "name"), f"two graders are called {grader.name!r}", "rename one")
+        return
+    fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
+    fields["question"] = _question(grader.input)
+    fields |= _scored(grader) if isinstance(grader, ScoreModelGrader) else _labelled(grader)
+    try:
+        found.criteria.append(Criterion.model_validate(fields))
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        found.reading.add(at, f"the grader {grader.name!r} makes no criterion: {reason}")
+
+
+def _scored(grader: ScoreModelGrader) -> JsonObject:
+    low, high = grader.range
+    found: JsonObject = {"scale": {"min": low, "max": high}}
+    if grader.pass_threshold is not None and low < high:
+        found["pass_value"] = (grader.pass_threshold - low) / (high - low)
+    return found
+
+
+def _labelled(grader: LabelModelGrader) -> JsonObject:
+    passing = [label for label in grader.labels if label in grader.passing_labels]
+    failing = [label for label in grader.labels if label not in grader.passing_labels]
+    levels: list[JsonValue] = [
+        {"value": 1, "name": "passing", "description": f"Its label is {' or '.join(passing)}."},
+        {"value": 0, "name": "failing", "description": f"Its label is {' or '.join(failing)}."},
+    ]
+    return {"scale": {"levels": levels}, "pass_value": 1.0}
+
+
+def _question(messages: Iterable[GraderPrompt]) -> str:
+    """The prompt as a question about the output, which a judge is shown beside it."""
+    texts = [_text(message.content) for message in messages]
+    whole = "\n\n".join(text for text in texts if text.strip())
+    return _PLACEHOLDER.sub(_named, whole) or "?"
+
+
+def _text(content: JsonValue) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return _text(content.get("text", ""))
+    return "\n".join(_text(part) for part in content) if isinstance(content, list) else ""
+
+
+def _named(placeholder: re.Match[str]) -> str:
+    path = placeholder.group(1)
+    return "the output" if path.startswith("sample.") else f"the {path.removeprefix('item.')}"
+
+
+def _take_all(
+    grader: MultiGrader, at: KeyPath, found: _Found, *, weight: float, depth: int
+) -> None:
+    weights = _weights(grader.calculate_output)
+    if weights is None or depth >= _MAX_DEPTH:
+        message = "`calculate_output` is read only as a weighted sum, such as 0.7 * a + 0.3 * b"
+        found.reading.add((*at, "calculate_output"), message)
+        return
+    for name in sorted(weights.keys() - grader.graders.keys()):
+        message = f"`calculate_output` names {name!r}, and no grader is called so"
+        near = suggest_name(name, grader.graders)
+        found.reading.add((*at, "calculate_output"), message, near)
+    for name, item in grader.graders.items():
+        place = (*at, "graders", name)
+        if not isinstance(item, dict):
+            found.reading.add(place, "must be a mapping of fields")
+        elif name in weights:
+            share = weight * weights[name]
+            _take(item, place, found, weight=share, depth=depth + 1)
+        else:
+            message = f"the grader {name!r} has no part in `calculate_output`"
+            found.reading.warn(place, message, "add it, or remove the grader")
+
+
+def _weights(formula: str) -> dict[str, float] | None:
+    weights: dict[str, float] = {}
+    for term in formula.split("+"):
+        match = _TERM.fullmatch(term)
+        if match is None or (match.group(1) and match.group(3)) or match.group(2) in weights:
+            return None
+        weights[match.group(2)] = float(match.group(1) or match.group(3) or 1)
+    return weights
+
+
+def _weighed(criterion: Criterion, weight: float) -> Criterion:
+    return criterion.model_copy(update={"weight": weight})
+
+
+class SampleMessage(SnakeRecord):
+    """One message of a conversation."""
+
+    role: Name
+    """Who says it."""
+
+    content: JsonValue
+    """What is said: a text, or a list of parts."""
+
+
+class MessageSample(SnakeRecord):
+    """One sample."""
+
+    id: str | int | None = None
+    """Its id, where it has one."""
+
+    input: str | Annotated[tuple[SampleMessage, ...], Field(min_length=1)]
+    """The conversation, or its only message."""
+
+    ideal: str | tuple[str, ...] | None = None
+    """A good answer, or several."""
+
+
+def read_message_samples(document: Document) -> ForeignFile:
+    """The samples as cases, called `sample-1`, `sample-2`, … where they have no id."""
+    # A conversation of one message becomes that message's text; of several good answers the
+    # reference is a list, and the output may equal any.
+    reading = ForeignFile(document)
+    value = document.value
+    listed: JsonValue = value if isinstance(value, list) else [value]
+    for at, item in reading.objects(listed, ()):
+        sample = reading.record(MessageSample, item, at)
+        if sample is not None:
+            fallback = f"sample-{int(at[-1]) + 1}"
+            reading.add_case(_fields(sample, item, fallback), at)
+    return reading
+
+
+def _fields(sample: MessageSample, item: JsonObject, fallback: str) -> JsonObject:
+    asked = item["input"]
+    if isinstance(sample.input, tuple) and len(sample.input) == 1:
+        only = sample.input[0]
+        if isinstance(only.content, str) and only.role == "user" and not only.extra:
+            asked = only.content
+    ideal = sample.ideal
+    reference: JsonValue = [*ideal] if isinstance(ideal, tuple) else ideal
+    if isinstance(reference, list) and len(reference) == 1:
+        reference = reference[0]
+    return {
+        "id": fallback if sample.id is None else sample.id,
+        "input": asked,
+        "reference": reference,
+        "metadata": sample.extra,
+    }

@@ -1,0 +1,338 @@
+"""What can be wrong with a file: faults of fields, problems with file, line and remedy.
+
+Thresholds off the scale, and vague wording.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from pydantic import Field
+
+from judgekit.errors import DatasetError, known_names
+from judgekit.records import Name, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pydantic import JsonValue, ValidationError
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+    from judgekit.errors import JudgekitError
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import Scale
+
+
+class Problem(Record):
+    """One thing a person should mend."""
+
+    severity: Literal["error", "warning"]
+    """An error keeps the file from being used; a warning does not."""
+
+    message: Name
+    """What is wrong."""
+
+    path: str | None = None
+    """The file."""
+
+    line: Annotated[int, Field(ge=1)] | None = None
+    """Its line, from 1."""
+
+    case_id: str | None = None
+    """The case it concerns."""
+
+    remedy: str | None = None
+    """How to mend it."""
+
+    def __str__(self) -> str:
+        """The problem on one line, as compilers write theirs."""
+        line = "" if self.line is None else f"{self.line}:"
+        where = "" if self.path is None else f"{self.path}:{line} "
+        case = "" if self.case_id is None else f"case {self.case_id!r}: "
+        remedy = "" if self.remedy is None else f"; {self.remedy}"
+        return f"{where}{self.severity}: {case}{self.message}{remedy}"
+
+
+def problem_from_error(error: JudgekitError) -> Problem:
+    """An error as a problem."""
+    message = error.message
+    path = line = case_id = None
+    if isinstance(error, DatasetError):
+        path, line, case_id = error.path, error.line, error.case_id
+        for lead in (f"{path}:", f"{line}:", f"case {case_id!r}:"):
+            message = message.removeprefix(lead).lstrip()
+    return Problem(
+        severity="error", message=message, path=path, line=line, case_id=case_id, remedy=error.hint
+    )
+
+
+def problem_from_fault(
+    fault: FieldFault, path: Path, line: int, *, case_id: str | None = None
+) -> Problem:
+    """A fault as a problem."""
+    return Problem(
+        severity="error",
+        message=fault.message,
+        path=str(path),
+        line=line,
+        case_id=case_id,
+        remedy=fault.remedy,
+    )
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "a truth value"),
+    (str, "a text"),
+    ((int, float), "a number"),
+    ((list, tuple), "a list"),
+    (dict, "a mapping"),
+    (type(None), "null"),
+)
+
+_WANTED = {
+    "string_type": "must be a text",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping of fields",
+    "model_type": "must be a mapping of fields",
+    "model_attributes_type": "must be a mapping of fields",
+}
+
+_LIMITS = {
+    "greater_than_equal": "must be {ge} or more, not {given}",
+    "greater_than": "must be more than {gt}, not {given}",
+    "less_than_equal": "must be {le} or less, not {given}",
+    "literal_error": "must be {expected}, not {given}",
+    "too_short": "must not be empty",
+}
+
+_IN_FULL = "Rubric]"
+"""How pydantic's name for a rubric among other forms ends."""
+
+_SHOWN = 40
+
+_MOST = 500
+"""How many things wrong with one value are explained; a file may be of another kind altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """One thing wrong with a value."""
+
+    where: KeyPath
+    """The field, from the root of the value."""
+
+    message: str
+    """What is wrong, as a sentence that begins with the field where there is one."""
+
+    remedy: str | None = None
+    """How to mend it."""
+
+    def __str__(self) -> str:
+        """What and how, on one line."""
+        return self.message if self.remedy is None else f"{self.message}; {self.remedy}"
+
+
+def validation_faults(
+    error: ValidationError,
+    model: type[Record],
+    value: JsonValue,
+    *,
+    synonyms: Mapping[str, str] | None = None,
+) -> list[FieldFault]:
+    """What pydantic found, in plain words, each fault once."""
+    faults: dict[tuple[KeyPath, str], FieldFault] = {}
+    details = error.errors(include_url=False)
+    for detail in details[:_MOST]:
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # its items are unsound, which is said of each of them
+        where = _place(detail, value)
+        known = field_names(model, where[:-1])
+        fault = _fault(detail, where, known, synonyms or {})
+        faults.setdefault((fault.where, fault.message), fault)
+    n_more = max(0, len(details) - _MOST)
+    more = [FieldFault((), f"and {n_more:,} more are wrong with it")] if n_more else []
+    return [*faults.values(), *more]
+
+
+def dotted_path(where: KeyPath) -> str:
+    """A path as people write it."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+    return text.removeprefix(".")
+
+
+def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
+    """What a misspelt name may have meant."""
+    names = sorted(known)
+    other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
+    folded = {_fold(candidate): candidate for candidate in (*other, *names)}
+    meant = other.get(name)
+    near = [] if meant is None else [meant]
+    near += [folded[key] for key in difflib.get_close_matches(_fold(name), folded, n=3)]
+    unique = list(dict.fromkeys(f"`{candidate}`" for candidate in near))
+    if unique:
+        return f"did you mean {' or '.join(unique)}?"
+    return known_names(names)
+
+
+def is_near_name(name: str, known: Iterable[str]) -> bool:
+    """Whether a name may be a slip for one that is known."""
+    return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
+
+
+def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
+    """The fields that may stand at a place in a record."""
+    here: type[Record] | None = model
+    for part in where:
+        if here is None:
+            return ()
+        if isinstance(part, str):
+            field = _by_name(here).get(part)
+            here = None if field is None else _record_in(field.annotation)
+    return tuple(_by_name(here)) if here is not None else ()
+
+
+def json_kind(value: object) -> str:
+    """A value's kind in plain words."""
+    return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
+
+
+def _place(detail: ErrorDetails, value: JsonValue) -> KeyPath:
+    """The part of pydantic's location that stands in the value itself."""
+    where: list[str | int] = []
+    here = value
+    for part in detail["loc"]:
+        if isinstance(here, dict) and isinstance(part, int):
+            continue  # a single mapping was given where a list of them may stand
+        if isinstance(here, list) and part == "levels":
+            continue  # a scale was given as the bare list of its levels
+        if isinstance(here, dict) and str(part).endswith(_IN_FULL) and part not in here:
+            continue  # a rubric was given in full, where its name may stand too
+        is_there, here = _step(here, part)
+        if not is_there and (detail["type"] != "missing" or part != detail["loc"][-1]):
+            break
+        where.append(part)
+    return tuple(where)
+
+
+def _step(here: JsonValue, part: str | int) -> tuple[bool, JsonValue]:
+    if isinstance(here, dict) and isinstance(part, str) and part in here:
+        return True, here[part]
+    if isinstance(here, list | tuple) and isinstance(part, int) and part < len(here):
+        return True, here[part]
+    return False, None
+
+
+def _fault(
+    detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
+) -> FieldFault:
+    field = f"`{dotted_path(where)}`" if where else "the whole"
+    if detail["type"] == "missing":
+        return FieldFault(where, f"the field {field} is missing")
+    if detail["type"] == "extra_forbidden":
+        others = [name for name in known if name != where[-1]]
+        remedy = suggest_name(str(where[-1]), others, synonyms)
+        return FieldFault(where, f"the field {field} is not known", remedy)
+    if detail["type"] == "value_error":
+        message = detail["msg"].removeprefix("Value error, ")
+        return FieldFault(where, f"{field}: {message}" if where else message)
+    return FieldFault(where, f"{field} {_demand(detail)}", _remedy(detail))
+
+
+def _demand(detail: ErrorDetails) -> str:
+    """What the value must be, and what it is."""
+    given, kind = detail["input"], detail["type"]
+    if kind in _LIMITS:
+        return _LIMITS[kind].format(given=_shown(given), **detail.get("ctx", {}))
+    if kind in {"string_pattern_mismatch", "string_too_short"}:
+        blank = isinstance(given, str) and not given.strip()
+        return "must not be blank" if blank else f"is not of the right form: {_shown(given)}"
+    if kind in _WANTED:
+        return f"{_WANTED[kind]}, not {_shown(given)}"
+    return f"is not sound: {detail['msg']}"
+
+
+def _remedy(detail: ErrorDetails) -> str | None:
+    given = detail["input"]
+    if detail["type"] == "string_type" and isinstance(given, int | float):
+        return None if _is_huge(given) else f'put it in quotes: "{str(given)[:_SHOWN]}"'
+    if detail["type"] in {"tuple_type", "list_type"} and isinstance(given, str):
+        return "write it as a list"
+    return None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        text = "a huge number" if _is_huge(value) else repr(value)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return json_kind(value)
+
+
+def _is_huge(value: object) -> bool:
+    """Whether it is a whole number that is too long to be shown, and maybe to be written."""
+    return isinstance(value, int) and abs(value) >= 10**_SHOWN
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def _by_name(model: type[Record]) -> dict[str, FieldInfo]:
+    """The fields of a record by the names they have in files."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _record_in(annotation: object) -> type[Record] | None:
+    """The first record named in an annotation such as `tuple[Level, ...] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return annotation
+    inner = (_record_in(argument) for argument in get_args(annotation))
+    return next((record for record in inner if record is not None), None)
+
+
+_HUGE = 1e9
+"""No scale reaches so far; a number beyond it is told to be too large, no more."""
+
+
+def threshold_fault(where: KeyPath, given: JsonValue, scales: Iterable[Scale]) -> FieldFault | None:
+    """What is wrong with a threshold above 1, which was meant on a scale."""
+    if not isinstance(given, int | float) or isinstance(given, bool) or not 1 < given < _HUGE:
+        return None
+    message = f"`{where[-1]}` is {given:g}, but thresholds are on [0, 1]"
+    ends = dict.fromkeys((scale.min, scale.max) for scale in scales if given <= scale.max)
+    ways = [
+        f"{given:g} on the scale {low:g}..{high:g} is {(given - low) / (high - low):.4g}"
+        for low, high in ends
+        if given >= low
+    ]
+    if not ways and given <= 100:  # noqa: PLR2004 - a percentage
+        ways = [f"{given:g} % is {given / 100:.4g}"]
+    remedy = f"(score - min) / (max - min): {', '.join(ways)}" if ways else "write 0.7, not 70"
+    return FieldFault(where, message, remedy)
+
+
+VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "sensible")
+"""Words in a description that nothing can contradict."""
+
+_STEMS = "|".join(word.removesuffix("e") for word in VAGUE_WORDS)
+
+_VAGUE = re.compile(rf"\b(?:in|un)?(?:{_STEMS})(?:e|y|ly|ely)?\b", re.IGNORECASE)
+
+
+def vague_word(text: str | None) -> str | None:
+    """The first word of a text that nothing can contradict."""
+    found = _VAGUE.search(text or "")
+    return None if found is None else found.group()

@@ -1,0 +1,251 @@
+"""The names of promptfoo's assertions and what each becomes here.
+
+Those on an agent's trajectory included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.foreign_file import ForeignFile
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import JsonObject
+
+MODEL_FREE_ASSERTIONS = frozenset(
+    {
+        "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
+        "icontains-any", "starts-with", "regex", "is-json", "contains-json",
+        "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
+        "levenshtein", "rouge-n", "bleu", "meteor", "similar", "latency", "cost",
+        "word-count", "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
+        "is-valid-openai-function-call", "is-valid-function-call",
+    }
+)  # fmt: skip
+"""Assertions that need no model; they keep their names."""
+
+MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
+    "llm-rubric": "{value}",
+    "agent-rubric": "{value}",
+    "g-eval": "{value}",
+    "model-graded-closedqa": "Does the output meet this: {value}",
+    "factuality": "Does the output agree with these facts: {value}",
+    "model-graded-factuality": "Does the output agree with these facts: {value}",
+    "answer-relevance": "Does the output answer what was asked?",
+    "context-faithfulness": "Is every statement of the output supported by the context?",
+    "trajectory:goal-success": "Was this goal reached: {value}",
+}
+"""Assertions that ask a model, with the question of the criterion they become."""
+
+PROMPTFOO_SIMILAR = "similar"
+"""The assertion that measures similarity; `similar:cosine` and the like are the same."""
+
+PROMPTFOO_SIMILARITY = 0.75
+"""How similar an output must be where the assertion does not say."""
+
+CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
+"""Assertions that run code, or send the output away."""
+
+_CRITERION = "ask it as a criterion: write an `llm-rubric`"
+
+_SERVICE = f"it asks a service of its own; {_CRITERION}"
+
+_PERPLEXITY = "an answer's log-probabilities are not kept; leave it out"
+
+_TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
+
+_INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "classifier": _SERVICE,
+        "context-recall": "it judges what was retrieved, not the output; grade what your retriever "
+        "returns as outputs of their own",
+        "context-relevance": "it judges what was retrieved, not the output; grade what your "
+        "retriever returns as outputs of their own",
+        "conversation-relevance": _CRITERION,
+        "gleu": "use `bleu`, or the assertion `chrf`",
+        "guardrails": "check for what the guardrail lets through: `is-refusal`, `finish-reason`, "
+        "or an `llm-rubric`",
+        "human": "people judge with `judgekit label`; leave it out",
+        "max-score": "variants are compared with `judgekit compare`; leave it out",
+        "moderation": _SERVICE,
+        "perplexity": _PERPLEXITY,
+        "perplexity-score": _PERPLEXITY,
+        "pi": _SERVICE,
+        "search-rubric": f"no judge searches the web here; {_CRITERION}, and give the facts in it",
+        "select-best": "variants are compared with `judgekit compare`; leave it out",
+        "skill-used": "use `trajectory:tool-used` with the tool that loads the skill",
+        "trace-error-spans": _TRACE,
+        "trace-span-count": _TRACE,
+        "trace-span-duration": _TRACE,
+    }
+)
+
+_REDTEAM = ("promptfoo:redteam:", "redteam:")
+
+
+def replacement_hint(name: str) -> str | None:
+    """What to do about an assertion that is not read."""
+    if name.startswith(_REDTEAM):
+        return f"its attacks and graders are promptfoo's own; {_CRITERION}"
+    return _INSTEAD.get(name)
+
+
+_SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
+"""Assertions whose score promptfoo puts into a mean as it is."""
+
+
+@dataclass(slots=True)
+class PromptfooChecks:
+    """What the assertions of one test come to."""
+
+    assertions: list[JsonObject] = field(default_factory=list)
+    """Those that need no model."""
+
+    places: list[KeyPath] = field(default_factory=list)
+    """Where each of those stands."""
+
+    criteria: list[JsonValue] = field(default_factory=list)
+    """The others, as the fields of a `Criterion`."""
+
+    reference: str | None = None
+    """The first good answer one of them names."""
+
+    similarities: list[float] = field(default_factory=list)
+    """The threshold of each assertion that asks for likeness to one text."""
+
+    def add(self, spec: JsonObject, at: KeyPath) -> None:
+        """Take an assertion."""
+        self.assertions.append(spec)
+        self.places.append(at)
+
+
+def require_mean_score(
+    checks: PromptfooChecks, threshold: JsonValue, at: KeyPath, reading: ForeignFile
+) -> None:
+    """Let a test pass by the mean of its assertions, where none of them asks a model."""
+    if checks.criteria and checks.assertions:
+        message = "the `threshold` is held against the criteria; every other assertion must hold"
+        reading.warn((*at, "threshold"), message, "write a test for the other assertions")
+    elif any(spec.get("weight") != 0 for spec in checks.assertions):
+        warn_about_scores(checks, at, reading)
+        members: list[JsonValue] = [*checks.assertions]
+        checks.assertions = [{"type": "all", "assertions": members, "threshold": threshold}]
+        checks.places = [(*at, "assert")]
+        checks.similarities = []
+
+
+def warn_about_scores(checks: PromptfooChecks, at: KeyPath, reading: ForeignFile) -> None:
+    """Tell of assertions that are counted as passed or not in a mean."""
+    types = {str(spec.get("type")).removeprefix("not-") for spec in checks.assertions}
+    if graded := sorted(types & _SCORED):
+        message = f"the mean counts {', '.join(graded)} as passed or not, not by its score"
+        reading.warn((*at, "threshold"), message, "set its own `threshold`")
+
+
+_PREFIX = "trajectory:"
+
+_NOT = "not-"
+
+_NAMED = "name the tools, such as `value: [search, fetch]`"
+
+
+class UnsupportedAssertionError(ValueError):
+    """An assertion on a trajectory says what cannot be asked here; the text says what to do."""
+
+
+def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
+    """The assertion on a trace that says the same."""
+    plain = name.removeprefix(_NOT)
+    spec = _READERS[plain](value)
+    if not name.startswith(_NOT):
+        return spec
+    if spec["type"] == "all":
+        raise UnsupportedAssertionError(f"write one `{name}` for each tool")
+    return {**spec, "type": f"{_NOT}{spec['type']}"}
+
+
+def _tool_used(value: JsonValue) -> JsonObject:
+    if isinstance(value, list):
+        members: list[JsonValue] = [_tool_used(item) for item in value]
+        if not members:
+            raise UnsupportedAssertionError(_NAMED)
+        return {"type": "all", "assertions": members}
+    if isinstance(value, str):
+        return {"type": "trajectory.tool_used", "tool": value}
+    fields = _fields(value, {"name", "min", "max"}, _NAMED)
+    spec: JsonObject = {"type": "trajectory.tool_used", "tool": _name(fields)}
+    for given, own in (("min", "at_least"), ("max", "at_most")):
+        if given in fields:
+            spec[own] = fields[given]
+    return spec
+
+
+def _arguments(value: JsonValue) -> JsonObject:
+    usage = "give `{name: …, args: {…}, mode: partial}`"
+    fields = _fields(value, {"name", "args", "arguments", "mode"}, usage)
+    call: JsonObject = {
+        "tool": _name(fields),
+        "arguments": fields.get("args", fields.get("arguments", {})),
+    }
+    mode = {"partial": "superset", "exact": "exact"}.get(str(fields.get("mode", "partial")))
+    if mode is None:
+        raise UnsupportedAssertionError("`mode` must be `partial` or `exact`")
+    return {"type": "trajectory.arguments_match", "call": call, "mode": mode}
+
+
+def _sequence(value: JsonValue) -> JsonObject:
+    fields = {"steps": value} if isinstance(value, list) else _fields(value, {"steps", "mode"}, "")
+    steps = fields.get("steps")
+    if not isinstance(steps, list) or not steps:
+        raise UnsupportedAssertionError(_NAMED)
+    mode = {"in_order": "in_order", "exact": "strict"}.get(str(fields.get("mode", "in_order")))
+    if mode is None:
+        raise UnsupportedAssertionError("`mode` must be `in_order` or `exact`")
+    calls: list[JsonValue] = [
+        {"tool": step if isinstance(step, str) else _name(_fields(step, {"name"}, _NAMED))}
+        for step in steps
+    ]
+    return {"type": "trajectory.matches", "calls": calls, "mode": mode, "arguments": "ignore"}
+
+
+def _step_count(value: JsonValue) -> JsonObject:
+    usage = "count the calls of tools: `{type: tool, max: 5}`"
+    fields = _fields(value, {"type", "pattern", "min", "max"}, usage)
+    tool = fields.get("pattern")
+    is_plain = tool is None or (isinstance(tool, str) and not set(tool) & set("*?["))
+    if fields.get("type") != "tool" or "min" in fields or not is_plain or "max" not in fields:
+        raise UnsupportedAssertionError(usage)
+    spec: JsonObject = {"type": "trajectory.tool_calls.max", "value": fields["max"]}
+    return spec if tool is None else {**spec, "tool": tool}
+
+
+def _fields(value: JsonValue, known: set[str], usage: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise UnsupportedAssertionError(usage or _NAMED)
+    if unknown := sorted(value.keys() - known):
+        raise UnsupportedAssertionError(f"`{unknown[0]}` is not read here; {usage or _NAMED}")
+    return value
+
+
+def _name(fields: JsonObject) -> str:
+    name = fields.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise UnsupportedAssertionError(_NAMED)
+    return name
+
+
+_READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
+    f"{_PREFIX}tool-used": _tool_used,
+    f"{_PREFIX}tool-args-match": _arguments,
+    f"{_PREFIX}tool-sequence": _sequence,
+    f"{_PREFIX}step-count": _step_count,
+}
+
+TRAJECTORY_ASSERTIONS = frozenset(_READERS)
+"""The assertions on what an agent did that need no model."""

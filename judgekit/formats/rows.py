@@ -1,0 +1,400 @@
+"""Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document).
+
+Turns cells and aliases into the fields of a record.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import decimal
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.errors import DatasetError
+from judgekit.formats.documents import YAML_SUFFIXES, Document, read_document
+from judgekit.formats.problems import FieldFault
+from judgekit.formats.text import (
+    MAX_LINE_BYTES,
+    TextLine,
+    as_path,
+    iter_lines,
+    parse_strict_json,
+    unescape_formula,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pydantic import JsonValue
+
+LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+"""One JSON object a line."""
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+"""Named columns; a cell may hold JSON as text."""
+
+DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)
+"""One value, held in memory whole."""
+
+_LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One row of a file."""
+
+    line: int
+    """The line it begins in, from 1; for Parquet its number among the rows."""
+
+    fields: dict[str, JsonValue]
+    """Its values by name; of a table only those that are not missing."""
+
+    is_table: bool = False
+    """Whether it comes from a table, where lists and mappings may be given as JSON text."""
+
+    is_repaired: bool = False
+    """Whether lone surrogates in it were replaced."""
+
+
+def suffix_of(path: Path) -> str:
+    """The end of a file's name that tells its format, in lower case, `.gz` with what it packs."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+def iter_rows(path: Path | str) -> Iterator[FileRow]:
+    """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole."""
+    for row in scan_rows(path):
+        if isinstance(row, DatasetError):
+            raise row
+        yield row
+
+
+def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
+    """As `iter_rows`, but a row that cannot be read is given as the error it is."""
+    path = as_path(path)
+    suffix = suffix_of(path)
+    if suffix in LINE_SUFFIXES:
+        yield from _json_rows(path)
+    elif suffix == ".parquet":
+        for number, fields in enumerate(iter_parquet_rows(path), start=1):
+            yield FileRow(number, fields, is_table=True)
+    elif suffix in TABLE_SUFFIXES:
+        yield from _cell_rows(path, "\t" if suffix == ".tsv" else ",")
+    elif suffix in DOCUMENT_SUFFIXES:
+        yield from document_rows(read_document(path))
+    else:
+        known = ", ".join((*LINE_SUFFIXES, *TABLE_SUFFIXES, *DOCUMENT_SUFFIXES))
+        message = f"the format of a {suffix or 'nameless'} file is not known"
+        raise DatasetError(message, path=path, hint=f"known: {known}")
+
+
+def document_rows(document: Document) -> Iterator[FileRow | DatasetError]:
+    """The rows a document holds: it is a list of objects, or an object that holds one."""
+    where, items = _list_in(document)
+    is_repaired = bool(document.notes)
+    for index, item in enumerate(items):
+        line = document.line_of(*where, index)
+        if isinstance(item, dict):
+            yield FileRow(line, item, is_repaired=is_repaired)
+        else:
+            yield _not_an_object(item, document.path, line)
+
+
+def _list_in(document: Document) -> tuple[tuple[str, ...], list[JsonValue]]:
+    value = document.value
+    if isinstance(value, list):
+        return (), value
+    lists = (
+        {k: v for k, v in value.items() if isinstance(v, list)} if isinstance(value, dict) else {}
+    )
+    names = [name for name in _LIST_NAMES if name in lists] or list(lists)
+    if len(names) == 1:
+        return (names[0],), lists[names[0]]
+    what = f"several lists: {', '.join(names)}" if names else "no list of objects"
+    raise DatasetError(
+        f"holds {what}",
+        path=document.path,
+        line=1,
+        hint="write a list of objects, or an object with one such list",
+    )
+
+
+def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
+    for line in iter_lines(path):
+        if isinstance(line, DatasetError):
+            yield line
+        elif line.text.strip():
+            yield _json_row(line, path)
+
+
+def _json_row(line: TextLine, path: Path) -> FileRow | DatasetError:
+    try:
+        value, is_repaired = parse_strict_json(
+            line.text.rstrip("\r\n"), path=path, first_line=line.number
+        )
+    except DatasetError as error:
+        return error
+    if not isinstance(value, dict):
+        return _not_an_object(value, path, line.number)
+    return FileRow(line.number, value, is_repaired=is_repaired)
+
+
+def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
+    kind = {list: "list", str: "text", bool: "truth value", type(None): "null"}.get(
+        type(value), "number"
+    )
+    return DatasetError(
+        f"a row must be an object, not a {kind}",
+        path=path,
+        line=line,
+        hint='write {"field": value, …}',
+    )
+
+
+def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
+    # The limit is the module's, not the reader's; the default cuts long outputs off.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    reader = csv.reader(_texts(path), delimiter=delimiter, strict=True)
+    names: list[str] | None = None
+    begins = 1
+    try:
+        for cells in reader:
+            if cells and names is None:
+                names = _header(cells, path, delimiter)
+            elif cells and names is not None:
+                yield _cell_row(cells, names, path, begins)
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise _table_error(error, path, begins) from error
+
+
+def _texts(path: Path) -> Iterator[str]:
+    for line in iter_lines(path):
+        if isinstance(line, DatasetError):
+            raise line
+        yield line.text
+
+
+def _header(cells: list[str], path: Path, delimiter: str) -> list[str]:
+    names = [unescape_formula(cell).strip() for cell in cells]
+    if len(names) == 1 and delimiter == "," and (";" in names[0] or "\t" in names[0]):
+        hint = "save it with commas, or name a tab-separated file .tsv"
+        raise DatasetError("the columns are not separated by commas", path=path, line=1, hint=hint)
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise DatasetError(f"column {number} has no name", path=path, line=1)
+        if name in names[: number - 1]:
+            raise DatasetError(f"two columns are called {name!r}", path=path, line=1)
+    return names
+
+
+def _cell_row(cells: list[str], names: list[str], path: Path, line: int) -> FileRow | DatasetError:
+    if len(cells) != len(names):
+        return DatasetError(
+            f"{len(cells)} cells where the header names {len(names)} columns",
+            path=path,
+            line=line,
+            hint='a text with commas or line ends stands in double quotes, and " in it as ""',
+        )
+    return FileRow(
+        line, {n: unescape_formula(c) for n, c in zip(names, cells, strict=True)}, is_table=True
+    )
+
+
+def _table_error(error: csv.Error, path: Path, line: int) -> DatasetError:
+    reason = str(error)
+    if "unexpected end of data" in reason:
+        message = "a quote is opened here and never closed"
+    elif "new-line character" in reason:
+        message = "lines end with a lone carriage return; save the file with LF line ends"
+    elif "field larger" in reason:
+        message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
+    else:
+        message = f"not sound as a table: {reason}"
+    return DatasetError(message, path=path, line=line)
+
+
+_BATCH_ROWS = 512
+
+
+def iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
+    """The rows of a Parquet file, in file order."""
+    # Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
+    # become ISO 8601 text.
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise DatasetError(
+            "Parquet files need pyarrow, which is not installed",
+            path=path,
+            hint='pip install "judgekit-llm[parquet]"',
+        ) from error
+    row = 0
+    try:
+        with parquet.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=_BATCH_ROWS):
+                for fields in batch.to_pylist():
+                    row += 1
+                    yield _row(fields, path, row)
+    except FileNotFoundError as error:
+        raise DatasetError("there is no such file", path=path) from error
+    except DatasetError:
+        raise
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DatasetError(f"not a sound Parquet file: {reason}", path=path) from error
+
+
+def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {}
+    for name, cell in fields.items():
+        try:
+            value = _value(cell)
+        except ValueError as error:
+            message = f"row {row}, column {name!r}: {error}"
+            raise DatasetError(message, path=path, line=row) from error
+        if value is not None:
+            values[name] = value
+    return values
+
+
+def _value(cell: object) -> JsonValue:
+    """A cell as JSON; a map column, a list of pairs, becomes a list of lists."""
+    match cell:
+        case None | bool() | int() | str():
+            return cell
+        case float():
+            return _number(cell)
+        case decimal.Decimal():
+            return _number(float(cell))
+        case dt.datetime() | dt.date() | dt.time():
+            return cell.isoformat()
+        case dict():
+            return {str(key): _value(item) for key, item in cell.items()}
+        case list() | tuple():
+            return [_value(item) for item in cell]
+        case _:
+            raise ValueError(f"a {type(cell).__name__} has no JSON form; write it as text")
+
+
+def _number(cell: float) -> float | None:
+    if math.isinf(cell):
+        raise ValueError("an infinite number has no JSON form")
+    return None if math.isnan(cell) else cell
+
+
+Fields = dict[str, "JsonValue"]
+"""Values by name."""
+
+TYPED_SUFFIX = ".json"
+"""What the name of a column ends in whose cells are JSON, whatever the field is."""
+
+_METADATA_PREFIX = "metadata."
+
+
+def rename_fields(
+    fields: Mapping[str, JsonValue], aliases: Mapping[str, str]
+) -> tuple[Fields, list[FieldFault]]:
+    """The fields under judgekit's names."""
+    # A field that already has its own name keeps it, and an alias beside it stays as it is.
+    found: Fields = {}
+    taken: dict[str, str] = {}
+    faults = []
+    for name, value in fields.items():
+        meant = aliases.get(name, name)
+        if meant != name and meant in fields:
+            meant = name
+        if meant in taken:
+            message = f"`{taken[meant]}` and `{name}` both mean `{meant}`"
+            faults.append(FieldFault((name,), message, f"keep one of them, as `{meant}`"))
+            continue
+        taken[meant] = name
+        found[meant] = value
+    return found, faults
+
+
+def read_cells(
+    fields: Mapping[str, JsonValue],
+    *,
+    json_names: Iterable[str],
+    list_names: Iterable[str],
+    mixed_names: Iterable[str] = (),
+) -> tuple[Fields, list[FieldFault]]:
+    """The fields of a table's row, with what their cells stand for."""
+    # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
+    # fields that may be any value see `typed_columns`.
+    found: Fields = {}
+    extra: Fields = {}
+    faults = []
+    for name, cell in fields.items():
+        if cell == "":
+            continue
+        try:
+            is_json = name in json_names or (name in mixed_names and _is_object(cell))
+            value = _cell(cell, is_json=is_json, is_list=name in list_names)
+        except DatasetError as error:
+            remedy = "write its cells as JSON, or give the column another name"
+            faults.append(FieldFault((name,), f"the column `{name}` holds JSON: {error}", remedy))
+            continue
+        if name.startswith(_METADATA_PREFIX):
+            extra[name.removeprefix(_METADATA_PREFIX)] = value
+        else:
+            found[name] = value
+    if extra:
+        given = found.get("metadata", {})
+        found["metadata"] = {**given, **extra} if isinstance(given, dict) else given
+    return found, faults
+
+
+def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[FieldFault]]:
+    """The values of a table's row that stand as JSON in a column `x.json`, by their field `x`."""
+    # That tells a number from its digits, and null and an empty text from no value at all.
+    found: Fields = {}
+    faults = []
+    for name in names:
+        column = f"{name}{TYPED_SUFFIX}"
+        cell = fields.get(column, "")
+        if column in fields and name in fields:
+            message = f"`{name}` and `{column}` both hold `{name}`"
+            faults.append(FieldFault((column,), message, "keep one of them"))
+        elif cell != "":
+            try:
+                found[name] = _cell(cell, is_json=True, is_list=False)
+            except DatasetError as error:
+                message = f"the column `{column}` holds JSON: {error}"
+                faults.append(FieldFault((column,), message, 'a text in it has quotes: "a text"'))
+    return found, faults
+
+
+def as_texts(fields: Fields, names: Iterable[str]) -> Fields:
+    """The fields with whole numbers turned to text where a text is meant, as in ids."""
+    changed: Fields = {
+        name: str(fields[name])
+        for name in names
+        if isinstance(fields.get(name), int) and not isinstance(fields[name], bool)
+    }
+    return {**fields, **changed} if changed else fields
+
+
+def _is_object(cell: JsonValue) -> bool:
+    return isinstance(cell, str) and cell.lstrip().startswith("{")
+
+
+def _cell(cell: JsonValue, *, is_json: bool, is_list: bool) -> JsonValue:
+    if not isinstance(cell, str):
+        return cell
+    if is_list and not cell.lstrip().startswith("["):
+        return [name.strip() for name in re.split(r"[;,]", cell) if name.strip()]
+    if is_json or is_list:
+        # The row says file and line; the error here says what is wrong with the cell alone.
+        try:
+            return parse_strict_json(cell, path=Path())[0]
+        except DatasetError as error:
+            raise DatasetError(error.message.partition(": ")[2]) from None
+    return cell

@@ -1,0 +1,456 @@
+"""Reads and writes a skill's `evals.json` (S3.1) and workflow datasets (S1.1).
+
+Reads a skill's `history.json` (S3.2). Gradings are written by `judgekit.exports.skill_results`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AwareDatetime, Field, JsonValue
+
+from judgekit.formats.attachments import (
+    MAX_CASE_FILES,
+    AttachmentError,
+    AttachmentReader,
+    FolderAttachments,
+    MissingAttachmentError,
+)
+from judgekit.formats.documents import read_document
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.problems import vague_word
+from judgekit.records import Count, Finite, JsonObject, Name, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from judgekit.formats.documents import Document
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import Case, CaseSource
+
+PASS_VALUE = 0.5
+"""Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
+
+_KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+_NOT_IN_IDS = re.compile(r"[\W_]+")
+
+
+class Expectation(SnakeRecord):
+    """One thing an output is expected to have."""
+
+    criterion: Name
+    """A short label."""
+
+    description: Name
+    """What is expected."""
+
+    required: bool = False
+    """Whether the case fails with it."""
+
+
+class EvalCase(SnakeRecord):
+    """One case of an `evals.json`."""
+
+    id: Name
+    """Name of the case."""
+
+    prompt: str
+    """What the skill is asked."""
+
+    files: tuple[str, ...] = ()
+    """Files given with it."""
+
+    expectations: tuple[Expectation, ...] = Field(default=())
+    """What its output is expected to have."""
+
+
+class SkillEvals(SnakeRecord):
+    """An `evals.json` without its cases."""
+
+    version: str | int | float = "1.0"
+    """Version of the format."""
+
+    skill: str | None = None
+    """The skill under test."""
+
+    cases: JsonValue = None
+    """Its cases, as they stand."""
+
+
+def read_skill_evals(document: Document) -> ForeignFile:
+    """The cases of an `evals.json`; each has a rubric of its own, a criterion per expectation."""
+    # A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
+    # required one is met.
+    reading = ForeignFile(document)
+    fields = document.value if isinstance(document.value, dict) else {}
+    header = reading.record(SkillEvals, document.value)
+    skill = None if header is None else header.skill
+    if header is not None:
+        reading.header = {"name": _name(skill, document.path), "version": str(header.version)}
+    folder = document.path.parent
+    shelves = (
+        AttachmentReader(FolderAttachments(folder)),
+        AttachmentReader(FolderAttachments(folder.parent)),
+    )
+    for at, item in reading.objects(fields.get("cases"), ("cases",)):
+        reading.claim(item, at)
+        _check_id(item.get("id"), at, reading)
+        case = reading.record(EvalCase, item, at)
+        if case is None:
+            continue
+        files = _files(case, at, reading, shelves)
+        if _can_fail(case, at, reading):
+            reading.add_case(_fields(case, skill, files), at)
+    return reading
+
+
+def _name(skill: str | None, path: Path) -> str:
+    parts = [part for part in (skill or "").replace("\\", "/").split("/") if part.strip()]
+    return parts[-1] if parts else path.stem
+
+
+def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
+    """Tell of an id that is not in kebab-case, which S3 asks for and nothing depends on."""
+    if not isinstance(name, str) or not name.strip():
+        return
+    if name == name.lower() and _KEBAB.fullmatch(name):
+        return
+    better = _NOT_IN_IDS.sub("-", _HUMP.sub("-", name)).strip("-").lower()
+    message = f"the id {name[:80]!r} is not in kebab-case"
+    remedy = "small letters and digits, one hyphen between words"
+    named = f"call it `{better[:80]}`: {remedy}" if better else f"{remedy}, such as `case-01`"
+    reading.warn((*at, "id"), message, named, case_id=name[:80])
+
+
+def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
+    return {
+        "id": case.id,
+        "input": case.prompt,
+        "context": {"files": files} if files else None,
+        "rubric": _rubric(case),
+        "skill": skill,
+        "metadata": {**case.extra, "files": list(case.files)} if case.files else case.extra,
+    }
+
+
+def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
+    """Whether the expectations make a rubric under which an output can fail."""
+    for index, expectation in enumerate(case.expectations):
+        if word := vague_word(expectation.description):
+            message = f"the description says {word!r}, which nothing can contradict"
+            remedy = "say what would be seen in the output, so that it can be false"
+            place = (*at, "expectations", index, "description")
+            reading.warn(place, message, remedy, case_id=case.id)
+    labels = [expectation.criterion for expectation in case.expectations]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        message = f"two expectations are called {', '.join(twice)}"
+        reading.add((*at, "expectations"), message, "rename one", case_id=case.id)
+    if not any(expectation.required for expectation in case.expectations):
+        message = "no expectation is required, so the case can never fail"
+        remedy = "write `required: true` at what an output must have"
+        reading.add((*at, "expectations"), message, remedy, case_id=case.id)
+        return False
+    return not twice
+
+
+def _rubric(case: EvalCase) -> JsonObject:
+    return {
+        "name": case.id,
+        "criteria": [
+            {
+                "name": expectation.criterion,
+                "question": expectation.description,
+                "scale": "one_to_five",
+                "required": expectation.required,
+                "pass_value": PASS_VALUE,
+            }
+            for expectation in case.expectations
+        ],
+        # What decides is the required expectations; the others are noted.
+        "pass_threshold": 0.0,
+    }
+
+
+def _files(
+    case: EvalCase, at: KeyPath, reading: ForeignFile, shelves: Sequence[AttachmentReader]
+) -> list[JsonValue]:
+    if len(case.files) > MAX_CASE_FILES:
+        message = f"a case may name {MAX_CASE_FILES} files, not {len(case.files)}"
+        reading.add((*at, "files"), message, case_id=case.id)
+        return []
+    found: list[JsonValue] = []
+    for index, name in enumerate(case.files):
+        try:
+            found.append(_file(name, shelves))
+        except AttachmentError as error:
+            reading.add((*at, "files", index), str(error), error.remedy, case_id=case.id)
+    return found
+
+
+def _file(name: str, shelves: Sequence[AttachmentReader]) -> JsonObject:
+    """A file beside `evals.json`, or in the skill's folder above it."""
+    try:
+        return shelves[0].take(name)
+    except MissingAttachmentError:
+        return shelves[1].take(name)
+
+
+_WORST, _BEST = 1.0, 5.0
+
+_HUGE = 1e9
+
+
+class SkillVersion(SnakeRecord):
+    """One version of a skill."""
+
+    version: Count
+    """Its number, from 0."""
+
+    timestamp: AwareDatetime
+    """When it was made."""
+
+    description: str = ""
+    """What it stands for."""
+
+    git_hash: str | None = None
+    """The commit, where there was one."""
+
+    path: str | None = None
+    """The folder with its files, relative to the workspace."""
+
+    average_score: Finite | None = None
+    """Mean score over all cases, 1 to 5; None where nothing was graded."""
+
+    @property
+    def value(self) -> float | None:
+        """The average score on [0, 1]; None where nothing was graded."""
+        if self.average_score is None:
+            return None
+        return (self.average_score - _WORST) / (_BEST - _WORST)
+
+
+class SkillHistory(SnakeRecord):
+    """The versions of a skill."""
+
+    versions: Annotated[tuple[SkillVersion, ...], Field(min_length=1)]
+    """Every version, in the file's order."""
+
+    current_version: Count
+    """The number of the version being worked on."""
+
+    @property
+    def current(self) -> SkillVersion:
+        """The version being worked on."""
+        return next(v for v in self.versions if v.version == self.current_version)
+
+
+def read_skill_history(path: Path | str) -> SkillHistory:
+    """The history of a skill."""
+    history, reading = _read(read_document(path))
+    reading.refuse_errors()
+    if history is None:  # pragma: no cover - then there was an error
+        raise AssertionError
+    return history
+
+
+def check_history(document: Document) -> ForeignFile:
+    """What is wrong with a `history.json`."""
+    return _read(document)[1]
+
+
+def _read(document: Document) -> tuple[SkillHistory | None, ForeignFile]:
+    reading = ForeignFile(document)
+    history = reading.record(SkillHistory, document.value)
+    fields = document.value if isinstance(document.value, dict) else {}
+    given = fields.get("versions")
+    numbers: list[JsonValue] = []
+    for index, version in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(version, dict):
+            _check_version(version, numbers, ("versions", index), reading)
+            numbers.append(version.get("version"))
+    current = fields.get("current_version")
+    if isinstance(current, int) and current not in numbers:
+        known = ", ".join(str(number) for number in numbers[:20])
+        message = f"no version has the number {current}"
+        reading.add(("current_version",), message, f"known: {known}")
+    return history, reading
+
+
+def _check_version(
+    version: JsonObject, before: list[JsonValue], at: KeyPath, reading: ForeignFile
+) -> None:
+    number, score = version.get("version"), version.get("average_score")
+    if isinstance(number, int) and number in before:
+        reading.add((*at, "version"), f"the version {number} stands twice")
+    if isinstance(score, int | float) and not _WORST <= score <= _BEST:
+        shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
+        message = f"`average_score` is {shown}, but scores are from 1 to 5"
+        reading.add((*at, "average_score"), message)
+
+
+_EVAL_FIELDS = ("id", "prompt", "files", "expectations")
+
+
+def skill_evals_of(source: CaseSource) -> JsonObject:
+    """Cases as an `evals.json`."""
+    cases = list(source)
+    listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
+    return {"version": source.version, "skill": _skill(cases, source.name), "cases": listed}
+
+
+def _skill(cases: Sequence[Case], name: str) -> str:
+    skills = {case.skill for case in cases}
+    only = next(iter(skills)) if len(skills) == 1 else None
+    return only or name
+
+
+def _eval_case_json(case: Case) -> JsonObject:
+    files = case.metadata.get("files")
+    rest: JsonObject = {
+        name: item for name, item in case.metadata.items() if name not in _EVAL_FIELDS
+    }
+    return {
+        "id": case.id,
+        "prompt": case.input if isinstance(case.input, str) else str(case.input),
+        "files": files if isinstance(files, list) else [],
+        "expectations": _expectations(case),
+        **rest,
+    }
+
+
+def _expectations(case: Case) -> list[JsonValue]:
+    if not isinstance(case.rubric, Rubric):
+        return []
+    return [
+        {"criterion": c.name, "description": c.question, "required": c.required}
+        for c in case.rubric.criteria
+    ]
+
+
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "output.contains": ("path", "value"),
+    "output.equals": ("path", "value"),
+    "metric.latency_ms.max": ("value",),
+    "metric.total_cost_usd.max": ("value",),
+    "metric.tokens.input.max": ("value",),
+    "metric.tokens.output.max": ("value",),
+    "behavior.no_errors": (),
+    "behavior.node_executed": ("nodeId",),
+    "behavior.node_invocations.max": ("nodeId", "value"),
+}
+"""The assertions of the format, with the fields each needs."""
+
+
+class WorkflowCase(CamelRecord):
+    """One case of a workflow dataset."""
+
+    id: Name
+    """Stable, and fit for a file's name."""
+
+    name: str | None = None
+    """A title."""
+
+    input: JsonValue
+    """What the workflow is fed."""
+
+    assertions: tuple[JsonObject, ...] = ()
+    """Its checks."""
+
+    tags: tuple[str, ...] = ()
+    """Its groups."""
+
+
+class WorkflowDataset(CamelRecord):
+    """A workflow dataset without its cases."""
+
+    id: Name
+    """Name of the dataset."""
+
+    workflow_name: Name
+    """The workflow it is for."""
+
+    version: str
+    """The version of the dataset."""
+
+    cases: JsonValue = None
+    """Its cases, as they stand."""
+
+
+def read_workflow_dataset(document: Document) -> ForeignFile:
+    """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
+    reading = ForeignFile(document)
+    header = reading.record(WorkflowDataset, document.value)
+    fields = document.value if isinstance(document.value, dict) else {}
+    if header is not None:
+        reading.header = {"name": header.id, "version": header.version}
+    workflow = fields.get("workflowName")
+    for at, item in reading.objects(fields.get("cases"), ("cases",)):
+        reading.claim(item, at)
+        case = reading.record(WorkflowCase, item, at)
+        if case is not None:
+            _check(case, at, reading)
+            _take(case, at, reading, workflow)
+    return reading
+
+
+def _take(case: WorkflowCase, at: KeyPath, reading: ForeignFile, workflow: JsonValue) -> None:
+    fields: JsonObject = {
+        "id": case.id,
+        "name": case.name,
+        "input": case.input,
+        "assertions": list(case.assertions),
+        "tags": list(case.tags),
+        "agent": workflow if isinstance(workflow, str) else None,
+        "metadata": case.extra,
+    }
+    reading.add_case(fields, at)
+
+
+def _check(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
+    if not case.assertions:
+        message = "the case has no assertions, so it cannot fail"
+        remedy = "add one, for example {type: behavior.no_errors}, or grade it with a rubric"
+        reading.warn(at, message, remedy, case_id=case.id)
+    for index, assertion in enumerate(case.assertions):
+        where = (*at, "assertions", index)
+        named = assertion.get("type")
+        if not isinstance(named, str):
+            remedy = "for example `output.contains`"
+            reading.add(where, "an assertion needs a `type`", remedy, case_id=case.id)
+            continue
+        for name in _NEEDS.get(named, ()):
+            if name not in assertion:
+                message = f"`{named}` needs the field `{name}`"
+                reading.add(where, message, case_id=case.id)
+
+
+_WORKFLOW_FIELDS = ("id", "name", "input", "assertions", "tags")
+
+
+def workflow_dataset_of(source: CaseSource) -> JsonObject:
+    """Cases as a workflow dataset."""
+    cases = list(source)
+    agents = {case.agent for case in cases}
+    only = next(iter(agents)) if len(agents) == 1 else None
+    listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
+    return {
+        "id": source.name,
+        "workflowName": only or source.name,
+        "version": source.version,
+        "cases": listed,
+    }
+
+
+def _workflow_case_json(case: Case) -> JsonObject:
+    found: JsonObject = {"id": case.id, "input": case.input, "assertions": [*case.assertions]}
+    if case.name is not None:
+        found["name"] = case.name
+    if case.tags:
+        found["tags"] = [*case.tags]
+    return {**{k: v for k, v in case.metadata.items() if k not in _WORKFLOW_FIELDS}, **found}

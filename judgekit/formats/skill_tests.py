@@ -1,0 +1,563 @@
+"""Reads an `eval/tests.json` (S4) as cases, and writes cases as one.
+
+Its records are in `skill_tests_schema`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.errors import DatasetError
+from judgekit.formats.attachments import (
+    MAX_CASE_FILES,
+    AttachmentError,
+    AttachmentReader,
+    FolderAttachments,
+    MissingAttachmentError,
+    attachments_of,
+    safe_file_name,
+    skill_name,
+)
+from judgekit.formats.foreign_file import ForeignFile
+from judgekit.formats.problems import suggest_name
+from judgekit.formats.skill_tests_schema import (
+    OTHER_FIELDS,
+    SkillCase,
+    SkillTests,
+    is_skill_tests_v1,
+    rubric_from_skill_test,
+    soften_thresholds,
+    upgrade_skill_tests,
+)
+from judgekit.formats.text import folder_exists
+from judgekit.records import EvaluationStrategy, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.documents import Document
+    from judgekit.formats.skill_tests_schema import SkillExpected
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import Case, Criterion, JsonObject
+
+STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
+"""The stratum of a difficulty."""
+
+_SYNONYMS = {
+    "expectedOutput": "output",
+    "expectedPatterns": "patterns",
+    "threshold": "passingThreshold",
+    "schema": "jsonSchema",
+    "retries": "retryCount",
+    "script": "customScript",
+    "tests": "testCases",
+    "cases": "testCases",
+}
+
+_NO = (None, None)
+
+
+def read_skill_tests(document: Document) -> ForeignFile:
+    """The cases of an `eval/tests.json`."""
+    reading, _ = read_whole_skill_tests(document)
+    return reading
+
+
+def read_whole_skill_tests(document: Document) -> tuple[ForeignFile, SkillTests | None]:
+    """The cases of an `eval/tests.json`, and everything else it says."""
+    reading = ForeignFile(document)
+    value = document.value
+    where: KeyPath = ("testCases",)
+    if is_skill_tests_v1(value):
+        where = ("tests",) if isinstance(value, dict) else ()
+        try:
+            value = upgrade_skill_tests(value)
+        except DatasetError as error:
+            reading.add(where, error.message, error.hint)
+            return reading, None
+    head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
+    version = "2.0" if head is None else head.version
+    reading.header = {"name": skill_name(document.path), "version": version}
+    fields = value if isinstance(value, dict) else {}
+    fixtures = Fixtures(reading)
+    for place, item in reading.objects(fields.get("testCases"), where):
+        reading.claim(item, place)
+        _read_case(item, place, reading, fixtures)
+    _check_groups(fields.get("suites"), reading)
+    return reading, head
+
+
+def _read_case(item: JsonObject, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> None:
+    mended = soften_thresholds(item, at, reading)
+    case = reading.record(SkillCase, mended, at, synonyms=_SYNONYMS)
+    if case is None:
+        return
+    check_expected(case, at, reading)
+    fields = _fields(case, at, reading)
+    if mended is item:
+        if case.input.context is not None:
+            place = (*at, "input", "context")
+            fields["context"] = fixtures.resolve(case.input.context, place, case.id)
+        reading.add_case(fields, at)
+
+
+def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject:
+    metadata = case.metadata
+    tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
+    difficulty = None if metadata is None else metadata.difficulty
+    prompt, variables = case.input.prompt, case.input.variables
+    return {
+        "id": case.id,
+        "name": case.name,
+        "description": case.description,
+        "tags": list(tags or ()),
+        "input": prompt if not variables else {"prompt": prompt, "variables": {**variables}},
+        "reference": case.expected.output,
+        "assertions": [*expected_assertions(case)],
+        "rubric": rubric_from_skill_test(case, at, reading),
+        "evaluation": _evaluation(case),
+        "stratum": None if difficulty is None else STRATA[difficulty],
+        "metadata": _metadata(case),
+    }
+
+
+def _evaluation(case: SkillCase) -> JsonObject:
+    given, expected = case.evaluation, case.expected
+    found: JsonObject = {"strategy": given.strategy, "weights": {**(given.weights or {})}}
+    threshold = expected.semantic_threshold
+    if given.strategy == "llm_judge" and expected.rubric is not None:
+        threshold = expected.rubric.passing_threshold
+    optional: JsonObject = {
+        "threshold": threshold if given.strategy in {"semantic_sim", "llm_judge"} else None,
+        "timeout_s": None if given.timeout is None else given.timeout / 1000,
+        "retries": given.retry_count,
+        "script": expected.custom_script,
+    }
+    return found | {name: value for name, value in optional.items() if value is not None}
+
+
+def _metadata(case: SkillCase) -> JsonObject:
+    """All metadata as they came, and under `OTHER_FIELDS` what has no place in a case."""
+    kept: JsonObject = {} if case.metadata is None else case.metadata.as_given()
+    expected = case.expected.as_given()
+    unused = {name: expected[name] for name in unused_fields(case) if name in expected}
+    other: JsonObject = {
+        "input": case.input.extra,
+        "expected": {**case.expected.extra, **unused},
+        "evaluation": case.evaluation.extra,
+        "case": case.extra,
+    }
+    other = {name: fields for name, fields in other.items() if fields}
+    return {**kept, OTHER_FIELDS: other} if other else kept
+
+
+def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
+    """Groups may name only tests there are, and each has a name of its own."""
+    names: list[JsonValue] = []
+    for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        name, given = (group.get("name"), group.get("testIds")) if isinstance(group, dict) else _NO
+        if name is not None and name in names:
+            message = f"two suites are called {name!r}"
+            reading.add(("suites", number, "name"), message, "rename one")
+        names.append(name)
+        for index, test_id in enumerate(given if isinstance(given, list) else ()):
+            if isinstance(test_id, str) and test_id not in reading.claimed:
+                message = f"the suite {name!r} names the test {test_id!r}, which is not there"
+                place = ("suites", number, "testIds", index)
+                reading.add(place, message, suggest_name(test_id, reading.claimed))
+
+
+_NEEDS = {
+    "exact_match": ("output", "output"),
+    "regex_match": ("patterns", "patterns"),
+    "json_schema": ("json_schema", "jsonSchema"),
+    "semantic_sim": ("output", "output"),
+    "custom": ("custom_script", "customScript"),
+}
+"""What a strategy compares with: the field of `Expected`, and its name in the file."""
+
+_USES: dict[str, frozenset[str]] = {
+    "exact_match": frozenset({"output"}),
+    "regex_match": frozenset({"patterns"}),
+    "json_schema": frozenset({"json_schema"}),
+    "semantic_sim": frozenset({"output", "semantic_threshold"}),
+    "llm_judge": frozenset({"output", "rubric"}),
+    "custom": frozenset({"output", "custom_script"}),
+}
+
+_FIELDS = {
+    "patterns": "patterns",
+    "json_schema": "jsonSchema",
+    "semantic_threshold": "semanticThreshold",
+    "rubric": "rubric",
+    "custom_script": "customScript",
+}
+
+_SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
+
+
+def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
+    """The checks of a test that no judge is needed for, by its strategy."""
+    expected, used = case.expected, expected_strategies(case)
+    if "exact_match" in used and expected.output is not None:
+        yield {"type": "equals", "value": expected.output}
+    for pattern in (expected.patterns or ()) if "regex_match" in used else ():
+        yield {"type": "regex", "value": pattern}
+    if "json_schema" in used and expected.json_schema is not None:
+        yield {"type": "is-json", "value": expected.json_schema}
+    if "semantic_sim" in used and expected.output is not None:
+        least = expected.semantic_threshold
+        # Without a threshold the profile decides.
+        given: JsonObject = {} if least is None else {"threshold": least}
+        yield {"type": "similar", "value": expected.output, **given}
+
+
+def expected_strategies(case: SkillCase) -> frozenset[str]:
+    """The strategies that take part in a test: its own, or those a hybrid one weighs."""
+    given = case.evaluation
+    if given.strategy != "hybrid":
+        return frozenset({given.strategy})
+    if given.weights:
+        return frozenset(name for name, weight in given.weights.items() if weight > 0)
+    found = {name for name in _NEEDS if _has(case.expected, name)}
+    if case.expected.semantic_threshold is None:
+        found.discard("semantic_sim")
+    return frozenset(found | ({"llm_judge"} if case.expected.rubric is not None else set()))
+
+
+def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
+    """Note what keeps a test from failing, what it names in vain, and patterns that are none."""
+    used = expected_strategies(case)
+    if not used:
+        message = "the strategy hybrid has nothing to combine, so the case cannot fail"
+        remedy = "add `weights`, or what is expected"
+        reading.add((*at, "evaluation"), message, remedy, case_id=case.id)
+    for name in sorted(used):
+        _check_strategy(name, case, at, reading)
+    _check_unused(case, at, reading)
+    _check_patterns(case, at, reading)
+    _check_script(case, at, reading)
+
+
+def unused_fields(case: SkillCase) -> tuple[str, ...]:
+    """What a test expects that its strategy does not look at."""
+    used = expected_strategies(case)
+    compared = frozenset[str]().union(*(_USES.get(name, frozenset()) for name in used))
+    return tuple(
+        name
+        for field, name in _FIELDS.items()
+        if getattr(case.expected, field) is not None and field not in compared
+    )
+
+
+def _has(expected: SkillExpected, strategy: str) -> bool:
+    value = getattr(expected, _NEEDS[strategy][0])
+    return value is not None and value != ()
+
+
+def _check_strategy(name: str, case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
+    known = [known for known in get_args(EvaluationStrategy) if known != "hybrid"]
+    if name not in known:
+        place = (*at, "evaluation", "weights", name)
+        message = f"no strategy to combine is called {name!r}"
+        reading.add(place, message, suggest_name(name, known), case_id=case.id)
+    elif name == "llm_judge":
+        if case.expected.rubric is None:
+            message = "the case has no rubric; a judge takes that of the suite or the profile"
+            if case.expected.output is not None:
+                message += ", else it asks for the expected output"
+            remedy = "add `expected.rubric`, or run it with a rubric"
+            reading.warn((*at, "expected"), message, remedy, case_id=case.id)
+    elif not _has(case.expected, name):
+        wanted = _NEEDS[name][1]
+        message = f"the strategy {name} has no `expected.{wanted}`, so the case cannot fail"
+        remedy = f"add `{wanted}` to `expected`, or name another strategy"
+        reading.add((*at, "expected"), message, remedy, case_id=case.id)
+
+
+def _check_unused(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
+    for name in unused_fields(case):
+        message = f"`{name}` is not looked at by the strategy {case.evaluation.strategy}"
+        remedy = "remove it, or use the strategy hybrid"
+        reading.warn((*at, "expected", name), message, remedy, case_id=case.id)
+
+
+def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
+    for index, pattern in enumerate(case.expected.patterns or ()):
+        place = (*at, "expected", "patterns", index)
+        if not pattern:
+            message = "an empty pattern is found in every output, so it cannot fail"
+            reading.add(place, message, "remove it", case_id=case.id)
+        elif complaint := _pattern_fault(pattern):
+            message = f"{pattern[:80]!r} is no regular expression: {complaint}"
+            reading.add(place, message, case_id=case.id)
+
+
+def _pattern_fault(pattern: str) -> str | None:
+    try:
+        with warnings.catch_warnings():
+            # What a later Python may read in another way is not the file's fault now.
+            warnings.simplefilter("ignore", FutureWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+    return None
+
+
+def _check_script(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
+    script = case.expected.custom_script
+    if script is None:
+        return
+    if ".." in script.split("/") or script.startswith("/") or not _SCRIPT.fullmatch(script):
+        message = "`customScript` must be the path of a .py or .js file below the skill's folder"
+        remedy = "put the code into a file; a test names a script, it never holds one"
+        reading.add((*at, "expected", "customScript"), message, remedy, case_id=case.id)
+
+
+_FOLDER = "fixtures"
+
+_LEADS = ("fixtures/", "eval/fixtures/")
+
+
+class Fixtures:
+    """Looks up the files that the tests of one test file name."""
+
+    def __init__(self, reading: ForeignFile) -> None:
+        place, self._inside = attachments_of(reading.document.path)
+        self._is_alone = isinstance(place, FolderAttachments) and not _has_fixtures(
+            place.root, self._inside
+        )
+        self._shelf = AttachmentReader(place)
+        self._reading = reading
+
+    def resolve(self, context: JsonObject, at: KeyPath, case_id: str) -> JsonValue:
+        """A test's context with the files it names."""
+        # Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
+        # `file` and its `text`, or what kind of file it is. What cannot be taken is noted and its
+        # name stays; where there is no folder with fixtures at all, as when a test file stands
+        # alone, that is a warning.
+        return self._resolved(context, at, case_id, [0])
+
+    def _resolved(
+        self, value: JsonValue, at: KeyPath, case_id: str, n_files: list[int]
+    ) -> JsonValue:
+        if isinstance(value, dict):
+            return {
+                name: self._resolved(item, (*at, name), case_id, n_files)
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self._resolved(item, (*at, index), case_id, n_files)
+                for index, item in enumerate(value)
+            ]
+        name = fixture_name(value)
+        if name is None:
+            return value
+        n_files[0] += 1
+        return self._file(name, at, case_id, n_files[0])
+
+    def _file(self, name: str, at: KeyPath, case_id: str, number: int) -> JsonValue:
+        if number > MAX_CASE_FILES:
+            if number == MAX_CASE_FILES + 1:
+                message = f"a case may name {MAX_CASE_FILES} files; this one names more"
+                self._reading.add(at, message, case_id=case_id)
+            return name
+        try:
+            return {**self._found(name), "file": name}
+        except MissingAttachmentError as error:
+            self._missing(name, at, case_id, error)
+        except AttachmentError as error:
+            self._reading.add(at, str(error), error.remedy, case_id=case_id)
+        return name
+
+    def _found(self, name: str) -> JsonObject:
+        """`eval/fixtures/x` from the root; `fixtures/x` beside the test file, or in the root."""
+        path = safe_file_name(name)
+        if path.startswith("eval/") or not self._inside:
+            return self._shelf.take(path)
+        try:
+            return self._shelf.take(self._inside + path)
+        except MissingAttachmentError:
+            return self._shelf.take(path)
+
+    def _missing(self, name: str, at: KeyPath, case_id: str, error: MissingAttachmentError) -> None:
+        if self._is_alone:
+            message = f"the fixture {name!r} is not here; the case is read with its name alone"
+            remedy = "open the skill's folder or zip to have its fixtures"
+            self._reading.warn(at, message, remedy, case_id=case_id)
+        else:
+            self._reading.add(at, str(error), "add it, or mend the name", case_id=case_id)
+
+
+def fixture_name(value: JsonValue) -> str | None:
+    """The file a value of a context names."""
+    if not isinstance(value, str) or "\n" in value:
+        return None
+    path = value.replace("\\", "/").removeprefix("./")
+    return value if path.startswith(_LEADS) and len(path.split("/")[-1]) > 0 else None
+
+
+def _has_fixtures(root: Path, inside: str) -> bool:
+    return any(folder_exists(folder) for folder in (root / inside / _FOLDER, root / _FOLDER))
+
+
+_WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
+
+_LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
+
+
+def skill_tests_of(
+    cases: Iterable[Case], head: JsonObject | None = None
+) -> tuple[JsonObject, tuple[str, ...]]:
+    """Cases as an `eval/tests.json`."""
+    # Of cases that were read from one, with the rest of that file as `head`, the same file comes
+    # back and nothing is lost.
+    listed = list(cases)
+    tests: list[JsonValue] = [_test(case) for case in listed]
+    start: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
+    lost = tuple(f"{case.id}: {what}" for case in listed for what in _lost(case))
+    return {**(start if head is None else head), "testCases": tests}, lost
+
+
+def _test(case: Case) -> JsonObject:
+    metadata = dict(case.metadata)
+    other = _mapping(metadata.pop(OTHER_FIELDS, None))
+    if case.stratum is not None and "difficulty" not in metadata:
+        metadata["difficulty"] = _LEVELS[case.stratum]
+    found: JsonObject = {"id": case.id, "name": case.name or case.id}
+    if case.description is not None:
+        found["description"] = case.description
+    if case.tags and metadata.get("tags") != [*case.tags]:
+        found["tags"] = [*case.tags]
+    found |= {
+        "input": {**_input(case), **_mapping(other.get("input"))},
+        "expected": {**_expected(case), **_mapping(other.get("expected"))},
+        "evaluation": {**_evaluation_json(case), **_mapping(other.get("evaluation"))},
+    }
+    if metadata:
+        found["metadata"] = metadata
+    return {**found, **_mapping(other.get("case"))}
+
+
+def _input(case: Case) -> JsonObject:
+    given = case.input
+    asked: JsonObject = {"prompt": given if isinstance(given, str) else str(given)}
+    if isinstance(given, dict) and _is_filled_in(given):
+        asked = dict(given)
+    if isinstance(case.context, dict):
+        asked["context"] = _named(case.context)
+    return asked
+
+
+def _is_filled_in(given: JsonValue) -> bool:
+    """Whether an input is a prompt with values for its variables."""
+    return isinstance(given, dict) and given.keys() == {"prompt", "variables"}
+
+
+def _named(value: JsonValue) -> JsonValue:
+    """A context with the names of its files in the place of what they hold."""
+    if isinstance(value, list):
+        return [_named(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    is_file = value.keys() in ({"file", "text"}, {"file", "media_type", "n_bytes", "sha256"})
+    return value["file"] if is_file else {name: _named(item) for name, item in value.items()}
+
+
+def _expected(case: Case) -> JsonObject:
+    found: JsonObject = {}
+    if isinstance(case.reference, str):
+        found["output"] = case.reference
+    patterns = [item.get("value") for item in case.assertions if item.get("type") == "regex"]
+    if patterns:
+        found["patterns"] = patterns
+    for item in case.assertions:
+        if item.get("type") == "is-json" and "value" in item:
+            found["jsonSchema"] = item["value"]
+        if item.get("type") == "similar" and "threshold" in item:
+            found["semanticThreshold"] = item["threshold"]
+    if isinstance(case.rubric, Rubric):
+        found["rubric"] = _rubric(case.rubric)
+    if case.evaluation is not None and case.evaluation.script is not None:
+        found["customScript"] = case.evaluation.script
+    return found
+
+
+def _evaluation_json(case: Case) -> JsonObject:
+    given = case.evaluation
+    if given is None:
+        return {"strategy": "exact_match" if _is_exact(case) else "llm_judge"}
+    found: JsonObject = {"strategy": given.strategy}
+    if given.timeout_s is not None:
+        found["timeout"] = _whole(given.timeout_s * 1000)
+    if "retries" in given.model_fields_set:
+        found["retryCount"] = given.retries
+    if given.weights:
+        found["weights"] = {**given.weights}
+    return found
+
+
+def _is_exact(case: Case) -> bool:
+    return any(item.get("type") == "equals" for item in case.assertions)
+
+
+def _rubric(rubric: Rubric) -> JsonObject:
+    metadata = dict(rubric.metadata)
+    other = _mapping(metadata.pop(OTHER_FIELDS, None))
+    found: JsonObject = {
+        "criteria": [
+            {**_criterion(criterion), **_mapping(other.get(criterion.name))}
+            for criterion in rubric.criteria
+        ],
+        "passingThreshold": rubric.pass_threshold,
+    }
+    return {**found, **metadata}
+
+
+def _criterion(criterion: Criterion) -> JsonObject:
+    scale: JsonObject = {
+        "min": _whole(criterion.scale.min),
+        "max": _whole(criterion.scale.max),
+    }
+    texts: JsonObject = {
+        f"{level.value:g}": level.description or level.name or ""
+        for level in reversed(criterion.scale.levels)
+    }
+    if texts:
+        scale["descriptions"] = texts
+    return {
+        "name": criterion.name,
+        "description": criterion.question,
+        "weight": criterion.weight,
+        "scale": scale,
+    }
+
+
+def _lost(case: Case) -> Iterator[str]:
+    has_place = {
+        "input": isinstance(case.input, str) or _is_filled_in(case.input),
+        "context": case.context is None or isinstance(case.context, dict),
+        "reference": case.reference is None or isinstance(case.reference, str),
+        "rubric": not isinstance(case.rubric, str),
+        **{name: getattr(case, name) is None for name in ("agent", "skill", "prompt_version")},
+    }
+    yield from (name for name, has in has_place.items() if not has)
+    for item in case.assertions:
+        if item.get("type") not in _WRITTEN:
+            yield f"assertions ({item.get('type')})"
+
+
+def _whole(number: float) -> float:
+    """A whole number without its point, as people write it."""
+    return int(number) if number.is_integer() else number
+
+
+def _mapping(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}

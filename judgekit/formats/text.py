@@ -1,0 +1,417 @@
+"""Turns the bytes of a file into text, and text into strict JSON, with the line of every fault.
+
+Also escapes texts that a spreadsheet would run as formulas.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+import math
+import os
+import re
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+
+from judgekit.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic import JsonValue
+
+MAX_DOCUMENT_BYTES = 256 * 2**20
+"""The largest JSON or YAML document; rows in JSONL, CSV and Parquet have no such limit."""
+
+MAX_LINE_BYTES = 64 * 2**20
+"""The longest line of a JSONL or CSV file."""
+
+_BOM = b"\xef\xbb\xbf"
+
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line of a file, its line end included."""
+
+    number: int
+    """Counted from 1."""
+
+    text: str
+    """The decoded text, without a byte order mark."""
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[BinaryIO]:
+    """A file opened for reading bytes; one whose name ends in `.gz` is decompressed."""
+    try:
+        packed = path.suffix.lower() == ".gz"
+        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+            yield cast("BinaryIO", stream)
+    except FileNotFoundError as error:
+        raise DatasetError("there is no such file", path=path, hint=_near_files(path)) from error
+    except IsADirectoryError as error:
+        raise DatasetError("this is a folder, not a file", path=path) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DatasetError(f"damaged gzip file: {error}", path=path) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DatasetError(f"cannot be read: {reason}", path=path) from error
+
+
+def read_text(path: Path) -> str:
+    """The whole text of a file."""
+    with open_file(path) as stream:
+        raw = stream.read(MAX_DOCUMENT_BYTES + 1)
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        raise DatasetError(
+            f"larger than {MAX_DOCUMENT_BYTES >> 20} MiB",
+            path=path,
+            hint="write it as JSONL, one object a line; that is read piece by piece",
+        )
+    return decode_utf8(raw, path=path)
+
+
+def iter_lines(path: Path) -> Iterator[TextLine | DatasetError]:
+    """The lines of a file, one in memory at a time."""
+    # A line that is not UTF-8 is given as the error it is, and the next lines follow.
+    with open_file(path) as stream:
+        number, offset = 0, 0
+        while raw := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                message = f"a line longer than {MAX_LINE_BYTES >> 20} MiB"
+                raise DatasetError(message, path=path, line=number)
+            try:
+                yield TextLine(number, decode_utf8(raw, path=path, line=number, offset=offset))
+            except DatasetError as error:
+                if offset == 0 and looks_like_utf16(raw):
+                    raise
+                yield error
+            offset += len(raw)
+
+
+def decode_utf8(raw: bytes, *, path: Path, line: int | None = None, offset: int = 0) -> str:
+    """Bytes as UTF-8 text, strictly."""
+    if offset == 0 and looks_like_utf16(raw):
+        raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
+    n_dropped = len(_BOM) if offset == 0 and raw.startswith(_BOM) else 0
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        raise _bad_byte("a NUL byte", raw, nul, path=path, line=line, offset=offset)
+    try:
+        return raw[n_dropped:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start + n_dropped
+        what = f"the byte 0x{raw[at]:02x}, which is not UTF-8,"
+        raise _bad_byte(what, raw, at, path=path, line=line, offset=offset) from error
+
+
+def looks_like_utf16(raw: bytes) -> bool:
+    """Whether bytes begin as UTF-16 text does: with its mark, or a NUL beside an ASCII byte."""
+    head = raw[:2]
+    half_empty = len(head) == len(_UTF16_BOMS[0]) and (head[0] == 0) != (head[1] == 0)
+    return head in _UTF16_BOMS or half_empty
+
+
+def _bad_byte(
+    what: str, raw: bytes, at: int, *, path: Path, line: int | None, offset: int
+) -> DatasetError:
+    where = line if line is not None else raw.count(b"\n", 0, at) + 1
+    return DatasetError(
+        f"{what} at byte {offset + at} of the file",
+        path=path,
+        line=where,
+        hint="save the file as UTF-8; nothing is replaced in silence",
+    )
+
+
+def _near_files(path: Path) -> str | None:
+    """Names like the missing one in the same folder."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except (OSError, ValueError):
+        return None
+    near = difflib.get_close_matches(path.name, names, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else None
+
+
+def as_path(path: Path | str) -> Path:
+    """A path from what a caller gives."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def folder_exists(path: Path) -> bool:
+    """Whether there is a folder; what cannot be a path, or be looked at, is none."""
+    return os.path.isdir(path)  # noqa: PTH112 - as the docstring says
+
+
+def file_exists(path: Path) -> bool:
+    """Whether there is a file; what cannot be a path, or be looked at, is none."""
+    return os.path.isfile(path)  # noqa: PTH113 - as for folders
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is named as a zip."""
+    return path.suffix.lower() == ".zip" and not folder_exists(path)
+
+
+KeyPath = tuple[str | int, ...]
+"""Where a value stands in a document: keys and list positions from the root."""
+
+MAX_JSON_DEPTH = 100
+"""How deep lists and mappings may be nested."""
+
+TEXT_REPAIRED = "text_repaired"
+"""The mark of a text in which a lone surrogate, which no file can hold, became U+FFFD."""
+
+_MAX_DIGITS = 4300
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
+
+_COMMENT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _RefusedError(ValueError):
+    """The standard library would accept what stands here."""
+
+
+def parse_strict_json(text: str, *, path: Path, first_line: int = 1) -> tuple[JsonValue, bool]:
+    """A JSON text as a value."""
+    # Refused beyond what JSON's grammar refuses: NaN and infinities, numbers too large to hold, a
+    # key given twice, nesting deeper than `MAX_DEPTH`.
+    try:
+        value: JsonValue = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise _syntax_error(error, path=path, first_line=first_line) from None
+    except (ValueError, RecursionError):
+        _raise_fault(text, path=path, first_line=first_line)
+    if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
+        _raise_fault(text, path=path, first_line=first_line)
+    if _SURROGATE_ESCAPE.search(text) is None:
+        return value, False
+    try:
+        repaired = _repair(value)
+    except _RefusedError as error:
+        raise DatasetError(str(error), path=path, line=first_line) from None
+    return repaired, repaired != value
+
+
+def without_comments(text: str) -> str:
+    """A JSON text with `// …` and `/* … */` blanked out; every other character keeps its place."""
+    if "//" not in text and "/*" not in text:
+        return text
+    return _COMMENT.sub(_blanked, text)
+
+
+def _blanked(found: re.Match[str]) -> str:
+    if found["comment"] is None:
+        return found.group()
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def json_lines(text: str, *, max_depth: int = MAX_JSON_DEPTH) -> dict[KeyPath, int]:
+    """The line of every value of a sound JSON text; for a field, that of its key."""
+    lines: dict[KeyPath, int] = {}
+    line, seen = 1, 0
+    for where, offset, _ in _places(text):
+        if len(where) <= max_depth:
+            line += text.count("\n", seen, offset)
+            seen = offset
+            lines.setdefault(where, line)
+    return lines
+
+
+def _pairs(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _RefusedError
+    return found
+
+
+def _finite(token: str) -> float:
+    number = float(token)
+    if math.isinf(number):
+        raise _RefusedError
+    return number
+
+
+def _refuse(token: str) -> NoReturn:
+    raise _RefusedError(token)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_refuse)
+
+
+def _syntax_error(error: json.JSONDecodeError, *, path: Path, first_line: int) -> DatasetError:
+    rest = error.doc[error.pos : error.pos + 20]
+    hint = None
+    if rest.startswith("'"):
+        hint = "JSON texts and keys stand in double quotes"
+    elif rest.startswith(("]", "}")):
+        hint = "is there a comma too many before it?"
+    elif re.match(r"True|False|None", rest):
+        hint = "JSON writes true, false and null"
+    elif error.msg.startswith("Extra data"):
+        hint = "a file with one object a line is named .jsonl"
+    return DatasetError(
+        f"not JSON: {error.msg} (column {error.colno})",
+        path=path,
+        line=first_line + error.lineno - 1,
+        hint=hint,
+    )
+
+
+def _raise_fault(text: str, *, path: Path, first_line: int) -> NoReturn:
+    """Say where the text holds what the decoder's hooks refused."""
+    offset, message = _find_fault(text)
+    column = offset - text.rfind("\n", 0, offset)
+    line = first_line + text.count("\n", 0, offset)
+    raise DatasetError(f"{message} (column {column})", path=path, line=line)
+
+
+def _find_fault(text: str) -> tuple[int, str]:
+    seen: set[KeyPath] = set()
+    for where, offset, token in _places(text):
+        if token in {"[", "{"} and len(where) >= MAX_JSON_DEPTH:
+            return offset, f"nested deeper than {MAX_JSON_DEPTH} levels"
+        if token is None:
+            if where in seen:
+                return offset, f"the key {where[-1]!r} stands twice in the same object"
+            seen.add(where)
+        elif complaint := _number_fault(token):
+            return offset, complaint
+    return 0, "not JSON that can be read"
+
+
+def _number_fault(token: str) -> str | None:
+    if token in {"NaN", "Infinity", "-Infinity"}:
+        return f"{token} is not JSON; leave out what is missing, or write null"
+    if token[0] not in "-0123456789":
+        return None
+    if len(token) > _MAX_DIGITS and token.lstrip("-").isdigit():
+        return "a number with too many digits"
+    number = _NUMBER.match(token)
+    is_too_large = number is not None and math.isinf(float(number.group()))
+    return "a number too large to hold" if is_too_large else None
+
+
+def _places(text: str) -> Iterator[tuple[KeyPath, int, str | None]]:
+    """Path, offset and first token of every value; for a key the token is None."""
+    # It trusts the text to be JSON up to the place that is looked for.
+    where: list[str | int] = []
+    at_key = False
+    for match in _TOKEN.finditer(text):
+        piece = match.group()
+        if piece in "]}":
+            del where[-1:]
+        elif piece == ",":
+            at_key = bool(where) and isinstance(where[-1], str)
+            if where and isinstance(where[-1], int):
+                where[-1] += 1
+        elif piece == ":":
+            at_key = False
+        elif at_key and where:
+            where[-1] = _key(piece)
+            yield tuple(where), match.start(), None
+        else:
+            yield tuple(where), match.start(), piece
+            if piece in "[{":
+                at_key = piece == "{"
+                where.append("" if at_key else 0)
+
+
+def _key(token: str) -> str:
+    try:
+        found = json.loads(token)
+    except (ValueError, RecursionError):
+        return token
+    # Behind a number that was refused, the text need not be JSON.
+    return _SURROGATE.sub("\ufffd", found) if isinstance(found, str) else token
+
+
+def _is_too_deep(value: JsonValue) -> bool:
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _repair(value: JsonValue) -> JsonValue:
+    """The value with every lone surrogate replaced; pairs were joined by the decoder."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_repair(item) for item in value]
+    if isinstance(value, dict):
+        return _repaired_fields(value)
+    return value
+
+
+def _repaired_fields(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    found = {_SURROGATE.sub("\ufffd", key): _repair(item) for key, item in fields.items()}
+    if len(found) != len(fields):
+        raise _RefusedError("two keys differ only in lone surrogates, which no file can hold")
+    return found
+
+
+FORMULA_ESCAPE = "'"
+"""Stands before a text that a spreadsheet must not run."""
+
+_TRIGGERS = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
+
+_INVISIBLE = (
+    " \n\xa0\xad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
+)
+
+
+def escape_formula(text: str) -> str:
+    """The text with a `'` before it where a spreadsheet might run it.
+
+    A text that begins with `'` and then such a formula gets another, so that `restore` gives
+    every text back as it was.
+
+    Args:
+        text: The content of a text cell; numbers are not passed here.
+
+    Returns:
+        A text that no spreadsheet runs.
+
+    Example:
+        >>> neutralise("=1+1"), neutralise("plain")
+        ("'=1+1", 'plain')
+    """
+    return FORMULA_ESCAPE + text if _is_formula(text.lstrip(FORMULA_ESCAPE)) else text
+
+
+def unescape_formula(text: str) -> str:
+    """The text as it was before `neutralise`."""
+    if text.startswith(FORMULA_ESCAPE) and _is_formula(text.lstrip(FORMULA_ESCAPE)):
+        return text[len(FORMULA_ESCAPE) :]
+    return text
+
+
+def _is_formula(text: str) -> bool:
+    return text.lstrip(_INVISIBLE).startswith(_TRIGGERS)

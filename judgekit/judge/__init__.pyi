@@ -1,0 +1,44 @@
+from .analysis import (
+    Analyst as Analyst,
+)
+from .concurrency import (
+    SyncRunner as SyncRunner,
+    gather_in_order as gather_in_order,
+)
+from .confidence import (
+    with_repeat_confidence as with_repeat_confidence,
+)
+from .exchange import (
+    ask_judge as ask_judge,
+    panel_configuration as panel_configuration,
+    portable_judge_name as portable_judge_name,
+)
+from .heuristics import (
+    HEURISTIC as HEURISTIC,
+    implied_rubric as implied_rubric,
+    judge_by_assertions as judge_by_assertions,
+)
+from .judge import (
+    Judge as Judge,
+    JudgeMode as JudgeMode,
+    check_pair_rule as check_pair_rule,
+    open_judge as open_judge,
+    resolve_suite_model as resolve_suite_model,
+    suite_template_folders as suite_template_folders,
+)
+from .pairwise import (
+    BlindPair as BlindPair,
+    PairQuestion as PairQuestion,
+    PreferenceReader as PreferenceReader,
+    prepare_pair as prepare_pair,
+)
+from .panel import (
+    JudgePanel as JudgePanel,
+    Panel as Panel,
+    is_sure_of as is_sure_of,
+    select_criteria as select_criteria,
+)
+from .pointwise import (
+    Grader as Grader,
+    PendingGrading as PendingGrading,
+)

@@ -1,0 +1,191 @@
+"""Runs coroutines at the same time, streams their results.
+
+Runs them for synchronous callers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from judgekit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+    from concurrent.futures import Future
+
+_T = TypeVar("_T")
+
+
+async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list[_T]:
+    """All results, in order; a single job needs no task of its own."""
+    if len(jobs) == 1:
+        return [await jobs[0]]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(job) for job in jobs]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # one output, one error: the first there was
+    return [task.result() for task in tasks]
+
+
+async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
+    """Each result as it comes; who stops listening calls off what is still asked."""
+    tasks = [asyncio.ensure_future(job) for job in jobs]
+    try:
+        for result in asyncio.as_completed(tasks):
+            yield await result
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
+    """What several streams tell, as it comes; the first error ends all of them."""
+    told: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
+
+    async def pour(stream: AsyncGenerator[_T, None]) -> None:
+        async with aclosing(stream):
+            async for found in stream:
+                told.put_nowait((found,))
+
+    tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
+    for task in tasks:
+        task.add_done_callback(told.put_nowait)
+    try:
+        n_open = len(tasks)
+        while n_open:
+            found = await told.get()
+            if isinstance(found, asyncio.Task):
+                n_open -= 1
+                await found  # raises what ended it
+            else:
+                yield found[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_R = TypeVar("_R")
+
+_LONGEST_WAIT_S = 5
+
+_LONGEST_DEAF_S = 0.5
+
+
+class SyncRunner:
+    """One event loop in a thread of its own, begun when it is first needed.
+
+    Connections, limits and calls in flight live in that loop, so that many small synchronous
+    calls share them. A notebook's own running loop is never touched.
+    """
+
+    def __init__(self) -> None:
+        self._opened: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
+        self._forgotten: weakref.finalize[..., SyncRunner] | None = None
+        self._lock = threading.Lock()
+
+    def run(self, coroutine: Coroutine[object, object, _R]) -> _R:
+        """Run a coroutine to its end and return what it returns."""
+        # An interrupt (Ctrl-C) cancels the coroutine before it is passed on.
+        loop, thread = self._running()
+        if thread is threading.current_thread():
+            coroutine.close()
+            raise InputError(
+                "a synchronous call was made from inside the judge's own event loop",
+                hint="await the asynchronous one there: `await judge.grade(...)`",
+            )
+        tasks: set[asyncio.Task[_R]] = set()
+        try:
+            return _result(asyncio.run_coroutine_threadsafe(_tracked(coroutine, tasks), loop))
+        except BaseException:
+            # An interrupt may come before there is a future to cancel; in two steps this comes
+            # after the coroutine's first. A loop that is closed has nothing left to cancel.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(loop.call_soon, _cancel, tasks)
+            raise
+
+    def close(self, last: Callable[[], Coroutine[object, object, object]] | None = None) -> None:
+        """Stop the loop and its thread, and cancel what still runs in it."""
+        # A later `run` begins a new one. From inside the loop, where a garbage collection may call
+        # it, it does not wait for the end.
+        with self._lock:
+            opened, self._opened = self._opened, None
+            if self._forgotten is not None:
+                self._forgotten.detach()
+        if opened is not None:
+            _stop(*opened, last)
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a loop."""
+        return self._opened is not None
+
+    def _running(self) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+        with self._lock:
+            if self._opened is None or not self._opened[1].is_alive():
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(
+                    target=_serve, args=(loop,), name="judgekit-portal", daemon=True
+                )
+                thread.start()
+                self._opened = loop, thread
+                self._forgotten = weakref.finalize(self, _stop, loop, thread)
+                # At exit the owner closes it, who may still need the loop for that.
+                self._forgotten.atexit = False
+            return self._opened
+
+
+async def _tracked(coroutine: Coroutine[object, object, _R], tasks: set[asyncio.Task[_R]]) -> _R:
+    tasks.add(cast("asyncio.Task[_R]", asyncio.current_task()))
+    return await coroutine
+
+
+def _result(future: Future[_R]) -> _R:
+    """The result, once it is there; an interrupt that comes just before a wait is seen after it."""
+    while not future.done():
+        with suppress(TimeoutError):
+            return future.result(_LONGEST_DEAF_S)
+    return future.result()
+
+
+def _cancel(tasks: set[asyncio.Task[_R]]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+def _stop(
+    loop: asyncio.AbstractEventLoop,
+    thread: threading.Thread,
+    last: Callable[[], Coroutine[object, object, object]] | None = None,
+) -> None:
+    """Stop a loop from any thread, its own included."""
+    if not thread.is_alive():  # after a fork, the thread is the parent's
+        return
+    if thread is threading.current_thread():
+        loop.call_soon(loop.stop)
+        return
+    try:
+        if last is not None:
+            asyncio.run_coroutine_threadsafe(last(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_LONGEST_WAIT_S)

@@ -1,0 +1,61 @@
+from .budget import (
+    Budget as Budget,
+)
+from .cached_model import (
+    CachedModel as CachedModel,
+    Refresh as Refresh,
+)
+from .credentials import (
+    key_variable as key_variable,
+    redact as redact,
+)
+from .embeddings import (
+    Embeddings as Embeddings,
+    open_embeddings as open_embeddings,
+)
+from .factory import (
+    Connection as Connection,
+    connect as connect,
+)
+from .local import (
+    SMOKE_NOTICE as SMOKE_NOTICE,
+    WEIGHTS_VARIABLE as WEIGHTS_VARIABLE,
+    is_smoke_name as is_smoke_name,
+    local_weights as local_weights,
+)
+from .logprobs import (
+    ChoiceDistribution as ChoiceDistribution,
+    ScoreDistribution as ScoreDistribution,
+    choice_distribution as choice_distribution,
+    score_distribution as score_distribution,
+)
+from .pricing import (
+    ModelPrice as ModelPrice,
+    PriceTable as PriceTable,
+)
+from .recorded_replies import (
+    RECORDED_PREFIX as RECORDED_PREFIX,
+    RecordedModel as RecordedModel,
+    RecordingModel as RecordingModel,
+)
+from .request import (
+    ModelReply as ModelReply,
+    ModelRequest as ModelRequest,
+)
+from .simulated_judge import (
+    PREFERENCE_CHOICES as PREFERENCE_CHOICES,
+    BiasedModel as BiasedModel,
+    Biases as Biases,
+    InjectedGoal as InjectedGoal,
+    OutputValue as OutputValue,
+    SchemaFiller as SchemaFiller,
+    allowed_scores as allowed_scores,
+    contains_instruction as contains_instruction,
+    fenced_outputs as fenced_outputs,
+    nearest_score as nearest_score,
+    typed_score as typed_score,
+)
+from .tokens import (
+    count_messages as count_messages,
+    count_tokens as count_tokens,
+)

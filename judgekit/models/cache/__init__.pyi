@@ -1,0 +1,32 @@
+from .admin import (
+    CacheExplanation as CacheExplanation,
+    CacheStats as CacheStats,
+    KeyDifference as KeyDifference,
+    VerifyReport as VerifyReport,
+    explain_request as explain_request,
+    find_cache_key as find_cache_key,
+)
+from .codec import (
+    is_servable as is_servable,
+)
+from .disk_cache import (
+    CacheFolder as CacheFolder,
+    DiskCache as DiskCache,
+)
+from .interface import (
+    CacheEntry as CacheEntry,
+    CacheWarning as CacheWarning,
+    ReplyCache as ReplyCache,
+)
+from .reply_cache import (
+    MemoryCache as MemoryCache,
+)
+from .sqlite import (
+    DamagedFileError as DamagedFileError,
+)
+from .transfer import (
+    ImportReport as ImportReport,
+    export_entries as export_entries,
+    import_entries as import_entries,
+    merge_caches as merge_caches,
+)

@@ -1,0 +1,365 @@
+"""Inspects and maintains a reply cache.
+
+Counts, lists, verifies and prunes entries, and explains why a request is a miss.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from judgekit.errors import UnknownNameError
+from judgekit.fingerprint import canonical_json
+from judgekit.models.cache.codec import is_cache_key
+from judgekit.models.cache.interface import DamagedEntryError
+from judgekit.models.request import ModelRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import JsonValue
+
+    from judgekit.models.cache.interface import CacheCounts, CacheEntry, ReplyCache
+    from judgekit.records import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What a cache holds and what it has saved."""
+
+    n_entries: int
+    """Replies that are served."""
+
+    n_rejected: int
+    """Replies that were paid for but may not be served."""
+
+    n_bytes: int | None
+    """Size on disk; None in memory."""
+
+    saved: CacheCounts
+    """What it has saved, over all runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What a check of every entry found."""
+
+    n_sound: int
+    """Entries whose checksum, key and request hold."""
+
+    damaged: tuple[tuple[str, str], ...]
+    """Key and reason of each entry that is a miss, or whose request is lost."""
+
+    problems: tuple[str, ...]
+    """What is wrong with the storage itself."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.damaged and not self.problems
+
+
+def cache_stats(cache: ReplyCache) -> CacheStats:
+    """What a cache holds and what it has saved."""
+    n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
+    folder = cache.location
+    n_bytes = None
+    if folder is not None:
+        n_bytes = sum(file.stat().st_size for file in folder.glob("cache.db*") if file.is_file())
+    return CacheStats(
+        n_entries=len(cache), n_rejected=n_rejected, n_bytes=n_bytes, saved=cache.counts()
+    )
+
+
+def list_entries(
+    cache: ReplyCache,
+    *,
+    model: str | None = None,
+    since: datetime | None = None,
+    contains: str | None = None,
+) -> Iterator[CacheEntry]:
+    """The entries that are served and fit every filter, in order of their keys."""
+    for entry in _entries(cache):
+        is_wanted = (
+            (model is None or _model(entry) == model)
+            and (since is None or not _is_before(entry, since))
+            and (contains is None or _contains_text(entry, contains))
+        )
+        if is_wanted:
+            yield entry
+
+
+def verify_cache(cache: ReplyCache) -> VerifyReport:
+    """Check every entry's checksum, key and request, and the storage itself."""
+    n_sound = 0
+    damaged = []
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+        except DamagedEntryError as error:
+            damaged.append((key, error.message))
+            continue
+        if entry is None:
+            continue  # forgotten by another process meanwhile
+        if entry.rejected:
+            damaged.append((key, "a reply that may not be served stands in its place"))
+        elif entry.request is None:
+            damaged.append((key, "the reply is sound, but what was asked is lost or altered"))
+        else:
+            n_sound += 1
+    return VerifyReport(n_sound=n_sound, damaged=tuple(damaged), problems=cache.problems())
+
+
+def prune_cache(
+    cache: ReplyCache,
+    *,
+    before: datetime | None = None,
+    model: str | None = None,
+    rejected: bool = True,
+) -> int:
+    """Forget entries that were bought before a time, of a model, or both; and rejected replies."""
+    # Without a time or a model only rejected replies are forgotten.
+    n_forgotten = 0
+    if rejected:
+        keys = list(cache.rejected_keys())
+        n_forgotten += sum(cache.forget_rejected(key) for key in keys)
+    if before is None and model is None:
+        return n_forgotten
+    doomed = [
+        entry.key
+        for entry in _entries(cache)
+        if (before is None or _is_before(entry, before))
+        and (model is None or _model(entry) == model)
+    ]
+    return n_forgotten + sum(cache.delete(key) for key in doomed)
+
+
+def find_cache_key(cache: ReplyCache, prefix: str) -> str:
+    """The one key that begins with some hex digits."""
+    if is_cache_key(prefix) and cache.request_parts(prefix) is not None:
+        return prefix
+    known = {*cache.keys(), *cache.rejected_keys()}
+    found = [key for key in known if key.startswith(prefix)]
+    if len(found) != 1:
+        raise UnknownNameError("one cached reply", prefix, found[:5] or sorted(known)[:5])
+    return found[0]
+
+
+def _entries(cache: ReplyCache) -> Iterator[CacheEntry]:
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+        except DamagedEntryError:
+            continue
+        if entry is not None and not entry.rejected:
+            yield entry
+
+
+def _model(entry: CacheEntry) -> object:
+    return None if entry.request is None else entry.request.get("model")
+
+
+def _is_before(entry: CacheEntry, when: datetime) -> bool:
+    moment = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+    return _created_at(entry) < moment
+
+
+def _created_at(entry: CacheEntry) -> datetime:
+    bought_at = datetime.fromisoformat(entry.created_at)
+    return bought_at if bought_at.tzinfo is not None else bought_at.replace(tzinfo=UTC)
+
+
+def _contains_text(entry: CacheEntry, text: str) -> bool:
+    messages = (entry.request or {}).get("messages")
+    said = [str(each.get("content")) for each in _dicts(messages)]
+    said.append(entry.reply.text or "")
+    return any(text.casefold() in each.casefold() for each in said)
+
+
+def _dicts(value: object) -> Iterator[dict[str, object]]:
+    return (
+        (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
+    )
+
+
+_MAX_DIFF_LINES = 40
+
+_MAX_DIFF_CHARACTERS = 40_000
+
+_SHORT = 200
+
+_ABSENT = "(absent)"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDifference:
+    """One part of the key that is not the same."""
+
+    part: str
+    """Its name: `model`, `parameters.temperature`, `messages[1].content`, `reply_schema`, …."""
+
+    asked: str
+    """What is asked now, as JSON, shortened; `(absent)` where there is none."""
+
+    held: str
+    """What the nearest entry was asked, in the same form."""
+
+    diff: str | None = None
+    """For longer texts, a unified diff from held to asked, shortened."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheExplanation:
+    """Whether a request is owned, and if not, how far it is from what is."""
+
+    key: str
+    """The key of the request."""
+
+    is_hit: bool
+    """Whether a reply would be served."""
+
+    n_rejected: int
+    """Replies that were paid for under this key but may not be served."""
+
+    nearest: str | None
+    """The key of the nearest other entry; None when there is none."""
+
+    differences: tuple[KeyDifference, ...]
+    """The parts that differ from the nearest entry; empty when there is none."""
+
+    n_compared: int
+    """Entries that were compared."""
+
+
+def explain_request(
+    cache: ReplyCache, request: ModelRequest | str, *, limit: int = 20_000
+) -> CacheExplanation:
+    """Why a request is a hit or a miss."""
+    # The nearest entry has the most equal parts; among equals, the longest common beginnings and
+    # ends of the texts that differ.
+    key, asked = _parts_of(cache, request)
+    nearest: str | None = None
+    nearest_parts: dict[str, str] = {}
+    best = (-1, -1)
+    n_compared = 0
+    for other in cache.keys():  # noqa: SIM118 - a cache is no dict
+        if n_compared == limit:
+            break
+        parts = None if other == key else cache.request_parts(other)
+        if parts is None:
+            continue
+        n_compared += 1
+        held = _named_parts(parts)
+        score = _similarity(asked, held, best)
+        if score > best:
+            nearest, nearest_parts, best = other, held, score
+    return CacheExplanation(
+        key=key,
+        is_hit=key in cache,
+        n_rejected=len(cache.rejected(key)),
+        nearest=nearest,
+        differences=() if nearest is None else _differences(asked, nearest_parts),
+        n_compared=n_compared,
+    )
+
+
+def _parts_of(cache: ReplyCache, request: ModelRequest | str) -> tuple[str, dict[str, str]]:
+    if isinstance(request, ModelRequest):
+        return request.key, _named_parts(request.key_parts)
+    parts = cache.request_parts(request)
+    if parts is None:
+        raise UnknownNameError("cached request", request, _first_keys(cache))
+    return request, _named_parts(parts)
+
+
+def _first_keys(cache: ReplyCache) -> list[str]:
+    return [key for key, _ in zip(cache.keys(), range(5), strict=False)]
+
+
+def _named_parts(parts: JsonObject) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for name, value in parts.items():
+        if name == "parameters" and isinstance(value, dict):
+            named |= {f"parameters.{key}": canonical_json(each) for key, each in value.items()}
+        elif name == "messages" and isinstance(value, list):
+            named |= _message_parts(value)
+        else:
+            named[name] = canonical_json(value)
+    return named
+
+
+def _message_parts(messages: list[JsonValue]) -> dict[str, str]:
+    return {
+        f"messages[{number}].{field}": canonical_json(text)
+        for number, message in enumerate(messages)
+        if isinstance(message, dict)
+        for field, text in message.items()
+    }
+
+
+def _similarity(
+    asked: dict[str, str], held: dict[str, str], best: tuple[int, int]
+) -> tuple[int, int]:
+    names = asked.keys() | held.keys()
+    differing = [name for name in names if asked.get(name) != held.get(name)]
+    n_equal = len(names) - len(differing)
+    if n_equal < best[0]:
+        return n_equal, 0
+    return n_equal, sum(
+        _n_common_ends(asked.get(name, ""), held.get(name, "")) for name in differing
+    )
+
+
+def _n_common_ends(one: str, other: str) -> int:
+    n_first = _n_common_start(one, other)
+    return n_first + _n_common_start(one[n_first:][::-1], other[n_first:][::-1])
+
+
+def _n_common_start(one: str, other: str) -> int:
+    # Halving by slices: a loop over characters would take milliseconds for one long prompt.
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _differences(asked: dict[str, str], held: dict[str, str]) -> tuple[KeyDifference, ...]:
+    return tuple(
+        KeyDifference(
+            part=name,
+            asked=_shortened(asked.get(name, _ABSENT)),
+            held=_shortened(held.get(name, _ABSENT)),
+            diff=_diff(asked.get(name), held.get(name)),
+        )
+        for name in sorted(asked.keys() | held.keys())
+        if asked.get(name) != held.get(name)
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
+
+
+def _diff(asked: str | None, held: str | None) -> str | None:
+    if asked is None or held is None or max(len(asked), len(held)) <= _SHORT:
+        return None
+    lines = list(
+        difflib.unified_diff(_lines(held), _lines(asked), "held", "asked", n=1, lineterm="")
+    )
+    if len(lines) > _MAX_DIFF_LINES:
+        n_more = len(lines) - _MAX_DIFF_LINES
+        lines = [*lines[:_MAX_DIFF_LINES], f"… and {n_more} more lines"]
+    return "\n".join(map(_shortened, lines))
+
+
+def _lines(canonical: str) -> list[str]:
+    value = json.loads(canonical)
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, sort_keys=True)
+    return text[:_MAX_DIFF_CHARACTERS].splitlines()

@@ -1,0 +1,176 @@
+"""Encodes cache entries as canonical JSON with a checksum that is verified on every read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from judgekit.fingerprint import canonical_json, fingerprint
+from judgekit.models.cache.interface import COUNTS_ROW, CacheEntry, DamagedEntryError
+from judgekit.models.request import ModelReply
+
+if TYPE_CHECKING:
+    from judgekit.records import JsonObject
+
+SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
+"""A reply that ended in another way was cut short or filtered, and is not served."""
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+# "checksum" sorts before every other name of an entry, so that in canonical JSON it stands first
+# and has a fixed length: the rest can be hashed as it stands, without being written anew.
+_SEAL = '{"checksum":"'
+
+_BODY_AT = len(_SEAL) + 64 + len('",')
+
+
+def is_servable(reply: ModelReply) -> bool:
+    """Whether a reply may be served again: it ended by itself and says something."""
+    return (
+        reply.finish_reason in SERVED_FINISH_REASONS
+        and reply.text is not None
+        and bool(reply.text.strip())
+    )
+
+
+def is_cache_key(text: str) -> bool:
+    """Whether a text has the form of a cache key, 64 lower-case hex digits."""
+    return _KEY.fullmatch(text) is not None
+
+
+def encode_reply(entry: CacheEntry) -> str:
+    """The text of an entry's reply row; the request is kept in a row of its own."""
+    body = _body(entry)
+    if entry.imported is not None:
+        body["imported"] = entry.imported
+    return _sealed(body)
+
+
+def decode_reply(text: str, key: str) -> ModelReply:
+    """The reply of a reply row, if it may be served under that key."""
+    body = _unsealed(text)
+    if body.get("key") != key or "rejected" in body:
+        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
+    return _reply(body)
+
+
+def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
+    """The entry of a reply row, served or rejected."""
+    body = _unsealed(text)
+    if body.get("key") != key:
+        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
+    return _entry(body, request)
+
+
+def decode_request(text: str, key: str) -> JsonObject:
+    """What was asked, from a request row; its fingerprint must be the key."""
+    if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
+        raise DamagedEntryError(f"the request under {key[:12]} is not the one that was asked")
+    parts: JsonObject = json.loads(text)
+    return parts
+
+
+def encode_line(entry: CacheEntry) -> str:
+    """The entry as one line of an export, request included and provenance left out."""
+    if entry.request is None:
+        raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
+    return _sealed(_body(entry) | {"request": entry.request})
+
+
+def decode_line(line: str) -> CacheEntry:
+    """The entry of one line of an export."""
+    body = _parsed(line)
+    checksum = body.pop("checksum", None)
+    try:
+        sealed = fingerprint(body) == checksum
+    except ValueError as error:
+        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
+    if checksum is None or "request" not in body or "key" not in body:
+        raise DamagedEntryError("not an entry of a reply cache")
+    if not sealed:
+        raise DamagedEntryError("the checksum does not match: the line was altered")
+    request = body.pop("request")
+    if not isinstance(request, dict) or fingerprint(request) != body["key"]:
+        raise DamagedEntryError("the key is not the fingerprint of the request")
+    entry = _entry(body, request)
+    if not entry.rejected and not is_servable(entry.reply):
+        raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
+    return entry
+
+
+def is_intact_row(name: str, text: str) -> bool:
+    """Whether a row found in a damaged file can be trusted."""
+    if name == COUNTS_ROW:
+        return False
+    key, _, kind = name.partition(":")
+    try:
+        if kind == "request":
+            decode_request(text, key)
+        else:
+            entry = decode_entry(text, key, None)
+            return entry.rejected is bool(kind)
+    except DamagedEntryError:
+        return False
+    return True
+
+
+def _body(entry: CacheEntry) -> dict[str, Any]:
+    reply = entry.reply.model_dump(exclude={"cached", "key"})
+    body: dict[str, Any] = {"created_at": entry.created_at, "key": entry.key, "reply": reply}
+    return body | {"rejected": True} if entry.rejected else body
+
+
+def _sealed(body: dict[str, Any]) -> str:
+    rest = canonical_json(body)
+    return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
+
+
+def _unsealed(text: str) -> dict[str, Any]:
+    rest = b"{" + text[_BODY_AT:].encode("utf-8", "surrogatepass")
+    if not text.startswith(f'{_SEAL}{hashlib.sha256(rest).hexdigest()}",'):
+        raise DamagedEntryError("the checksum does not match: the entry was altered")
+    return _parsed(text)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedEntryError(f"not JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise DamagedEntryError("not an entry of a reply cache")
+    return body
+
+
+def _reply(body: dict[str, Any]) -> ModelReply:
+    fields = body.get("reply")
+    if not isinstance(fields, dict):
+        raise DamagedEntryError("the entry holds no reply")
+    fields["cached"] = True
+    fields["key"] = body["key"]
+    try:
+        return ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+
+
+def _entry(body: dict[str, Any], request: JsonObject | None) -> CacheEntry:
+    imported = body.get("imported")
+    created_at = str(body.get("created_at"))
+    try:
+        datetime.fromisoformat(created_at)
+    except ValueError as error:
+        raise DamagedEntryError(f"the time of purchase is none: {created_at!r}") from error
+    return CacheEntry(
+        key=body["key"],
+        request=request,
+        reply=_reply(body),
+        created_at=created_at,
+        imported=imported if isinstance(imported, str) else None,
+        rejected="rejected" in body,
+    )

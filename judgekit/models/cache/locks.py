@@ -1,0 +1,164 @@
+"""Decides which caller may send the request of a key, without waiting.
+
+Locks hold within a process and across processes.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+import warnings
+from typing import TYPE_CHECKING, Protocol
+
+from judgekit.models.cache.interface import CacheWarning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows has no byte-range locks of this kind
+    fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
+
+_OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
+
+
+class KeyLocks(Protocol):
+    """Who may ask for a key."""
+
+    def try_acquire(self, key: str) -> bool:
+        """Take the lease of a key if it is free; never waits."""
+        ...
+
+    def release(self, key: str) -> None:
+        """Give the lease of a key back."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back."""
+        ...
+
+
+class LocalKeyLocks:
+    """Leases among the threads and event loops of one process."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+
+    def try_acquire(self, key: str) -> bool:
+        """See `Leases.try_acquire`."""
+        with self._lock:
+            if key in self._held:
+                return False
+            self._held.add(key)
+            return True
+
+    def release(self, key: str) -> None:
+        """See `Leases.release`."""
+        with self._lock:
+            self._held.discard(key)
+
+    def close(self) -> None:
+        """Give everything back."""
+        with self._lock:
+            self._held.clear()
+
+
+class FileKeyLocks:
+    """Leases among processes: a lock on one byte of a file per key, which dies with its holder.
+
+    On Linux the locks belong to the open file, so that two caches in one process exclude each
+    other as well. On other POSIX systems they belong to the process: two caches opened on one
+    folder in the same process do not see each other's leases. On Windows there are none, and
+    two processes may both pay for a request they ask at the same moment.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = LocalKeyLocks()
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._pid = os.getpid()
+        self._warned = False
+
+    def try_acquire(self, key: str) -> bool:
+        """See `Leases.try_acquire`; where the system refuses locks, warns once and grants."""
+        self._forget_parent()
+        if not self._local.try_acquire(key):
+            return False
+        try:
+            is_ours = self._lock_byte(key, take=True)
+        except OSError as error:
+            self._warn_once(error)
+            return True
+        if not is_ours:
+            self._local.release(key)
+        return is_ours
+
+    def release(self, key: str) -> None:
+        """See `Leases.release`."""
+        try:
+            self._lock_byte(key, take=False)
+        except OSError as error:
+            self._warn_once(error)
+        finally:
+            self._local.release(key)
+
+    def close(self) -> None:
+        """Give everything back and close the lock file."""
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+        self._local.close()
+
+    def _forget_parent(self) -> None:
+        # A forked child shares its parent's open file, and with it the parent's locks.
+        with self._lock:
+            if self._pid == os.getpid():
+                return
+            self._pid = os.getpid()
+            self._local = LocalKeyLocks()
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def _lock_byte(self, key: str, *, take: bool) -> bool:
+        if fcntl is None:  # pragma: no cover - Windows
+            return True
+        descriptor = self._open_file()
+        try:
+            _set_lock(descriptor, int(key[:_OFFSET_DIGITS], 16), take=take)
+        except (BlockingIOError, PermissionError):
+            # POSIX lets a system report a lock held by another as EAGAIN or as EACCES.
+            return False
+        return True
+
+    def _open_file(self) -> int:
+        with self._lock:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return self._descriptor
+
+    def _warn_once(self, error: OSError) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"{self._path}: the system grants no locks ({error}); "
+            "two processes may pay twice for a request they ask at the same moment",
+            CacheWarning,
+            stacklevel=3,
+        )
+
+
+def _set_lock(descriptor: int, offset: int, *, take: bool) -> None:
+    command = getattr(fcntl, "F_OFD_SETLK", None)
+    if command is not None and struct.calcsize("P") == 8:  # noqa: PLR2004 - struct flock, 64 bit
+        kind = fcntl.F_WRLCK if take else fcntl.F_UNLCK
+        fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0))
+    else:  # pragma: no cover - not Linux
+        kind = fcntl.LOCK_EX | fcntl.LOCK_NB if take else fcntl.LOCK_UN
+        fcntl.lockf(descriptor, kind, 1, offset)

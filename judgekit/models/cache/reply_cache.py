@@ -1,0 +1,359 @@
+"""The rules of a reply cache over any rows, and the cache in memory.
+
+They say what is stored, what may be served and what it saved; the cache on disk is in
+`disk_cache`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import warnings
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, Self
+
+from judgekit.errors import StoreError
+from judgekit.fingerprint import canonical_json
+from judgekit.models.cache.codec import (
+    decode_entry,
+    decode_reply,
+    decode_request,
+    encode_reply,
+    is_cache_key,
+    is_servable,
+)
+from judgekit.models.cache.interface import (
+    COUNTS_ROW,
+    CacheCounts,
+    CacheEntry,
+    CacheRows,
+    CacheWarning,
+    DamagedEntryError,
+    MemoryRows,
+    rejected_row,
+    request_row,
+)
+from judgekit.models.cache.locks import LocalKeyLocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from judgekit.models.cache.locks import KeyLocks
+    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.records import JsonObject
+
+FLUSH_EVERY = 512
+"""Hits between two writes of the counts; a killed process loses at most so many."""
+
+
+class Spill(Protocol):
+    """Saves an entry that its cache could not write."""
+
+    def save(self, entry: CacheEntry, cause: StoreError) -> None:
+        """Save it elsewhere."""
+        ...
+
+
+@dataclass(slots=True)
+class _CountsSinceFlush:
+    """What was saved since the counts were last written; `CacheCounts` that can change."""
+
+    n_hits: int = 0
+    n_misses: int = 0
+    saved_usd: float = 0.0
+    n_unpriced_hits: int = 0
+    saved_ms: float = 0.0
+
+
+class RowCache:
+    """A reply cache over rows; see `judgekit.models.cache.interface.ReplyCache`."""
+
+    def __init__(
+        self,
+        rows: CacheRows,
+        leases: KeyLocks,
+        *,
+        location: Path | None = None,
+        rescue: Spill | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rows = rows
+        self._leases = leases
+        self._location = location
+        self._rescue = rescue
+        self._now = now
+        self._rescued: dict[str, ModelReply] = {}
+        self._counted = _CountsSinceFlush()
+        self._counting = threading.Lock()
+
+    @property
+    def location(self) -> Path | None:
+        """The folder it lives in; None when it lives in memory."""
+        return self._location
+
+    def get(self, key: str) -> ModelReply | None:
+        """The reply to serve for a key; see `ReplyCache.get`."""
+        try:
+            text = self._rows.text(key)
+        except DamagedEntryError as error:
+            return self._unread(key, error)
+        return self._served(key, text)
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
+        """The replies to serve for several keys; see `ReplyCache.get_many`."""
+        try:
+            texts = self._rows.texts(keys)
+        except DamagedEntryError:
+            found = {key: self.get(key) for key in keys}  # one by one, to know which it is
+        else:
+            found = {key: self._served(key, texts.get(key)) for key in keys}
+        return {key: reply for key, reply in found.items() if reply is not None}
+
+    def put(self, request: ModelRequest, reply: ModelReply) -> None:
+        """Keep a reply; see `ReplyCache.put`."""
+        if not is_servable(reply):
+            raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
+        self._keep(self._bought(request, reply), request_row(request.key), request.key)
+
+    def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
+        """Keep for the record what may not be served; see `ReplyCache.put_rejected`."""
+        entry = replace(self._bought(request, reply), rejected=True)
+        self._keep(entry, request_row(request.key), self._free_rejected_row(request.key))
+
+    def restore(self, entries: Sequence[CacheEntry]) -> None:
+        """Keep entries that come from elsewhere; see `ReplyCache.restore`."""
+        rows: dict[str, str] = {}
+        for entry in entries:
+            name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
+            rows[name] = encode_reply(entry)
+            if entry.request is not None:
+                rows[request_row(entry.key)] = canonical_json(entry.request)
+        self._rows.write(rows)
+
+    def delete(self, key: str) -> bool:
+        """Forget the reply that is served for a key; see `ReplyCache.delete`."""
+        was_rescued = self._rescued.pop(key, None) is not None
+        if not self._has(key):
+            return was_rescued
+        is_needed = self._has(rejected_row(key, 0))
+        self._rows.remove([key] if is_needed else [key, request_row(key)])
+        return True
+
+    def forget_rejected(self, key: str) -> int:
+        """Forget the rejected replies of a key; see `ReplyCache.forget_rejected`."""
+        names = list(self._rejected_rows(key))
+        if names:
+            self._rows.remove(names if self._has(key) else [*names, request_row(key)])
+        return len(names)
+
+    def clear(self) -> None:
+        """Forget everything; see `ReplyCache.clear`."""
+        self._rescued.clear()
+        with self._counting:
+            self._counted = _CountsSinceFlush()
+        self._rows.clear()
+
+    def keys(self) -> Iterator[str]:
+        """The keys that hold a reply to serve, in ascending order."""
+        return (name for name in self._rows.names() if is_cache_key(name))
+
+    def entry(self, key: str) -> CacheEntry | None:
+        """The whole entry of a key; see `ReplyCache.entry`."""
+        text = self._rows.text(key)
+        return None if text is None else decode_entry(text, key, self.request_parts(key))
+
+    def rejected_keys(self) -> Iterator[str]:
+        """The keys that hold rejected replies, in ascending order."""
+        return (name[:64] for name in self._rows.names() if name.endswith(":rejected:0"))
+
+    def rejected(self, key: str) -> tuple[CacheEntry, ...]:
+        """The rejected replies of a key; see `ReplyCache.rejected`."""
+        parts = self.request_parts(key)
+        entries = []
+        for name in self._rejected_rows(key):
+            try:
+                entries.append(decode_entry(self._rows.text(name) or "", key, parts))
+            except DamagedEntryError as error:
+                _warn(f"a rejected reply of {key[:12]} is damaged and left out: {error.message}")
+        return tuple(entries)
+
+    def request_parts(self, key: str) -> JsonObject | None:
+        """What was asked under a key; see `ReplyCache.request_parts`."""
+        try:
+            text = self._rows.text(request_row(key))
+            return None if text is None else decode_request(text, key)
+        except DamagedEntryError:
+            return None
+
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the storage itself, in words."""
+        return self._rows.problems()
+
+    def count_hit(self, reply: ModelReply) -> None:
+        """Count a request that was answered without a call of its own."""
+        with self._counting:
+            counted = self._counted
+            counted.n_hits += 1
+            counted.saved_ms += reply.duration_ms or 0.0
+            if reply.cost_usd is None:
+                counted.n_unpriced_hits += 1
+            else:
+                counted.saved_usd += reply.cost_usd
+            is_due = counted.n_hits >= FLUSH_EVERY
+        if is_due:
+            self._flush_counts()
+
+    def count_miss(self) -> None:
+        """Count a request that the cache could not answer."""
+        with self._counting:
+            self._counted.n_misses += 1
+
+    def counts(self) -> CacheCounts:
+        """What the cache has saved so far, this run included."""
+        with self._counting:
+            return _add_counts(_decode_counts(self._counts_text()), self._counted)
+
+    def try_lease(self, key: str) -> bool:
+        """Try to become the only one who asks for a key; see `ReplyCache.try_lease`."""
+        return self._leases.try_acquire(key)
+
+    def release(self, key: str) -> None:
+        """Let others ask for a key again."""
+        self._leases.release(key)
+
+    def close(self) -> None:
+        """Write the counts and let go of files."""
+        self._flush_counts()
+        self._leases.close()
+        self._rows.close()
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key) is not None
+
+    def __len__(self) -> int:
+        return self._rows.count_replies()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def _served(self, key: str, text: str | None) -> ModelReply | None:
+        if text is None:
+            return self._rescued.get(key)
+        try:
+            return decode_reply(text, key)
+        except DamagedEntryError as error:
+            return self._unread(key, error)
+
+    def _unread(self, key: str, error: DamagedEntryError) -> ModelReply | None:
+        _warn(f"the entry {key[:12]} is damaged and counts as a miss: {error.message}")
+        return self._rescued.get(key)
+
+    def _bought(self, request: ModelRequest, reply: ModelReply) -> CacheEntry:
+        created_at = self._now().astimezone(UTC).isoformat(timespec="milliseconds")
+        return CacheEntry(
+            key=request.key, request=request.key_parts, reply=reply, created_at=created_at
+        )
+
+    def _keep(self, entry: CacheEntry, request_name: str, reply_name: str) -> None:
+        rows = {reply_name: encode_reply(entry), request_name: canonical_json(entry.request)}
+        try:
+            self._rows.write(rows)
+        except StoreError as error:
+            if self._rescue is None:
+                raise
+            if not entry.rejected:
+                self._rescued[entry.key] = decode_reply(rows[reply_name], entry.key)
+            self._rescue.save(entry, error)
+
+    def _has(self, name: str) -> bool:
+        try:
+            return self._rows.text(name) is not None
+        except DamagedEntryError:
+            return True
+
+    def _rejected_rows(self, key: str) -> Iterator[str]:
+        number = 0
+        while self._has(name := rejected_row(key, number)):
+            yield name
+            number += 1
+
+    def _free_rejected_row(self, key: str, taken: dict[str, str] | None = None) -> str:
+        number = len(list(self._rejected_rows(key)))
+        while rejected_row(key, number) in (taken or {}):
+            number += 1
+        return rejected_row(key, number)
+
+    def _flush_counts(self) -> None:
+        with self._counting:
+            counted, self._counted = self._counted, _CountsSinceFlush()
+        if counted == _CountsSinceFlush():
+            return
+        try:
+            self._rows.add_counts(
+                lambda present: _encode_counts(_add_counts(_decode_counts(present), counted))
+            )
+        except StoreError as error:
+            # The counts are a convenience; the run goes on without them.
+            _warn(f"what the cache saved could not be noted: {error.message}")
+
+    def _counts_text(self) -> str | None:
+        try:
+            return self._rows.text(COUNTS_ROW)
+        except DamagedEntryError as error:
+            _warn(f"the note of what the cache saved is damaged: {error.message}")
+            return None
+
+
+def _add_counts(noted: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
+    now = asdict(counted)
+    return CacheCounts(**{name: value + now[name] for name, value in asdict(noted).items()})
+
+
+def _encode_counts(counts: CacheCounts) -> str:
+    return canonical_json(asdict(counts))
+
+
+def _decode_counts(text: str | None) -> CacheCounts:
+    if text is None:
+        return CacheCounts()
+    try:
+        noted = json.loads(text)
+        counts = CacheCounts(
+            n_hits=int(noted["n_hits"]),
+            n_misses=int(noted["n_misses"]),
+            saved_usd=_finite_amount(noted["saved_usd"]),
+            n_unpriced_hits=int(noted["n_unpriced_hits"]),
+            saved_ms=_finite_amount(noted["saved_ms"]),
+        )
+    except (ValueError, TypeError, LookupError, OverflowError):
+        _warn("the note of what the cache saved is damaged; it begins again from zero")
+        return CacheCounts()
+    return counts
+
+
+def _finite_amount(value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no amount")
+    return number
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, CacheWarning, stacklevel=3)
+
+
+class MemoryCache(RowCache):
+    """A reply cache in memory; shared by the threads of one process.
+
+    Args:
+        now: The clock, UTC.
+    """
+
+    def __init__(self, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        super().__init__(MemoryRows(), LocalKeyLocks(), now=now)

@@ -1,0 +1,263 @@
+"""Exports, imports and merges cache entries as JSONL.
+
+The same replies always give the same bytes, so that an export can be kept in git.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from judgekit.errors import DatasetError
+from judgekit.models.cache.codec import decode_line, encode_line
+from judgekit.models.cache.interface import DamagedEntryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.models.cache.interface import CacheEntry, ReplyCache
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was exported."""
+
+    n_entries: int
+    """Lines written."""
+
+    skipped: tuple[str, ...] = ()
+    """Keys left out because their entry is damaged or its request is lost, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import or a merge did."""
+
+    n_added: int = 0
+    """Entries that were new."""
+
+    n_same: int = 0
+    """Entries that were there already, with the same answer."""
+
+    n_overwritten: int = 0
+    """Entries that were there with another answer, and were replaced."""
+
+    conflicts: tuple[str, ...] = ()
+    """Keys that are there with another answer; kept as they were unless told to overwrite."""
+
+    problems: tuple[str, ...] = ()
+    """Lines that were refused, each with file and line."""
+
+    def __add__(self, other: ImportReport) -> ImportReport:
+        return ImportReport(
+            n_added=self.n_added + other.n_added,
+            n_same=self.n_same + other.n_same,
+            n_overwritten=self.n_overwritten + other.n_overwritten,
+            conflicts=self.conflicts + other.conflicts,
+            problems=self.problems + other.problems,
+        )
+
+
+def export_entries(
+    cache: ReplyCache, target: Path | str | TextIO, *, rejected: bool = False
+) -> ExportReport:
+    """Write the entries of a cache as JSONL, sorted by key, fit for git."""
+    # The text depends on the entries only: it holds no time of export, no path, no provenance.
+    if isinstance(target, (str, Path)):
+        with _atomic_file(Path(target)) as file:
+            return _export(cache, file, rejected=rejected)
+    return _export(cache, target, rejected=rejected)
+
+
+def import_entries(
+    cache: ReplyCache,
+    path: Path | str,
+    *,
+    on_error: Literal["stop", "skip"] = "stop",
+    overwrite: bool = False,
+) -> ImportReport:
+    """Take the entries of an export into a cache."""
+    # Each line's checksum is compared, and its key with the fingerprint of its request.
+    source = Path(path)
+    if on_error == "stop":
+        for _, found in _read_file(source):
+            if isinstance(found, DatasetError):
+                raise found
+    report = ImportReport()
+    lines = _read_file(source)
+    while batch := list(islice(lines, _BATCH)):
+        problems = tuple(str(found) for _, found in batch if isinstance(found, DatasetError))
+        entries = [found for _, found in batch if not isinstance(found, DatasetError)]
+        report += _import_batch(cache, entries, source.name, overwrite=overwrite)
+        report += ImportReport(problems=problems)
+    return report
+
+
+def merge_caches(
+    cache: ReplyCache,
+    sources: Sequence[Path | str],
+    *,
+    on_error: Literal["stop", "skip"] = "stop",
+    overwrite: bool = False,
+) -> ImportReport:
+    """Take the entries of several exports and cache folders into one cache, in their order."""
+    report = ImportReport()
+    for source in map(Path, sources):
+        if source.is_dir():
+            report += _merge_folder(cache, source, overwrite=overwrite)
+        else:
+            report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
+    return report
+
+
+@contextmanager
+def _atomic_file(target: Path) -> Iterator[TextIO]:
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _export(cache: ReplyCache, file: TextIO, *, rejected: bool) -> ExportReport:
+    skipped = []
+    n_entries = 0
+    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
+        try:
+            entry = cache.entry(key)
+            line = None if entry is None else encode_line(entry)
+        except (DamagedEntryError, ValueError) as error:
+            skipped.append(f"{key}: {error}")
+            continue
+        if line is not None:
+            file.write(f"{line}\n")
+            n_entries += 1
+    for key in cache.rejected_keys() if rejected else ():
+        for each in cache.rejected(key):
+            file.write(f"{encode_line(each)}\n")
+            n_entries += 1
+    return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
+
+
+def _read_file(path: Path) -> Iterator[tuple[int, CacheEntry | DatasetError]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _read_numbered(line, number, path)
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _read_numbered(line: bytes, number: int, path: Path) -> CacheEntry | DatasetError:
+    try:
+        return decode_line(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return DatasetError(f"not UTF-8: {error.reason}", path=path, line=number)
+    except DamagedEntryError as error:
+        return DatasetError(
+            error.message,
+            path=path,
+            line=number,
+            hint="export it again, or leave such lines out (--skip-unsound)",
+        )
+
+
+def _import_batch(
+    cache: ReplyCache, entries: Iterable[CacheEntry], source: str, *, overwrite: bool
+) -> ImportReport:
+    new: dict[str, CacheEntry] = {}
+    rejected: list[CacheEntry] = []
+    n_added = n_same = n_overwritten = 0
+    conflicts = []
+    for entry in entries:
+        held = (
+            _present_rejected(cache, entry.key, rejected)
+            if entry.rejected
+            else _present_entries(cache, entry.key, new)
+        )
+        if any(_same_answer(each, entry) for each in held):
+            n_same += 1
+            continue
+        if held and not entry.rejected:
+            conflicts.append(entry.key)
+            n_overwritten += overwrite
+        else:
+            n_added += 1
+        marked = replace(entry, imported=source)
+        if entry.rejected:
+            rejected.append(marked)
+        elif not held or overwrite:
+            new[entry.key] = marked
+    cache.restore([*new.values(), *rejected])
+    return ImportReport(
+        n_added=n_added, n_same=n_same, n_overwritten=n_overwritten, conflicts=tuple(conflicts)
+    )
+
+
+def _present_rejected(cache: ReplyCache, key: str, new: list[CacheEntry]) -> tuple[CacheEntry, ...]:
+    return (*cache.rejected(key), *(entry for entry in new if entry.key == key))
+
+
+def _present_entries(
+    cache: ReplyCache, key: str, new: dict[str, CacheEntry]
+) -> tuple[CacheEntry, ...]:
+    if key in new:
+        return (new[key],)
+    try:
+        entry = cache.entry(key)
+    except DamagedEntryError:
+        return ()  # a damaged entry is as good as none
+    return () if entry is None else (entry,)
+
+
+def _same_answer(one: CacheEntry, other: CacheEntry) -> bool:
+    # Two purchases of one answer differ in time, duration and price; that is no conflict.
+    return (
+        one.reply.text == other.reply.text
+        and one.reply.finish_reason == other.reply.finish_reason
+        and one.reply.logprobs == other.reply.logprobs
+    )
+
+
+def _merge_folder(cache: ReplyCache, folder: Path, *, overwrite: bool) -> ImportReport:
+    from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
+
+    report = ImportReport()
+    with DiskCache(folder, read_only=True) as source:
+        keys = source.keys()
+        while batch := list(islice(keys, _BATCH)):
+            entries, problems = _intact_entries(source, batch)
+            report += _import_batch(cache, entries, folder.name, overwrite=overwrite)
+            report += ImportReport(problems=problems)
+    return report
+
+
+def _intact_entries(
+    source: ReplyCache, keys: Sequence[str]
+) -> tuple[list[CacheEntry], tuple[str, ...]]:
+    entries = []
+    problems = []
+    for key in keys:
+        try:
+            entry = source.entry(key)
+        except DamagedEntryError as error:
+            problems.append(f"{source.location}: {key}: {error.message}")
+            continue
+        if entry is not None and entry.request is not None:
+            entries.append(entry)
+        else:
+            problems.append(f"{source.location}: {key}: its request is lost")
+    return entries, tuple(problems)

@@ -1,0 +1,311 @@
+"""Negotiates parameters and reply format with a model, and remembers what it refused.
+
+It also parses the body of a completion into a `ModelReply`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from judgekit.models.error_mapping import ProviderFault, fault_in_body
+from judgekit.models.request import ModelReply, TokenLogprob
+from judgekit.records import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.models.request import ModelRequest
+    from judgekit.records import JsonObject
+
+ReplyForm = Literal["json_schema", "tool", "plain"]
+"""How a reply schema is made known: natively, as the one tool to call, or by the prompt alone."""
+
+TOOL_NAME = "reply"
+"""The name of the schema, and of the tool whose arguments are the reply."""
+
+_UNPROCESSABLE = frozenset({400, 422})
+
+_ABOUT_THE_SCHEMA = re.compile(
+    r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
+)
+
+_ABOUT_TOOLS = re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE)
+
+_ABOUT_THE_VALUE = re.compile(
+    r"\b(less|greater|at most|at least|between|out of range|minimum|maximum)\b|[<>]=?",
+    re.IGNORECASE,
+)
+
+_COMMON_WORDS = frozenset({"stop", "n", "user"})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPlan:
+    """What is sent beside the messages."""
+
+    parameters: dict[str, JsonValue]
+    """Sampling parameters and, by the form, `response_format` or `tools` and `tool_choice`."""
+
+    form: ReplyForm
+    """How the reply schema is made known."""
+
+    dropped: tuple[str, ...]
+    """What was asked for and is not sent."""
+
+
+class SendPlan(Protocol):
+    """Sends one plan once."""
+
+    async def __call__(self, plan: RequestPlan) -> object | ProviderFault:
+        """The parsed body of a successful answer, or the fault."""
+        ...
+
+
+class Negotiation:
+    """What one model has refused so far."""
+
+    def __init__(
+        self, forms: tuple[ReplyForm, ...], accepts: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        self._forms = forms
+        self._accepts = accepts
+        self._refused: set[str] = set()
+        self._renamed: dict[str, str] = {}
+
+    def plan(self, request: ModelRequest) -> RequestPlan:
+        """What to send for a request, as far as is known now."""
+        parameters: dict[str, JsonValue] = {}
+        dropped: list[str] = []
+        for asked, value in request.parameters.items():
+            name = self._renamed.get(asked, asked)
+            if value is None:
+                continue
+            if name in self._refused or not self._accepts(name):
+                dropped.append(asked)
+            else:
+                parameters[name] = value
+        if "logprobs" in dropped and parameters.pop("top_logprobs", None) is not None:
+            dropped.append("top_logprobs")  # it is an error without logprobs
+        form = self._form(request.reply_schema)
+        if request.reply_schema is not None:
+            parameters |= _form_parameters(form, request.reply_schema)
+            dropped += ["response_format"] if form == "plain" else []
+        return RequestPlan(parameters, form, tuple(dropped))
+
+    def learns(self, fault: ProviderFault, request: ModelRequest, plan: RequestPlan) -> bool:
+        """Take in why a plan was refused."""
+        if fault.kind == "bad_request" and fault.status in _UNPROCESSABLE:
+            if _blames_form(fault, plan.form):
+                left = tuple(form for form in self._forms if form != plan.form)
+                self._forms = left or self._forms
+            else:
+                self._refuse(_blamed(fault, plan))
+        return self.plan(request) != plan
+
+    def _form(self, schema: JsonObject | None) -> ReplyForm:
+        if schema is None:
+            return "plain"
+        is_object = schema.get("type") == "object"
+        return next((f for f in self._forms if is_object or f != "tool"), "plain")
+
+    def _refuse(self, name: str | None) -> None:
+        if name == "max_tokens":  # the newer name of it is worth a try before it goes
+            self._renamed[name] = "max_completion_tokens"
+        elif name is not None:
+            self._refused.add(name)
+
+
+async def negotiate_reply(
+    negotiation: Negotiation, request: ModelRequest, send: SendPlan, *, provider: str
+) -> ModelReply:
+    """Ask once; again only where the provider refused a parameter or the form of the reply."""
+    while True:
+        plan = negotiation.plan(request)
+        started = time.perf_counter()
+        body = await send(plan)
+        duration_ms = (time.perf_counter() - started) * 1000
+        if isinstance(body, ProviderFault):
+            outcome: ModelReply | ProviderFault = body
+        else:
+            outcome = parse_completion(
+                body,
+                provider=provider,
+                by_tool=plan.form == "tool",
+                dropped=plan.dropped,
+                duration_ms=duration_ms,
+            )
+        if not isinstance(outcome, ProviderFault):
+            return outcome
+        if not negotiation.learns(outcome, request, plan):
+            raise outcome.to_error()
+
+
+def _form_parameters(form: ReplyForm, schema: JsonObject) -> dict[str, JsonValue]:
+    if form == "json_schema":
+        named: JsonObject = {"name": TOOL_NAME, "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+    if form == "tool":
+        function: JsonObject = {
+            "name": TOOL_NAME,
+            "description": "Give the whole reply by calling this function once.",
+            "parameters": schema,
+        }
+        choice: JsonObject = {"type": "function", "function": {"name": TOOL_NAME}}
+        return {"tools": [{"type": "function", "function": function}], "tool_choice": choice}
+    return {}
+
+
+def _blames_form(fault: ProviderFault, form: ReplyForm) -> bool:
+    words = f"{fault.parameter or ''} {fault.text}"
+    if form == "json_schema":
+        return _ABOUT_THE_SCHEMA.search(words) is not None
+    return form == "tool" and _ABOUT_TOOLS.search(words) is not None
+
+
+def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:
+    """The parameter a fault refuses; None when it objects to no name, or only to a value."""
+    if _ABOUT_THE_VALUE.search(fault.text):
+        return None
+    if fault.parameter in plan.parameters:
+        return fault.parameter
+    plainly = {
+        name: re.search(rf"[\"'`]{name}[\"'`]|\b{name}=", fault.text) for name in plan.parameters
+    }
+    loosely = {
+        name: re.search(rf"\b{name}\b", fault.text)
+        for name in plan.parameters
+        if name not in _COMMON_WORDS
+    }
+    for found in (plainly, loosely):
+        places = {name: match.start() for name, match in found.items() if match}
+        if places:
+            return min(places, key=lambda name: places[name])
+    return None
+
+
+LOWEST_LOGPROB = -1e9
+"""What stands for the log-probability of something impossible, which records cannot hold."""
+
+_REASONING = re.compile(
+    r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>(.*)", re.DOTALL
+)
+
+_FILTERED = frozenset(
+    {"content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
+     "SPII", "sensitive", "guardrail_intervened"}
+)  # fmt: skip
+
+_CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+
+
+def parse_completion(
+    body: object,
+    *,
+    provider: str,
+    by_tool: bool = False,
+    dropped: tuple[str, ...] = (),
+    duration_ms: float | None = None,
+) -> ModelReply | ProviderFault:
+    """Read the body of a successful chat completion."""
+    # Reasoning is no part of the text. A refusal becomes a `content_filter` reply with the refusal
+    # as its text. Of a forced tool call the arguments are the text. Usage that is all zero counts
+    # as not given.
+    if not isinstance(body, dict):
+        return ProviderFault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
+    fault = fault_in_body(provider, body)
+    if fault is not None:
+        return fault
+    choices = body.get("choices")
+    if not isinstance(choices, list):
+        return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")
+    if not choices:
+        return ProviderFault(provider, "empty", text="the list of choices is empty")
+    try:
+        reply = _reply(body, choices[0], by_tool=by_tool)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        text = f"no chat completion ({type(error).__name__}): {str(choices[0])[:200]}"
+        return ProviderFault(provider, "protocol", text=text)
+    return reply.model_copy(update={"dropped_parameters": dropped, "duration_ms": duration_ms})
+
+
+def _reply(body: Mapping[str, Any], choice: Mapping[str, Any], *, by_tool: bool) -> ModelReply:
+    text, finish_reason = _text_and_finish_reason(choice, by_tool=by_tool)
+    return ModelReply(
+        text=text,
+        finish_reason=finish_reason,
+        usage=_usage(body.get("usage")),
+        model=body.get("model") if isinstance(body.get("model"), str) else None,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
+    message = choice.get("message") or {}
+    finish_reason = _finish_reason(choice.get("finish_reason"))
+    refusal = message.get("refusal") or (message.get("provider_specific_fields") or {}).get(
+        "refusal"
+    )
+    text = message.get("content")
+    if refusal and not text:
+        return refusal, "content_filter"
+    calls = message.get("tool_calls")
+    if by_tool and calls:
+        ended = "stop" if finish_reason == "tool_calls" else finish_reason
+        return calls[0]["function"]["arguments"], ended
+    if isinstance(text, str) and not message.get("reasoning_content"):
+        thought = _REASONING.match(text)
+        text = thought.group(1) if thought else text
+    return text, finish_reason
+
+
+def _finish_reason(reason: str | None) -> str:
+    """OpenAI's word for it; litellm calls everything else `stop`, and so do we."""
+    if reason in _FILTERED:
+        return "content_filter"
+    if reason in _CUT_OFF:
+        return "length"
+    return "tool_calls" if reason in {"tool_calls", "tool_use", "function_call"} else "stop"
+
+
+def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
+    if not usage:
+        return None
+    sent, received = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    if not sent and not received:
+        return None
+    return Usage(
+        input_tokens=sent,
+        output_tokens=received,
+        cached_input_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+        reasoning_tokens=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+        or 0,
+    )
+
+
+def _logprobs(logprobs: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:
+    content = (logprobs or {}).get("content")
+    if not content:
+        return None
+    return tuple(
+        TokenLogprob(
+            token=entry["token"],
+            logprob=_clipped(entry["logprob"]),
+            top=tuple(
+                (other["token"], _clipped(other["logprob"]))
+                for other in entry.get("top_logprobs") or ()
+            ),
+        )
+        for entry in content
+    )
+
+
+def _clipped(logprob: float | None) -> float:
+    if logprob is None or math.isnan(logprob):
+        return LOWEST_LOGPROB
+    return max(LOWEST_LOGPROB, min(0.0, logprob))

@@ -1,0 +1,119 @@
+"""Finds the API key of an endpoint, and removes secrets from any text that leaves the process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PLACEHOLDER_KEY = "not-needed"
+"""The key sent to an endpoint of one's own for which the environment holds none."""
+
+OWN_ENDPOINT_KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
+"""The variable that holds the key, for each provider that serves endpoints of one's own."""
+
+
+def endpoint_label(provider: str, api_base: str | None) -> str:
+    """What messages call an endpoint.
+
+    Args:
+        provider: The provider, as litellm names it.
+        api_base: The endpoint, where it is not the provider's own.
+
+    Returns:
+        The provider, and the host of the endpoint without user, path and query.
+
+    Example:
+        >>> endpoint_label("openai", "http://user:pass@localhost:8000/v1?key=x")
+        'openai at localhost:8000'
+    """
+    if api_base is None:
+        return provider
+    host = urlsplit(api_base if "//" in api_base else f"//{api_base}").netloc
+    return f"{provider} at {host.rpartition('@')[2] or 'an address without a host'}"
+
+
+def key_variable(provider: str) -> str:
+    """The environment variable that holds a provider's key."""
+    return OWN_ENDPOINT_KEYS.get(provider, f"{provider.upper()}_API_KEY")
+
+
+def own_endpoint_key(provider: str) -> str:
+    """The key to send to an endpoint of one's own."""
+    return key_from_environment(key_variable(provider)) or PLACEHOLDER_KEY
+
+
+def key_from_environment(variable: str) -> str | None:
+    """A key from the environment, as it can be sent."""
+    return os.environ.get(variable, "").strip() or None
+
+
+REDACTED = "[redacted]"
+"""What stands where a secret stood."""
+
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+
+_SHORTEST_SECRET = 6  # blanking shorter values would eat ordinary words and digits
+
+_SHAPES = (
+    re.compile(r"(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}"),
+    re.compile(r"(?i)([?&](?:api[-_]?key|key|access_token|token|sig|signature)=)[^&\s\"'<>]+"),
+    re.compile(r"(?i)(\b(?:api[-_]?key|authorization)[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{12,}"),
+    re.compile(r"(\w+://[^/\s:@]*:)[^/\s@]+(?=@)"),
+    re.compile(r"()\bsk-[\w*-]{6,}"),
+    re.compile(r"()\bAIza[\w-]{20,}"),
+)
+
+
+def redact(
+    text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] | None = None
+) -> str:
+    """A text without the secrets in it.
+
+    Removed are the values of environment variables whose names end in KEY, TOKEN, SECRET or
+    PASSWORD (as they are and URL-quoted), the given secrets, and what looks like a key:
+    `Bearer …`, `sk-…`, a `key=` in a query, a password in a URL.
+
+    Args:
+        text: Any text.
+        secrets: Further values to remove; those under 6 characters are left alone.
+        environ: Where to look for secrets; the process's environment when None.
+
+    Returns:
+        The text with `[redacted]` in their places.
+
+    Example:
+        >>> redact("refused: Bearer abcdef123456", environ={})
+        'refused: Bearer [redacted]'
+    """
+    for value in _secret_values(secrets, os.environ if environ is None else environ):
+        text = text.replace(value, REDACTED)
+    for shape in _SHAPES:
+        text = shape.sub(rf"\g<1>{REDACTED}", text)
+    return text
+
+
+class RedactingFilter(logging.Filter):
+    """A logging filter that takes secrets out of a record's message and traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Redact the record in place."""
+        record.msg = redact(record.getMessage())
+        record.args = None
+        if record.exc_info:
+            record.exc_text = redact(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
+        return True
+
+
+def _secret_values(secrets: Iterable[str], environ: Mapping[str, str]) -> list[str]:
+    """The values to remove, longest first, so that none is hidden by a part of it."""
+    named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
+    stripped = {value.strip() for value in (*secrets, *named)}  # as it is sent, and told back
+    plain = {value for value in stripped if len(value) >= _SHORTEST_SECRET}
+    return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)

@@ -1,0 +1,372 @@
+"""Maps errors of providers, litellm, HTTP clients and sockets to a `ModelError`.
+
+No other module interprets a foreign exception.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import ModelError
+from judgekit.models.credentials import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ProviderErrorKind = Literal[
+    "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
+    "connection", "protocol", "content_filter", "context_window", "empty", "internal",
+]  # fmt: skip
+"""The kinds of `ModelError` that come from a provider."""
+
+RETRYABLE_KINDS: frozenset[str] = frozenset(
+    {"rate_limited", "overloaded", "timeout", "connection", "protocol", "empty"}
+)
+"""The kinds after which asking again may help."""
+
+_LONGEST_DETAIL = 300
+"""How many characters of what a provider said are shown."""
+
+_STATUS_KINDS: dict[int, ProviderErrorKind] = {
+    401: "auth", 402: "quota", 403: "auth", 404: "not_found", 408: "timeout", 409: "overloaded",
+    425: "overloaded", 429: "rate_limited", 504: "timeout",
+}  # fmt: skip
+
+_FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 400, 500
+
+QUOTA_PATTERN = re.compile(
+    r"insufficient_quota|insufficient[ _]?(credit|balance|fund)|billing_hard_limit"
+)
+"""What tells a used-up quota from a rate limit, in lower-case words."""
+
+_CONTEXT = re.compile(
+    r"context_length_exceeded|context (length|window|size)|maximum (context|prompt)|"
+    r"prompt is too long|too many tokens|input (is )?too long|exceeds? the (available )?context"
+)
+
+_FILTERED = re.compile(
+    r"content_filter|content[ _]policy|content management policy|safety (system|filter)|"
+    r"flagged (as|for)|responsible ?ai"
+)
+
+_KIND_WORDS: dict[str, str] = {
+    "auth": "refused the key",
+    "not_found": "does not know the model or the address",
+    "bad_request": "refused the request",
+    "rate_limited": "asks for fewer requests",
+    "quota": "says that the quota or the credit is used up",
+    "overloaded": "failed or is overloaded",
+    "timeout": "gave no answer in time",
+    "connection": "could not be reached, or broke the connection",
+    "protocol": "sent something that is no reply",
+    "content_filter": "filtered the request",
+    "context_window": "says that the request is longer than the model can take",
+    "empty": "sent a reply without an answer",
+    "internal": "could not be asked",
+}
+
+_KIND_HINTS: dict[str, str] = {
+    "not_found": "check the model name and the api_base",
+    "rate_limited": "lower max_concurrency, or set rpm and tpm to your limits",
+    "quota": "add credit or raise the limit at the provider, then run again; "
+    "what was paid for is in the cache",
+    "timeout": "raise timeout_s, or ask for shorter replies",
+    "connection": "check that the server runs and that api_base is its address",
+    "protocol": "check that api_base is an OpenAI-compatible endpoint, and no proxy is in between",
+    "content_filter": "read the case: the provider does not let it be judged",
+    "context_window": "shorten the case, or use a model with a larger context window",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderFault:
+    """What went wrong, before anyone decided whether it is final."""
+
+    provider: str
+    """The provider or endpoint, in words."""
+
+    kind: ProviderErrorKind
+    """What it amounts to."""
+
+    status: int | None = None
+    """HTTP status, where there was one."""
+
+    text: str = ""
+    """What the provider said; secrets are still in it."""
+
+    parameter: str | None = None
+    """The parameter the provider blames."""
+
+    retry_after_s: float | None = None
+    """Seconds the provider asked to be left alone."""
+
+    request_id: str | None = None
+    """The provider's id of the request."""
+
+    hint: str | None = None
+    """What to do about it; the kind's own words when None."""
+
+    cause: BaseException | None = None
+    """What was raised, where something was."""
+
+    def to_error(self, *, retryable: bool | None = None) -> ModelError:
+        """The error to raise: shortened, without secrets, its cause a redacted stand-in."""
+        where = "" if self.status is None else f" (HTTP {self.status})"
+        detail = _shortened(redact(self.text))
+        error = ModelError(
+            f"{self.provider} {_KIND_WORDS[self.kind]}{where}" + (f": {detail}" if detail else ""),
+            kind=self.kind,
+            provider=self.provider,
+            status=self.status,
+            retryable=self.kind in RETRYABLE_KINDS if retryable is None else retryable,
+            retry_after_s=self.retry_after_s,
+            request_id=self.request_id,
+            hint=self.hint or _KIND_HINTS.get(self.kind),
+        )
+        if self.cause is not None:
+            name = type(self.cause).__qualname__
+            error.__cause__ = ForeignError(f"{name}: {_shortened(redact(str(self.cause)))}")
+        return error
+
+
+class ForeignError(Exception):
+    """Stands for an exception of another library, without the secrets it may hold."""
+
+
+def fault_of_response(
+    provider: str, status: int, body: str, headers: Mapping[str, str], *, hint: str | None = None
+) -> ProviderFault:
+    """Read an HTTP error."""
+    message, code, parameter = _error_fields(body)
+    fields = {name.lower(): value for name, value in headers.items()}
+    kind = kind_of_status(status, f"{code or ''} {message}".lower())
+    return ProviderFault(
+        provider=provider,
+        kind=kind,
+        status=status,
+        text=message,
+        parameter=parameter,
+        retry_after_s=retry_after_s(fields),
+        request_id=fields.get("x-request-id") or fields.get("request-id"),
+        hint=hint if kind == "auth" else None,
+    )
+
+
+def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | None:
+    """Read an error that came with status 200, as some gateways send it."""
+    error = body.get("error")
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    known = isinstance(code, int) and code >= _FIRST_CLIENT_ERROR
+    message, name, parameter = _error_fields(json.dumps({"error": error}))
+    kind: ProviderErrorKind = "bad_request"
+    if known:
+        kind = kind_of_status(int(str(code)), f"{name or ''} {message}".lower())
+    status = int(str(code)) if known else 422
+    return ProviderFault(provider, kind, status=status, text=message, parameter=parameter)
+
+
+def kind_of_status(status: int, words: str) -> ProviderErrorKind:
+    """What an HTTP status means, by what was said with it."""
+    if QUOTA_PATTERN.search(words):
+        return "quota"
+    if status in _STATUS_KINDS:
+        return _STATUS_KINDS[status]
+    if status >= _FIRST_SERVER_ERROR:
+        return "overloaded"
+    if status < _FIRST_CLIENT_ERROR:
+        return "not_found"  # a redirect: the address is another one
+    if _CONTEXT.search(words):
+        return "context_window"
+    return "content_filter" if _FILTERED.search(words) else "bad_request"
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """How long a provider asked to be left alone."""
+    milliseconds = _number_of_seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    value = headers.get("retry-after")
+    seconds = _number_of_seconds(value)
+    if seconds is not None:
+        return max(0.0, seconds)
+    until = _seconds_until(value)
+    if until is None:
+        return None
+    now = _seconds_until(headers.get("date")) or datetime.fromtimestamp(time.time(), tz=UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_DETAIL else f"{text[:_LONGEST_DETAIL]}…"
+
+
+def _error_fields(body: str) -> tuple[str, str | None, str | None]:
+    """Message, code and blamed parameter of an error body in any of the usual shapes."""
+    try:
+        parsed = json.loads(body)
+    except (ValueError, RecursionError):
+        return body, None, None
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else body
+    if not isinstance(error, dict):
+        return error if isinstance(error, str) else body, None, None
+    message = error.get("message") or error.get("detail")
+    code = error.get("code") or error.get("type")
+    parameter = error.get("param")
+    return (
+        message if isinstance(message, str) else body,
+        None if code is None else str(code),
+        parameter if isinstance(parameter, str) else None,
+    )
+
+
+def _number_of_seconds(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seconds_until(value: str | None) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(value or "")
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+EXCEPTION_KINDS: dict[str, ProviderErrorKind] = {
+    "AuthenticationError": "auth",
+    "PermissionDeniedError": "auth",
+    "NotFoundError": "not_found",
+    "LiteLLMUnknownProvider": "not_found",
+    "ContextWindowExceededError": "context_window",
+    "ContentPolicyViolationError": "content_filter",
+    "GuardrailRaisedException": "content_filter",
+    "BlockedPiiEntityError": "content_filter",
+    "ModifyResponseException": "content_filter",
+    "SensitiveDataRouteException": "content_filter",
+    "RejectedRequestError": "content_filter",
+    "PaymentRequiredError": "quota",
+    "BudgetExceededError": "quota",
+    "RateLimitError": "rate_limited",
+    "Timeout": "timeout",
+    "UnsupportedParamsError": "bad_request",
+    "InvalidRequestError": "bad_request",
+    "ImageFetchError": "bad_request",
+    "VectorStoreSearchError": "bad_request",
+    "UnprocessableEntityError": "bad_request",
+    "BadRequestError": "bad_request",
+    "JSONSchemaValidationError": "protocol",
+    "APIResponseValidationError": "protocol",
+    "MidStreamFallbackError": "overloaded",
+    "ServiceUnavailableError": "overloaded",
+    "BadGatewayError": "overloaded",
+    "InternalServerError": "overloaded",
+    "APIConnectionError": "connection",
+    "MockException": "overloaded",
+    "APIError": "overloaded",
+    "ModelNotMappedError": "internal",
+    "OpenAIError": "internal",
+}
+"""What the classes of litellm's exceptions mean when nothing more exact is in their chain."""
+
+_UNREADABLE = re.compile(
+    r"Invalid response object|Empty or invalid response|provider returned|Unable to get json"
+)
+
+
+def fault_of_exception(
+    provider: str, error: BaseException, *, hint: str | None = None
+) -> ProviderFault:
+    """Read an exception of litellm, of an HTTP client or of the socket under it."""
+    # litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
+    # chain below its exception is asked first: an HTTP response there is the provider's own word.
+    chain = list(_chain(error))
+    fault = _fault_of_http_error(provider, chain, hint) or _fault_of_error_object(provider, chain)
+    if fault is None:
+        kind = _kind_of_chain(chain)
+        status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None
+        fault = ProviderFault(
+            provider, kind, status=status, text=str(error), hint=hint if kind == "auth" else None
+        )
+    return replace(fault, cause=error)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _names(error: BaseException) -> set[str]:
+    return {cls.__name__ for cls in type(error).__mro__}
+
+
+def _fault_of_http_error(
+    provider: str, chain: list[BaseException], hint: str | None
+) -> ProviderFault | None:
+    for error in reversed(chain):  # the deepest is the least rewritten
+        response = getattr(error, "response", None)
+        if response is None or "HTTPStatusError" not in _names(error):
+            continue
+        try:
+            body = response.text
+        except RuntimeError:  # httpx: the body was not read before the connection went
+            body = str(error)
+        return fault_of_response(
+            provider, response.status_code, body, dict(response.headers), hint=hint
+        )
+    return None
+
+
+def _fault_of_error_object(provider: str, chain: list[BaseException]) -> ProviderFault | None:
+    """Read what litellm raises for an error in a 200 body: a bare Exception, two attributes."""
+    for error in chain:
+        if type(error) is Exception and isinstance(getattr(error, "message", None), str):
+            found = {"message": vars(error)["message"], "code": vars(error).get("status_code")}
+            return fault_in_body(provider, {"error": found})
+    return None
+
+
+def _kind_of_chain(chain: list[BaseException]) -> ProviderErrorKind:
+    names = set[str]().union(*map(_names, chain))
+    if names & {"TimeoutException", "TimeoutError", "APITimeoutError"}:
+        return "timeout"
+    if "JSONDecodeError" in names or _UNREADABLE.search(str(chain[0])):
+        return "protocol"
+    if names & {"TransportError", "ClientError", "ConnectionError"}:
+        return "connection"
+    if "ImportError" in names:
+        return "internal"
+    return _kind_of_class(chain[0])
+
+
+def _kind_of_class(error: BaseException) -> ProviderErrorKind:
+    for cls in type(error).__mro__:
+        if cls.__name__ == "RateLimitError" and QUOTA_PATTERN.search(str(error).lower()):
+            return "quota"
+        if cls.__name__ == "APIError":
+            status = _status(error)
+            return "overloaded" if status is None else kind_of_status(status, str(error).lower())
+        if cls.__name__ in EXCEPTION_KINDS:
+            return EXCEPTION_KINDS[cls.__name__]
+    return "internal"
+
+
+def _status(error: BaseException) -> int | None:
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) else None

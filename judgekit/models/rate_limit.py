@@ -1,0 +1,319 @@
+"""Decides when a request may be sent, how long it may take, and whether it is retried.
+
+Limits concurrency, requests and tokens per minute, and respects `Retry-After`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgekit.errors import ModelError, SettingsError
+from judgekit.models.error_mapping import ProviderFault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from judgekit.models.request import Model, ModelReply, ModelRequest
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+class LimitedModel:
+    """A model that is asked within limits, and again where that may help.
+
+    One object stands for one endpoint. The rates, the pause a provider asked for and the first
+    fatal error hold for every call through it, from whichever event loop; the slots are
+    counted per loop.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        max_concurrency: int = 32,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        timeout_s: float | None = 60,
+        max_retries: int = 5,
+        first_backoff_s: float = 1,
+        max_backoff_s: float = 60,
+        max_wait_s: float = 300,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        rng: random.Random | None = None,
+    ) -> None:
+        _check(
+            max_concurrency=max_concurrency,
+            rpm=rpm,
+            tpm=tpm,
+            timeout_s=timeout_s,
+            max_attempts=max_retries + 1,
+        )
+        self._model = model
+        self._max_concurrency = max_concurrency
+        self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
+        self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
+        self._timeout_s = timeout_s
+        self._max_retries = max_retries
+        self._first_backoff_s = first_backoff_s
+        self._max_backoff_s = max_backoff_s
+        self._max_wait_s = max_wait_s
+        self._clock = clock
+        self._sleep = sleep
+        self._rng = rng or random.Random()
+        self._held_until = -float("inf")
+        self._fatal: ModelError | None = None
+        self._loops: dict[asyncio.AbstractEventLoop, _InLoop] = {}
+        self.cacheable = bool(getattr(model, "cacheable", True))
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is asked."""
+        return self._model.name
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request, within the limits."""
+        here = self._in_loop()
+        for attempt in range(self._max_retries + 1):
+            try:
+                return await self._attempt(here, request)
+            except ModelError as error:
+                self._take_note(error)
+                if not error.retryable or attempt == self._max_retries:
+                    raise
+                if error.retry_after_s:
+                    continue  # the pause holds for every call, and is kept before the next one
+            await self._pause(here, self._backoff_s(attempt))
+        raise AssertionError  # pragma: no cover - the last attempt returns or raises
+
+    async def aclose(self) -> None:
+        """Close what the model that is asked holds open."""
+        aclose = getattr(self._model, "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+    def _in_loop(self) -> _InLoop:
+        loop = asyncio.get_running_loop()
+        here = self._loops.get(loop)
+        if here is None:
+            for ended in [other for other in self._loops if other.is_closed()]:
+                self._loops.pop(ended, None)
+            slots = _Slots(self._max_concurrency)
+            here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
+            if self._fatal is not None:
+                here.stop()
+        return here
+
+    async def _attempt(self, here: _InLoop, request: ModelRequest) -> ModelReply:
+        self._stop_if_fatal()
+        await here.slots.acquire()
+        sent = 0
+        try:
+            estimate = _estimated_tokens(request) if self._tokens else 0
+            await self._until_allowed(here, estimate)
+            sent = here.slots.marked_as_sent()
+            reply = await complete_in_time(self._model, request, self._timeout_s)
+            here.slots.succeeded()
+        except ModelError as error:
+            if error.kind == "rate_limited":
+                here.slots.crowded(sent)
+            raise
+        finally:
+            here.slots.release()
+        if self._tokens and reply.usage:
+            actual = reply.usage.input_tokens + reply.usage.output_tokens
+            self._tokens.give_back(estimate - actual)
+        return reply
+
+    async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
+        """Wait for the rates and for the end of the pause the provider asked for."""
+        self._stop_if_fatal()
+        wait_s = max(
+            self._requests.take(1) if self._requests else 0.0,
+            self._tokens.take(estimate) if self._tokens else 0.0,
+        )
+        while wait_s > 0 or (wait_s := self._hold_s()) > 0:
+            await self._pause(here, wait_s)
+            wait_s = 0.0
+
+    def _hold_s(self) -> float:
+        wait_s = self._held_until - self._clock()
+        if wait_s > self._max_wait_s:
+            raise ProviderFault(
+                self.name,
+                "rate_limited",
+                text=f"it asks to be left alone for {wait_s:.0f} s, "
+                f"and max_wait_s is {self._max_wait_s:.0f}",
+                hint="run again later; what was paid for is in the cache",
+            ).to_error(retryable=False)
+        return wait_s
+
+    def _take_note(self, error: ModelError) -> None:
+        if error.fatal and self._fatal is None:
+            self._fatal = error
+            for loop, here in list(self._loops.items()):
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(here.stop)
+        if error.retryable and error.retry_after_s is not None:
+            self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
+
+    def _stop_if_fatal(self) -> None:
+        first = self._fatal
+        if first is not None:  # a new one: an error raised twice would grow its traceback
+            raise ModelError(
+                first.message,
+                kind=first.kind,
+                provider=first.provider,
+                status=first.status,
+                request_id=first.request_id,
+                hint=first.hint,
+            ) from first.__cause__
+
+    def _backoff_s(self, attempt: int) -> float:
+        """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
+        longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
+        return self._rng.uniform(0, longest)
+
+    async def _pause(self, here: _InLoop, wait_s: float) -> None:
+        """Sleep, but no longer than until a fatal error."""
+        nap = asyncio.ensure_future(self._sleep(wait_s))
+        try:
+            await asyncio.wait({nap, here.stopped}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            nap.cancel()
+        self._stop_if_fatal()
+
+
+async def complete_in_time(
+    model: Model, request: ModelRequest, timeout_s: float | None
+) -> ModelReply:
+    """Ask, and give up at a deadline."""
+    deadline = asyncio.timeout(timeout_s)
+    try:
+        async with deadline:
+            return await model.complete(request)
+    except TimeoutError as error:
+        text = f"{timeout_s:g} s are over" if deadline.expired() else str(error)
+        raise ProviderFault(model.name, "timeout", text=text).to_error() from error
+
+
+@dataclass(slots=True)
+class _Slots:
+    """Calls in flight in one event loop, first come first served.
+
+    The number allowed is halved, once for each burst, when the provider asks for fewer
+    requests, and grows by one for as many successes as there are slots.
+    """
+
+    most: int
+    allowed: float = 0
+    taken: int = 0
+    n_sent: int = 0
+    n_sent_when_lowered: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.allowed = self.most
+
+    async def acquire(self) -> None:
+        if self.taken < int(self.allowed) and not self.waiting:
+            self.taken += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.release()  # the slot came at the moment the call was cancelled
+            else:
+                self.waiting.remove(turn)
+            raise
+
+    def release(self) -> None:
+        self.taken -= 1
+        self._hand_out()
+
+    def marked_as_sent(self) -> int:
+        self.n_sent += 1
+        return self.n_sent
+
+    def crowded(self, sent: int) -> None:
+        if sent > self.n_sent_when_lowered:  # not one more of the burst that lowered it
+            self.n_sent_when_lowered = self.n_sent
+            self.allowed = max(1.0, self.allowed / 2)
+
+    def succeeded(self) -> None:
+        if self.allowed < self.most:
+            self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
+            self._hand_out()
+
+    def let_all_in(self) -> None:
+        """Wake who waits, to be told that nothing is sent any more."""
+        self._hand_out(len(self.waiting) + self.taken)
+
+    def _hand_out(self, allowed: int | None = None) -> None:
+        allowed = int(self.allowed) if allowed is None else allowed
+        while self.waiting and self.taken < allowed:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                self.taken += 1
+                turn.set_result(None)
+
+
+@dataclass(slots=True)
+class _InLoop:
+    """What belongs to one event loop and dies with it."""
+
+    slots: _Slots
+    stopped: asyncio.Future[None]
+
+    def stop(self) -> None:
+        if not self.stopped.done():
+            self.stopped.set_result(None)
+        self.slots.let_all_in()
+
+
+class _Bucket:
+    """A rate: one second's worth may come at once, and what is taken ahead is waited for."""
+
+    def __init__(self, per_second: float, clock: Callable[[], float]) -> None:
+        self._per_second = per_second
+        self._clock = clock
+        self._most = max(1.0, per_second)
+        self._left = self._most
+        self._filled_at = clock()
+        self._lock = threading.Lock()
+
+    def take(self, amount: float) -> float:
+        """Take an amount; the seconds to wait before it may be used."""
+        with self._lock:
+            now = self._clock()
+            gained = (now - self._filled_at) * self._per_second
+            self._left = min(self._most, self._left + gained) - amount
+            self._filled_at = now
+            return max(0.0, -self._left / self._per_second)
+
+    def give_back(self, amount: float) -> None:
+        """Correct what was taken; a negative amount takes more."""
+        with self._lock:
+            self._left = min(self._most, self._left + amount)
+
+
+def _check(**limits: float | None) -> None:
+    for name, limit in limits.items():
+        if limit is not None and not limit > 0:
+            raise SettingsError(f"{name} is {limit}; it must be greater than 0")
+
+
+def _estimated_tokens(request: ModelRequest) -> int:
+    """A quarter of the characters, and all of the reply that is allowed for."""
+    sent = sum(len(message["content"]) for message in request.messages)
+    reply = request.parameters.get("max_tokens")
+    return sent // _CHARACTERS_PER_TOKEN + (reply if isinstance(reply, int) else 0)

@@ -1,0 +1,384 @@
+"""Answers requests from a file of recorded replies, and records replies into such a file.
+
+It also reports which recorded rows no request asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError, field_validator
+
+from judgekit.errors import DatasetError, ModelError, SettingsError
+from judgekit.formats import iter_lines
+from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
+from judgekit.records import Count, Name, Record, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+RECORDED_PREFIX = "recorded:"
+"""What the name of a recorded model begins with."""
+
+_Key = tuple[str | None, str | None, str | None, str | None, int, int]
+
+_KEY_FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
+
+_WILDCARD_FIELDS = {"variant", "criterion"}
+"""The fields that a row may leave out to serve whatever is asked."""
+
+
+class RecordedReply(Record):
+    """One line of a file of recorded replies: what was asked about, and what was said."""
+
+    case_id: Name
+    """The case."""
+
+    variant: str | None = None
+    """The variant whose output is judged; without it the reply serves every variant."""
+
+    criterion: str | None = None
+    """The criterion; without it the reply serves every criterion."""
+
+    order: str | None = None
+    """`ab` or `ba` in a comparison."""
+
+    repeat: Count = 0
+    """Which time the question was asked, from 0."""
+
+    attempt: Count = 0
+    """0 for the first asking; higher for the answer to being asked again."""
+
+    text: str | None
+    """What the model said."""
+
+    finish_reason: str | None = "stop"
+    """Why it ended."""
+
+    model: str | None = None
+    """The model that answered."""
+
+    usage: Usage | None = None
+    """Its tokens."""
+
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    """Its log-probabilities."""
+
+    @field_validator("repeat", "attempt", mode="before")
+    @classmethod
+    def _first_where_null(cls, given: object) -> object:
+        """Tables write null where a field is left out."""
+        return 0 if given is None else given
+
+    @property
+    def key(self) -> _Key:
+        """What the reply is looked up by."""
+        return (
+            self.case_id, self.variant, self.criterion, self.order, self.repeat, self.attempt,
+        )  # fmt: skip
+
+
+class RecordedModel:
+    """Answers from a JSONL file, plain or gzipped, by what a request is about.
+
+    A reply is looked up by case, variant, criterion, order, repeat and attempt, in this order:
+
+    1. a row that has all of them;
+    2. a row without a variant;
+    3. a row without a criterion: one reply that speaks of every criterion;
+    4. a row without either.
+
+    Case, order, repeat and attempt are never guessed: a row without `repeat` answers repeat 0
+    only, and a request that asks again needs a row with its `attempt`.
+    """
+
+    cacheable = False
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(str(path).removeprefix(RECORDED_PREFIX))
+        self._lines: dict[_Key, int] = {}
+        self._replies: dict[_Key, ModelReply] = {}
+        self._asked = _RowCoverage()
+        for line, row in _rows(self.path):
+            if row.key in self._lines:
+                raise DatasetError(
+                    f"answers the same request as line {self._lines[row.key]}: {_words(row.key)}",
+                    path=self.path,
+                    line=line,
+                    case_id=row.case_id,
+                    hint="keep one of the two, or give them different repeats",
+                )
+            self._lines[row.key] = line
+            self._replies[row.key] = _reply(row)
+
+    @property
+    def name(self) -> str:
+        """`recorded:` and the file's path."""
+        return f"{RECORDED_PREFIX}{self.path}"
+
+    @property
+    def speaks_of_the_whole(self) -> bool:
+        """Whether a row on two outputs has no criterion; else all of them are on one criterion."""
+        return any(
+            criterion is None and order is not None for _, _, criterion, order, *_ in self._replies
+        )
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What each reply is about, in file order."""
+        rows = (dict(zip(_KEY_FIELDS, key, strict=True)) for key in self._lines)
+        return tuple(Subject.model_validate(row) for row in rows)
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request from the file."""
+        reply = self.find(request.subject)
+        if reply is None:
+            raise self._miss(request.subject)
+        return reply
+
+    def find(self, subject: Subject) -> ModelReply | None:
+        """The recorded reply for a subject."""
+        keys = _keys(subject)
+        row = next((key for key in keys if key in self._replies), None)
+        self._asked.take(keys[0], row)
+        return None if row is None else self._replies[row]
+
+    def unasked(self) -> str | None:
+        """Which rows nobody asked for yet, so that nothing that was recorded is lost in silence."""
+        told = self._asked.told(self._lines)
+        return None if told is None else f"{self.path}: {told}"
+
+    def _miss(self, subject: Subject) -> ModelError:
+        wanted = _keys(subject)[0]
+        near = self._nearest(wanted)
+        if near is None:
+            close = difflib.get_close_matches(
+                wanted[0] or "", sorted({key[0] or "" for key in self._lines}), n=3
+            )
+            hint = f"did you mean {' or '.join(close)}?" if close else "the file has no such case"
+        else:
+            differing = [
+                f"{field} is {_word(there)} instead of {_word(asked)}"
+                for field, there, asked in zip(_KEY_FIELDS, near, wanted, strict=True)
+                if _differs(field, there, asked)
+            ]
+            hint = f"the nearest row is line {self._lines[near]}, where {', '.join(differing)}"
+        return ModelError(
+            f"{self.path} holds no reply for {_words(wanted)}",
+            kind="bad_request",
+            provider="recorded",
+            hint=hint,
+        )
+
+    def _nearest(self, wanted: _Key) -> _Key | None:
+        """The row of the same case with the fewest differing fields."""
+
+        def distance(key: _Key) -> int:
+            return sum(map(_differs, _KEY_FIELDS, key, wanted))
+
+        same_case = [key for key in self._lines if key[0] == wanted[0]]
+        return min(same_case, key=distance, default=None)
+
+
+class RecordingModel:
+    """Passes requests on to a model and appends each reply to a file of recorded replies.
+
+    The first reply to a request is the one that is kept: a later one to the same case, variant,
+    criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
+    """
+
+    def __init__(self, model: Model, path: Path | str) -> None:
+        self._model = model
+        self.path = Path(path)
+        there = _rows(self.path) if self.path.exists() else iter(())
+        self._keys = {row.key for _, row in there}
+        self.n_skipped = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the model that answers."""
+        return self._model.name
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the replies of the model that answers may be kept in a cache."""
+        return bool(getattr(self._model, "cacheable", True))
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request and write the reply down."""
+        subject = request.subject
+        if not subject.case_id:
+            raise SettingsError(
+                f"a reply can be recorded in {self.path} only for a case with an id",
+                hint="give the case an id",
+            )
+        reply = await self._model.complete(request)
+        self._append(_keys(subject)[0], reply)
+        return reply
+
+    def _append(self, key: _Key, reply: ModelReply) -> None:
+        if key in self._keys:
+            self.n_skipped += 1
+            return
+        asked = {k: v for k, v in zip(_KEY_FIELDS, key, strict=True) if v not in (None, 0)}
+        said = reply.model_dump(
+            mode="json", include={"finish_reason", "model", "usage", "logprobs"}, exclude_none=True
+        )
+        row = {**asked, "text": reply.text, "finish_reason": reply.finish_reason, **said}
+        line = json.dumps(row, ensure_ascii=True) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.suffix == ".gz":
+            with gzip.open(self.path, "at", encoding="utf-8") as packed:
+                packed.write(line)
+        else:
+            with self.path.open("a", encoding="utf-8") as plain:
+                plain.write(line)
+        self._keys.add(key)
+
+
+def _differs(field: str, there: str | int | None, asked: str | int | None) -> bool:
+    """Whether a field of a row keeps it from answering; without some of them it serves all."""
+    return there != asked and not (there is None and field in _WILDCARD_FIELDS)
+
+
+def _keys(subject: Subject) -> list[_Key]:
+    """The keys that answer a subject, the closest first."""
+    asked = (subject.order, subject.repeat, subject.attempt)
+    case, variant, criterion = subject.case_id, subject.variant, subject.criterion
+    return [
+        (case, variant, criterion, *asked),
+        (case, None, criterion, *asked),
+        (case, variant, None, *asked),
+        (case, None, None, *asked),
+    ]
+
+
+def _rows(path: Path) -> Iterator[tuple[int, RecordedReply]]:
+    for line in iter_lines(path):
+        if isinstance(line, DatasetError):
+            raise line
+        if not line.text.strip():
+            continue
+        try:
+            yield line.number, RecordedReply.model_validate_json(line.text)
+        except ValidationError as error:
+            raise DatasetError(
+                f"no recorded reply: {_first_problem(error)}",
+                path=path,
+                line=line.number,
+                hint=f"a line is a JSON object with {', '.join(RecordedReply.model_fields)}; "
+                "case_id and text are needed",
+            ) from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+
+
+def _reply(row: RecordedReply) -> ModelReply:
+    return ModelReply(
+        text=row.text,
+        finish_reason=row.finish_reason,
+        usage=row.usage,
+        model=row.model,
+        logprobs=row.logprobs,
+        cost_usd=0.0,  # nothing is paid to read a file
+    )
+
+
+def _words(key: _Key) -> str:
+    """`case 'refund', variant 'v1', repeat 0`; fields that are None are left out."""
+    named = [
+        f"{field.removesuffix('_id')} {_word(value)}"
+        for field, value in zip(_KEY_FIELDS, key, strict=True)
+        if value is not None and (field != "attempt" or value)
+    ]
+    return ", ".join(named) if key[0] is not None else f"no case, {', '.join(named)}"
+
+
+def _word(value: str | int | None) -> str:
+    return "none" if value is None else repr(value)
+
+
+_RowKey = tuple[str | None, str | None, str | None, str | None, int, int]
+"""Case, variant, criterion, order, repeat and attempt."""
+
+_COVERED_FIELDS = ("case", "variant", "criterion", "order", "repeat")
+
+_FIELD_PRECEDENCE = (3, 0, 1, 2, 4)
+"""In which order a row's fields are looked at: one wrong field explains the others."""
+
+_WILDCARD_PLACES = {1, 2}
+"""The fields that a row may leave out to serve whatever is asked."""
+
+_PLURALS = {"criterion": "criteria", "line": "lines"}
+
+_SHOWN = 3
+
+
+class _RowCoverage:
+    """What was asked for, and the rows that answered."""
+
+    def __init__(self) -> None:
+        self._used: set[_RowKey] = set()
+        self._values: tuple[set[str | int | None], ...] = tuple(set() for _ in _COVERED_FIELDS)
+
+    def take(self, wanted: _RowKey, row: _RowKey | None) -> None:
+        """Note one request."""
+        for values, value in zip(self._values, wanted, strict=False):
+            values.add(value)
+        if row is not None:
+            self._used.add(row)
+
+    def told(self, rows: Mapping[_RowKey, int]) -> str | None:
+        """Which rows nobody asked for, on one line, as far as anything was asked at all."""
+        # Left out are rows for being asked again, which are there for replies that cannot be read,
+        # and rows that serve every variant or criterion where closer ones answered.
+        if not self._values[0]:
+            return None
+        found: dict[str, list[str | int | None]] = {}
+        for key, line in rows.items():
+            why = None if key in self._used or key[-1] else self._why(key, line)
+            if why is not None:
+                found.setdefault(why[0], []).append(why[1])
+        n_left = sum(map(len, found.values()))
+        if not n_left:
+            return None
+        parts = [
+            _coverage_part(name, values, n_rows=None if len(found) == 1 else len(values))
+            for name, values in found.items()
+        ]
+        were = f"row{'' if len(rows) == 1 else 's'} {'was' if n_left == 1 else 'were'}"
+        return f"{n_left:,} of {len(rows):,} {were} not asked for: {'; '.join(parts)}"
+
+    def _why(self, key: _RowKey, line: int) -> tuple[str, str | int | None] | None:
+        """The first field of a row with a value that nobody asked for; else its line."""
+        # None for a row that serves all and was not needed.
+        for at in _FIELD_PRECEDENCE:
+            value = key[at]
+            serves_all = value is None and at in _WILDCARD_PLACES
+            if not serves_all and value not in self._values[at]:
+                return _COVERED_FIELDS[at], value
+        return None if None in key[1:3] else ("line", line)
+
+
+def _coverage_part(name: str, values: Iterable[str | int | None], *, n_rows: int | None) -> str:
+    distinct = list(dict.fromkeys(values))
+    shown = ", ".join(_covered_word(value) for value in distinct[:_SHOWN])
+    more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
+    noun = name if len(distinct) == 1 else _PLURALS.get(name, f"{name}s")
+    rows = "" if n_rows is None else f" ({n_rows:,} row{'' if n_rows == 1 else 's'})"
+    return f"{noun} {shown}{more}{rows}"
+
+
+def _covered_word(value: str | int | None) -> str:
+    return "none" if value is None else repr(value)

@@ -1,0 +1,49 @@
+from .analysis import (
+    AnalysisReply as AnalysisReply,
+    AnalysisTemplate as AnalysisTemplate,
+    analysis_schema as analysis_schema,
+    parse_analysis as parse_analysis,
+)
+from .environment import (
+    CompiledTemplate as CompiledTemplate,
+    fence_text as fence_text,
+    make_environment as make_environment,
+)
+from .evidence import (
+    locate_evidence as locate_evidence,
+)
+from .messages import (
+    SLOT_LABELS as SLOT_LABELS,
+    JudgePrompt as JudgePrompt,
+    PairPrompt as PairPrompt,
+    PairTemplate as PairTemplate,
+    PromptTemplate as PromptTemplate,
+    draw_labels as draw_labels,
+    judged_text as judged_text,
+    pairwise_text as pairwise_text,
+    steps_text as steps_text,
+    to_text as to_text,
+)
+from .redaction import (
+    Redaction as Redaction,
+    scrub as scrub,
+)
+from .rubric_lint import (
+    Flaw as Flaw,
+    lint_rubric as lint_rubric,
+)
+from .schema import (
+    OVERALL_KEY as OVERALL_KEY,
+    scale_words as scale_words,
+)
+from .template_lint import (
+    lint_partial as lint_partial,
+    lint_template as lint_template,
+)
+from .templates import (
+    TemplateHeader as TemplateHeader,
+    find_template as find_template,
+    is_pair_template as is_pair_template,
+    pair_template_names as pair_template_names,
+    template_names as template_names,
+)

@@ -1,0 +1,133 @@
+"""The question why one of two outputs lost: template, schema and the reading of the reply."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from judgekit.errors import ReplyFormatError
+from judgekit.fingerprint import fingerprint
+from judgekit.prompts.environment import CompiledTemplate, make_environment
+from judgekit.prompts.messages import criteria_data, to_text
+from judgekit.prompts.parsing import is_cut_off, require_text
+from judgekit.prompts.templates import find_template
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.records import Case, JsonObject, Rubric
+
+DEFAULT_ANALYSIS_TEMPLATE = "analysis/pair"
+"""The shipped template."""
+
+_POINTS = ("quote", "text")
+
+_CHANGES = ("area", "before", "reasoning", "after")
+
+_LISTS = {"strengths": _POINTS, "weaknesses": _POINTS, "suggestions": _CHANGES}
+
+_MAY_BE_BLANK = {"quote", "before"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisReply:
+    """What a judge says of a verdict, as it was read: texts by field."""
+
+    strengths: tuple[dict[str, str], ...]
+    """What the winner did better: `quote`, `text`."""
+
+    weaknesses: tuple[dict[str, str], ...]
+    """What the loser got wrong: `quote`, `text`."""
+
+    suggestions: tuple[dict[str, str], ...]
+    """What to change: `area`, `before`, `reasoning`, `after`."""
+
+
+class AnalysisTemplate:
+    """The template of the question, compiled."""
+
+    def __init__(self, name: str = DEFAULT_ANALYSIS_TEMPLATE, folders: Sequence[Path] = ()) -> None:
+        file_name, places = find_template(name, folders)
+        self._compiled = CompiledTemplate(make_environment(places), file_name)
+        own = fingerprint(dict(self._compiled.sources))
+        self.id = f"{file_name.removesuffix('.j2')}@{own[:12]}"
+
+    def messages(
+        self, case: Case, texts: tuple[str, str], rubric: Rubric, reasons: str
+    ) -> tuple[dict[str, str], ...]:
+        """The messages for one pair."""
+        data: dict[str, JsonValue] = {
+            "input": to_text(case.input),
+            "reference": None if case.reference is None else to_text(case.reference),
+            "context": None if case.context is None else to_text(case.context),
+            "winner": texts[0],
+            "loser": texts[1],
+            "reasons": reasons,
+            **criteria_data(rubric.criteria),
+        }
+        return tuple(
+            {"role": role, "content": self._compiled.render(role, data)}
+            for role in ("system", "user")
+        )
+
+
+def analysis_schema() -> JsonObject:
+    """JSON Schema of the answer: quotes before what they show, reasons before the change."""
+    return _closed({name: _list_of(fields) for name, fields in _LISTS.items()})
+
+
+def parse_analysis(text: str | None, finish_reason: str | None) -> AnalysisReply:
+    """What a reply says."""
+    reply = require_text(text, finish_reason)
+    try:
+        answer = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
+    except (ValueError, RecursionError) as error:
+        cut = is_cut_off(finish_reason)
+        raise ReplyFormatError(
+            "Answer with one JSON object with strengths, weaknesses and suggestions.",
+            reason="truncated" if cut else "no_verdict",
+            reply=reply,
+        ) from error
+    found = {name: _items(answer, name, fields, reply) for name, fields in _LISTS.items()}
+    return AnalysisReply(**found)
+
+
+def _items(
+    answer: object, name: str, fields: tuple[str, ...], reply: str
+) -> tuple[dict[str, str], ...]:
+    items = answer.get(name) if isinstance(answer, dict) else None
+    if not isinstance(items, list) or not all(_is_item(item, fields) for item in items):
+        raise ReplyFormatError(
+            f'"{name}" must be a list of objects with the texts {", ".join(fields)}.',
+            reason="missing_criteria",
+            reply=reply,
+        )
+    return tuple({field: item[field].strip() for field in fields} for item in items)
+
+
+def _is_item(item: object, fields: tuple[str, ...]) -> bool:
+    if not isinstance(item, dict):
+        return False
+    texts = {field: item.get(field) for field in fields}
+    return all(
+        isinstance(text, str) and (bool(text.strip()) or field in _MAY_BE_BLANK)
+        for field, text in texts.items()
+    )
+
+
+def _list_of(fields: tuple[str, ...]) -> JsonObject:
+    item = _closed({field: {"type": "string"} for field in fields})
+    return {"type": "array", "items": item}
+
+
+def _closed(properties: dict[str, JsonObject]) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": cast("JsonObject", properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,460 @@
+"""The only place that uses Jinja: a sandbox over plain JSON data.
+
+Fences around untrusted text, and the syntax tree that `template_lint` checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, nodes
+from jinja2.exceptions import SecurityError, TemplateError, TemplateNotFound
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+from judgekit import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+    from types import CodeType
+
+    from pydantic import JsonValue
+
+_FILTERS = (
+    "abs", "capitalize", "count", "default", "first", "float", "indent", "int", "join", "last",
+    "length", "list", "lower", "max", "min", "reject", "rejectattr", "replace", "reverse",
+    "round", "select", "selectattr", "sort", "string", "sum", "title", "trim", "truncate",
+    "unique", "upper", "wordcount", "map", "batch", "d", "e",
+)  # fmt: skip
+
+_FAULTS = (
+    TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
+    RecursionError,
+)  # fmt: skip
+"""What a template that is wrong in itself may raise while it is rendered."""
+
+_MAX_RANGE = 1_000
+
+_INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
+
+_CACHED_TEMPLATES = 256
+"""Templates that are kept compiled; every judge and every test of a suite opens the same few."""
+
+
+def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
+    """A sandbox that finds templates in the given folders, the first folder first."""
+    # Attributes that begin with an underscore, methods that change a value and globals are out of
+    # reach; an undefined name is an error; only harmless filters are there, and `fenced`.
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader([str(folder) for folder in folders]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,  # an included file ends its own last line
+        autoescape=False,  # a prompt is not HTML; judged text must not be rewritten
+        auto_reload=False,
+    )
+    known = environment.filters
+    environment.filters = {name: known[name] for name in _FILTERS if name in known}
+    environment.filters["fenced"] = fence_text
+    environment.filters["compact_json"] = _compact_json
+    environment.globals = {"range": _capped_range}
+    return environment
+
+
+class CompiledTemplate:
+    """A template's blocks, ready to render; built once, used for every case.
+
+    Files are read anew each time; the same text is compiled once in a process.
+    """
+
+    def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
+        self.name = name
+        self.sources = _sources(environment, name)
+        parts = _compiled(name, tuple(self.sources.items()))
+        self._uses = parts.uses
+        self._template = Template.from_code(environment, parts.code, environment.globals)
+        self._blocks = self._template.blocks
+        self.blocks = tuple(self._blocks)
+
+    def names_used(self, block: str) -> frozenset[str]:
+        """The variables a block, or what it includes, may read."""
+        return self._uses[block]
+
+    def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
+        """One block rendered over plain data; surrounding white space removed."""
+        try:
+            context = self._template.new_context(dict(data))
+            parts = self._template.root_render_func if block is None else self._blocks[block]
+            return "".join(parts(context)).strip()
+        except SecurityError as error:
+            raise errors.TemplateError(f"template {self.name}: not allowed: {error}") from error
+        except _FAULTS as error:
+            part = "" if block is None else f", block {block!r}"
+            raise errors.TemplateError(
+                f"template {self.name}{part}: {error}",
+                hint=f"variables there are: {', '.join(sorted(data))}",
+            ) from error
+
+
+class _Includes(NodeTransformer):
+    """Puts what an included file says in the place of the include: rendering is twice as fast."""
+
+    def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
+        self._trees = trees
+
+    def visit_Include(self, node: nodes.Include) -> nodes.Node:  # noqa: N802 - jinja's own scheme
+        """The body of the file, with a scope of its own, as an include has."""
+        target = node.template
+        if not isinstance(target, nodes.Const):
+            return node
+        tree = self._trees[target.value]
+        if not node.with_context or tree.find(nodes.Block) is not None:
+            return node  # it sees other variables, or has blocks of its own
+        self.visit(tree)
+        return nodes.Scope(tree.body, lineno=node.lineno)
+
+
+class _Compiled(NamedTuple):
+    code: CodeType
+    uses: Mapping[str, frozenset[str]]
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _compiled(name: str, sources: tuple[tuple[str, str], ...]) -> _Compiled:
+    """The template with what it includes in place, and the variables that each block may read."""
+    trees = {file: _parse(file, source) for file, source in sources}
+    blocks = trees[name].find_all(nodes.Block)
+    uses = {block.name: frozenset(_block_variables(block, trees)) for block in blocks}
+    _Includes(trees).visit(trees[name])
+    try:
+        return _Compiled(_compiler().compile(trees[name], name, name), uses)
+    except TemplateSyntaxError as error:
+        raise _syntax_error(error, name) from error
+
+
+@cache
+def _compiler() -> ImmutableSandboxedEnvironment:
+    """What parses and compiles: it finds no files and renders nothing."""
+    return make_environment(())
+
+
+def _compact_json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _capped_range(*bounds: int) -> range:
+    numbers = range(*bounds)
+    if len(numbers) > _MAX_RANGE:
+        raise errors.TemplateError(f"range() in a template may count to {_MAX_RANGE} at most")
+    return numbers
+
+
+def _sources(
+    environment: ImmutableSandboxedEnvironment, name: str, above: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """The text of a template and of all it includes, by name."""
+    if name in above:
+        raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
+    source = _source(environment, name, wanted_by=above[-1] if above else name)
+    found = {name: source}
+    for target in _included_files(name, source):
+        found |= _sources(environment, target, (*above, name))
+    return found
+
+
+def _source(environment: ImmutableSandboxedEnvironment, name: str, *, wanted_by: str) -> str:
+    loader = environment.loader
+    if loader is None:
+        raise errors.TemplateError(f"no folder to find the template {name} in")
+    try:
+        return loader.get_source(environment, name)[0]
+    except TemplateNotFound as error:
+        by = "" if name == wanted_by else f", included by {wanted_by}"
+        raise errors.TemplateError(f"no template file {name}{by}") from error
+    except UnicodeDecodeError as error:
+        raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
+
+
+def _parse(name: str, source: str) -> nodes.Template:
+    try:
+        return _compiler().parse(source, name)
+    except TemplateSyntaxError as error:
+        raise _syntax_error(error, name) from error
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _included_files(name: str, source: str) -> tuple[str, ...]:
+    """The names of the files that a template includes."""
+    tree = _parse(name, source)
+    if tree.find(nodes.Extends) is not None:
+        raise errors.TemplateError(
+            f"template {name} uses extends", hint="put the shared part in a file and include it"
+        )
+    for node in tree.find_all(_INCLUDING):
+        target = getattr(node, "template", None)
+        if not isinstance(target, nodes.Const) or not isinstance(target.value, str):
+            raise errors.TemplateError(
+                f"template {name}:{node.lineno}: the name of an included file must be a plain text"
+            )
+    return tuple(_targets(tree))
+
+
+def _targets(node: nodes.Node) -> list[str]:
+    """The names of the files a part of a template includes; `_included` made sure of their form."""
+    found = (getattr(including, "template", None) for including in node.find_all(_INCLUDING))
+    return [target.value for target in found if isinstance(target, nodes.Const)]
+
+
+def _block_variables(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> set[str]:
+    names = {found.name for found in node.find_all(nodes.Name) if found.ctx == "load"}
+    for target in _targets(node):
+        names |= _block_variables(trees[target], trees)
+    return names
+
+
+def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError:
+    return errors.TemplateError(f"template {error.name or name}:{error.lineno}: {error.message}")
+
+
+_MARKER_BYTES = 10
+"""80 bits, 16 base-32 digits: nobody writes a text that holds its own marker."""
+
+_LONGEST_CACHED = 1000
+"""Markers of texts up to so many characters are kept; 4,096 of them take 4 MB at most."""
+
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+"""Two base-32 digits (RFC 4648) for each 10 bits; three times as quick as `base64.b32encode`."""
+
+_SHIFTS = range(8 * _MARKER_BYTES - 10, -1, -10)
+
+
+def fence_marker(text: str) -> str:
+    """The marker that fences a text: derived from the text itself."""
+    # Its author would need a text that contains its own hash; the same text always gets the same
+    # marker, so that the same request stays byte-identical and the cache and the providers' prompt
+    # caches hit. Should a text hold its marker all the same, the next one is drawn.
+    return _cached_marker(text) if len(text) <= _LONGEST_CACHED else _marker(text)
+
+
+def fence_text(text: str, label: str = "text") -> str:
+    """The text between an opening and a closing line that carry its marker.
+
+    Args:
+        text: Any text; it stands in the result byte for byte.
+        label: What the text is, one word ("output", "input").
+
+    Returns:
+        Three parts, each on lines of their own: opening line, text, closing line.
+
+    Example:
+        >>> print(fenced("4", "output"))
+        <output RIGOBZ45VMQIH2TF>
+        4
+        </output RIGOBZ45VMQIH2TF>
+    """
+    marker = fence_marker(text)
+    return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
+
+
+def _marker(text: str) -> str:
+    body = text.encode("utf-8", "surrogatepass")
+    counter = 0
+    while True:
+        digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
+        number = int.from_bytes(digest[:_MARKER_BYTES])
+        marker = "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
+        if marker not in text:
+            return marker
+        counter += 1
+
+
+@lru_cache(maxsize=4096)
+def _cached_marker(text: str) -> str:
+    """Questions and references stand in the prompts of every variant and criterion."""
+    return _marker(text)
+
+
+_FENCE = "fenced"
+
+_COUNTING = frozenset({_FENCE, "length", "count", "wordcount", "int", "float"})
+"""Filters after which nothing of a foreign text is left that could be read as an instruction."""
+
+_NONE: frozenset[str] = frozenset()
+
+_Carried = dict[str, frozenset[str]]
+"""The untrusted variables whose text each name carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePiece:
+    """A stretch of plain text in a template, or one value that it prints."""
+
+    file: str
+    """The file's name below its template folder."""
+
+    line: int
+    """Where it begins, from 1."""
+
+    text: str = ""
+    """The text; empty for a printed value."""
+
+    names: frozenset[str] = _NONE
+    """The variables a printed value is made of."""
+
+    unfenced: frozenset[str] = _NONE
+    """The untrusted variables whose text is printed without a fence."""
+
+
+def block_pieces(
+    environment: ImmutableSandboxedEnvironment, name: str, untrusted: frozenset[str]
+) -> dict[str, tuple[TemplatePiece, ...]]:
+    """The pieces of each block of a template, in the order they are printed."""
+    # Both branches of a condition count, and a loop's body once.
+    walk = _Walk(environment)
+    tree = walk.parsed(name)
+    carried = {each: frozenset({each}) for each in untrusted}
+    found = {
+        block.name: tuple(walk.body(block.body, name, dict(carried)))
+        for block in tree.find_all(nodes.Block)
+    }
+    outside = [node for node in tree.body if not isinstance(node, nodes.Block)]
+    return {**found, "": tuple(walk.body(outside, name, dict(carried)))}
+
+
+class _Walk:
+    """Goes through statements in their order and keeps track of what names carry."""
+
+    def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
+        self._environment = environment
+        self._macros: dict[str, nodes.Macro] = {}
+        self._inside: tuple[str, ...] = ()
+
+    def parsed(self, name: str) -> nodes.Template:
+        loader = self._environment.loader
+        source = "" if loader is None else loader.get_source(self._environment, name)[0]
+        return self._environment.parse(source, name)
+
+    def body(
+        self, statements: list[nodes.Node], file: str, carried: _Carried
+    ) -> Iterator[TemplatePiece]:
+        for statement in statements:
+            yield from self._statement(statement, file, carried)
+
+    def _statement(self, node: nodes.Node, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
+        match node:
+            case nodes.Output():
+                for child in node.nodes:
+                    yield from self._printed(child, file, carried)
+            case nodes.Assign():
+                _bind(node.target, _untrusted_in(node.node, carried), carried)
+            case nodes.AssignBlock():
+                pieces = list(self.body(node.body, file, dict(carried)))
+                held = _NONE if _fences(node.filter) else _union(p.unfenced for p in pieces)
+                _bind(node.target, held, carried)
+            case nodes.Macro():
+                self._macros[node.name] = node
+            case nodes.Include():
+                yield from self._included(node, carried)
+            case _:
+                yield from self._nested(node, file, carried)
+
+    def _nested(self, node: nodes.Node, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
+        match node:
+            case nodes.If():
+                for branch in (node.body, *(other.body for other in node.elif_), node.else_):
+                    yield from self.body(branch, file, carried)
+            case nodes.For():
+                inner = dict(carried)
+                _bind(node.target, _untrusted_in(node.iter, carried), inner)
+                yield from self.body([*node.body, *node.else_], file, inner)
+            case nodes.With():
+                inner = dict(carried)
+                for target, value in zip(node.targets, node.values, strict=True):
+                    _bind(target, _untrusted_in(value, carried), inner)
+                yield from self.body(node.body, file, inner)
+            case nodes.FilterBlock():
+                for piece in self.body(node.body, file, dict(carried)):
+                    unfenced = _NONE if _fences(node.filter) else piece.unfenced
+                    yield replace(piece, unfenced=unfenced)
+            case _:
+                inside = [each for each in node.iter_child_nodes() if isinstance(each, nodes.Stmt)]
+                yield from self.body([*inside], file, dict(carried))
+
+    def _included(self, node: nodes.Include, carried: _Carried) -> Iterator[TemplatePiece]:
+        target = node.template
+        name = str(target.value) if isinstance(target, nodes.Const) else ""
+        yield from self.body(self.parsed(name).body, name, dict(carried))
+
+    def _printed(self, node: nodes.Expr, file: str, carried: _Carried) -> Iterator[TemplatePiece]:
+        if isinstance(node, nodes.TemplateData):
+            yield TemplatePiece(file, node.lineno, text=node.data)
+        elif (macro := self._called(node)) is not None:
+            outer, self._inside = self._inside, (*self._inside, macro.name)
+            yield from self.body(macro.body, file, _arguments(macro, node, carried))
+            self._inside = outer
+        else:
+            yield TemplatePiece(
+                file, node.lineno, names=_variables_of(node), unfenced=_untrusted_in(node, carried)
+            )
+
+    def _called(self, node: nodes.Expr) -> nodes.Macro | None:
+        """The macro a printed expression calls; its body prints what is handed to it."""
+        if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
+            return None
+        name = node.node.name
+        return None if name in self._inside else self._macros.get(name)
+
+
+def _arguments(macro: nodes.Macro, node: nodes.Expr, carried: _Carried) -> _Carried:
+    inner = dict(carried)
+    if isinstance(node, nodes.Call):
+        given = {keyword.key: keyword.value for keyword in node.kwargs}
+        given |= {name.name: value for name, value in zip(macro.args, node.args, strict=False)}
+        for argument in macro.args:
+            value = given.get(argument.name)
+            inner[argument.name] = _NONE if value is None else _untrusted_in(value, carried)
+    return inner
+
+
+def _bind(target: nodes.Node, held: frozenset[str], carried: _Carried) -> None:
+    for name in _variables_of(target):
+        carried[name] = held
+
+
+def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
+    """The untrusted variables whose text can come out of an expression."""
+    match node:
+        case nodes.Name():
+            return carried.get(node.name, _NONE)
+        case nodes.Filter() if node.name in _COUNTING:
+            return _NONE
+        case nodes.Test() | nodes.Compare() | nodes.Not():
+            return _NONE
+        case nodes.CondExpr():
+            otherwise = _NONE if node.expr2 is None else _untrusted_in(node.expr2, carried)
+            return _untrusted_in(node.expr1, carried) | otherwise
+    return _union(_untrusted_in(child, carried) for child in node.iter_child_nodes())
+
+
+def _fences(node: nodes.Filter | None) -> bool:
+    """Whether a chain of filters has the fence in it."""
+    return node is not None and any(
+        each.name == _FENCE for each in (node, *node.find_all(nodes.Filter))
+    )
+
+
+def _variables_of(node: nodes.Node) -> frozenset[str]:
+    found = [node] if isinstance(node, nodes.Name) else []
+    return frozenset(name.name for name in (*found, *node.find_all(nodes.Name)))
+
+
+def _union(sets: Iterator[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)

@@ -1,1 +1,0 @@
-"""The rules by which rubrics and templates are found to mislead judges."""

@@ -1,0 +1,344 @@
+"""What a reader looks for in a reply: its format, the expected criteria with their scales.
+
+The keys that name scores, reasons and limits.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.records import Criterion, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.records import PreferenceSlot
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFormat:
+    """The form in which a template asks for its verdict."""
+
+    kind: Literal["json", "choice", "score_line", "result", "brackets", "stated"] = "json"
+    choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    asks_rationale: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PairReplyFormat:
+    """The form in which a template asks which of two outputs is better."""
+
+    kind: Literal["json", "choice", "brackets", "stated", "two_scores"] = "json"
+    choices: Mapping[str, PreferenceSlot] = field(default_factory=lambda: MappingProxyType({}))
+    asks_rationale: bool = True
+
+
+_MOST_POINTS = 11
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCriterion:
+    """A criterion a score is wanted for."""
+
+    name: str
+    scale: Scale
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the scale runs from 0 to 1."""
+        return (self.scale.min, self.scale.max) == (0, 1)
+
+    @property
+    def ask(self) -> str:
+        """What to answer, as the beginning of a message to the judge."""
+        points = self.scale.points
+        if points is not None and len(points) <= _MOST_POINTS:
+            return f"Give one of {', '.join(f'{p:g}' for p in points)} for {self.name!r}"
+        return f"Give a number between {self.scale.min:g} and {self.scale.max:g} for {self.name!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCriteria:
+    """All criteria scores are wanted for, found by the names a judge writes."""
+
+    criteria: tuple[ExpectedCriterion, ...]
+    folded: Mapping[str, int]
+    exact: Mapping[str, int]
+
+    @property
+    def single(self) -> bool:
+        """Whether there is only one, so that a score need not be named."""
+        return len(self.criteria) == 1
+
+    def find(self, name: str) -> int | None:
+        """The index of the criterion a name means."""
+        found = self.exact.get(name)
+        return self.folded.get(fold_name(name)) if found is None else found
+
+
+def expected_criteria(criteria: Sequence[Criterion | Mapping[str, object]]) -> ExpectedCriteria:
+    """Criteria as the reader uses them."""
+    wanted = tuple(_expected_criterion(criterion) for criterion in criteria)
+    exact = {criterion.name: index for index, criterion in enumerate(wanted)}
+    folds = [fold_name(criterion.name) for criterion in wanted]
+    folded = {fold: index for index, fold in enumerate(folds) if folds.count(fold) == 1}
+    return ExpectedCriteria(wanted, folded, exact)
+
+
+def _expected_criterion(criterion: Criterion | Mapping[str, object]) -> ExpectedCriterion:
+    if isinstance(criterion, Criterion):
+        return ExpectedCriterion(criterion.name, criterion.scale)
+    name, scale = criterion.get("name"), criterion.get("scale", criterion)
+    if not isinstance(name, str):
+        raise ValueError(f"a criterion needs a name: {dict(criterion)!r}")  # noqa: TRY004 - a value of the mapping
+    if isinstance(scale, Scale):
+        return ExpectedCriterion(name, scale)
+    ends = scale if isinstance(scale, Mapping) else {}
+    if "min" not in ends or "max" not in ends:
+        raise ValueError(f"criterion {name!r} needs min and max")
+    known = {key: value for key, value in ends.items() if key in Scale.model_fields}
+    return ExpectedCriterion(name, Scale.model_validate(known))
+
+
+SCORE_KEYS = frozenset({"score", "rating", "value", "grade", "points"})
+"""Keys that hold a score inside an object that belongs to one criterion."""
+
+LINE_SCORE_KEYS = frozenset(
+    {"score", "rating", "grade", "final score", "final rating", "final grade", "my score"}
+    | {"my rating", "overall score", "overall rating", "total score", "the score", "the rating"}
+)
+"""What a line may start with to give the score of the only criterion."""
+
+MAXIMUM_KEYS = frozenset(
+    {"max", "maximum", "max score", "maximum score", "max points", "maximum points", "max rating"}
+    | {"max value", "max grade", "maximum rating", "out of", "scale", "scale max", "score max"}
+    | {"best possible", "possible", "possible points", "total points", "points possible", "of"}
+)
+"""Keys that state the end of the scale a score is on."""
+
+MINIMUM_KEYS = frozenset({"min", "minimum", "min score", "minimum score", "scale min"})
+"""Keys that state the beginning of the scale a score is on."""
+
+LABEL_KEYS = frozenset(
+    {"name", "criterion", "criteria", "criterion name", "metric", "dimension", "aspect"}
+)
+"""Keys whose text names the criterion an object belongs to."""
+
+RATIONALE_KEYS = (
+    "rationale",
+    "reasoning",
+    "reason",
+    "explanation",
+    "justification",
+    "feedback",
+    "comment",
+)
+"""Keys of the judge's reason, the first found counts."""
+
+EVIDENCE_KEYS = ("evidence", "quotes", "quote")
+"""Keys of the judge's quotations, the first found counts."""
+
+UNREAD_KEYS = frozenset(RATIONALE_KEYS) | frozenset(EVIDENCE_KEYS) | {
+    "comments", "reasons", "thinking", "thought", "thoughts", "think", "analysis", "notes", "note",
+    "citations", "citation", "claims", "summary", "reasoning content", "chain of thought",
+}  # fmt: skip
+"""Keys below which nothing is a verdict, whatever it looks like."""
+
+_WRAPPERS = frozenset(
+    [
+        "answer",
+        "answers",
+        "args",
+        "arguments",
+        "body",
+        "content",
+        "criteria",
+        "criterion",
+        "data",
+        "final",
+        "function",
+        "functions",
+        "input",
+        "inputs",
+        "items",
+        "json",
+        "message",
+        "metrics",
+        "dimensions",
+        "output",
+        "outputs",
+        "parameters",
+        "params",
+        "payload",
+        "properties",
+        "response",
+        "reply",
+        "return",
+        "returns",
+        "review",
+        "rubric",
+        "structured",
+        "value",
+        "values",
+        "marks",
+        "score",
+        "scores",
+        "rating",
+        "ratings",
+        "grade",
+        "grades",
+        "points",
+        "result",
+        "results",
+        "report",
+        "feedbacks",
+        "object",
+    ]
+)
+
+_WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
+
+_WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
+
+_NOT_OURS = frozenset(
+    [
+        "draft",
+        "drafts",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "previous",
+        "prior",
+        "earlier",
+        "expected",
+        "reference",
+        "references",
+        "schema",
+        "template",
+        "format",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "weight",
+        "weights",
+        "candidate",
+        "first",
+        "old",
+        "initial",
+        "average",
+        "averages",
+        "mean",
+        "hypothetical",
+        "before",
+        "human",
+        "baseline",
+        "claimed",
+        "quoted",
+        "original",
+        "alternative",
+        "alternatives",
+        "possible",
+        "user",
+        "self",
+        "wrong",
+        "bad",
+        "injected",
+        "attack",
+        "fake",
+        "target",
+        "targets",
+        "ideal",
+        "threshold",
+        "thresholds",
+    ]
+)
+
+_SCORE_WORDS = frozenset({"score", "scores", "rating", "grade", "points", "mark", "marks"})
+
+_OTHER_WORDS = frozenset(
+    [
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "weight",
+        "weighted",
+        "confidence",
+        "threshold",
+        "pass",
+        "passing",
+        "scale",
+        "range",
+        "type",
+        "name",
+        "possible",
+        "normalized",
+        "reason",
+        "rationale",
+        "explanation",
+        "justification",
+        "description",
+        "label",
+        "guide",
+        "date",
+        "levels",
+        "level",
+        "total",
+    ]
+)
+
+_GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
+
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@lru_cache(maxsize=2048)
+def fold_name(name: str) -> str:
+    """A name as names are compared: Unicode NFKC, case folded; space, hyphen.
+
+    Underscore are one.
+    """
+    return _GAPS.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+@lru_cache(maxsize=2048)
+def fold_key(key: str) -> str:
+    """A key that is no criterion's name; also parted at its humps (`finalScore`)."""
+    return fold_name(_HUMPS.sub(" ", key))
+
+
+@lru_cache(maxsize=2048)
+def is_wrapper(key: str) -> bool:
+    """Whether a verdict may stand below this key."""
+    folded = fold_key(key)
+    words = frozenset(folded.split(" "))
+    if words & _NOT_OURS:
+        return False
+    if folded in _WRAPPERS or words & _WRAPPER_WORDS:
+        return True
+    return any(part in folded for part in _WRAPPER_PARTS)
+
+
+@lru_cache(maxsize=2048)
+def is_second_score(key: str) -> bool:
+    """Whether a key looks like a score without being one of `SCORE_KEYS` (`final_score`)."""
+    folded = fold_key(key)
+    words = frozenset(folded.split(" "))
+    return folded not in SCORE_KEYS and bool(words & _SCORE_WORDS) and not words & _OTHER_WORDS
+
+
+@lru_cache(maxsize=2048)
+def is_of_another(words: str) -> bool:
+    """Whether the words before a score make it somebody else's (`maximum`, `previous`.
+
+    `example`).
+    """
+    return bool(frozenset(fold_key(words).split(" ")) & (_OTHER_WORDS | _NOT_OURS))

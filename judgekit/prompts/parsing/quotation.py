@@ -1,0 +1,142 @@
+"""Decides whether a verdict in a reply is quoted from the text under judgment."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BETWEEN_TEXTS = "\ue000"
+
+_ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrt]")
+
+_SILENT = (
+    "[\\s\\\\*`_>\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
+    "\U000e0000-\U000e007f]"
+)
+"""What a judge may drop or put in when it quotes."""
+
+_MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
+
+_DROPPED = re.compile(f"{_SILENT}+")
+
+_SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
+
+_JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
+
+_PIECE_BORDER = re.compile(r"[\x00-\x22\x24-\x2f\x3a\x3c-\x40\x5b-\x60\x7b-\x7f]")
+"""Before these, a text can be cut without harm: no escape or entity spans them, and they melt into
+nothing that stands before them."""
+
+_FIRST_STEP = 64
+
+_LEAST = 12
+"""Normalised characters that must agree before an unreadable structure counts as quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTexts:
+    """The judged texts, normalised."""
+
+    quoted: str
+    plain: str
+
+    def has(self, text: str) -> bool:
+        """Whether a structure stands in the judged texts, whatever its quotation marks."""
+        return _occurs(normalised(text).replace('"', ""), self.plain)
+
+    def has_quoted(self, text: str) -> bool:
+        """As `has`, but quotation marks count, so that `"score": 5` is not `Score: 5`."""
+        return _occurs(normalised(text), self.quoted)
+
+    def common_start(self, text: str, start: int) -> int:
+        """Where a quotation that begins at a place of the reply ends."""
+        shared, end, stop = self._common_pieces(text, start)
+        high = stop - 1
+        low = end
+        while low < high:
+            middle = (low + high + 1) // 2
+            if shared + normalised(text[end:middle]) in self.quoted:
+                low = middle
+            else:
+                high = middle - 1
+        shared += normalised(text[end:low])
+        return low if len(shared) >= _LEAST and ":" in shared else start
+
+    def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
+        """The longest part that ends at a seam and stands in the judged texts."""
+        # Steps grow while they succeed, so that the work is in proportion to what is shared.
+        shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
+        while step and end < len(text):
+            seam = _PIECE_BORDER.search(text, end + step)
+            stop = len(text) if seam is None else seam.start()
+            longer = shared + normalised(text[end:stop]) if stop < failed else None
+            if longer is not None and longer in self.quoted:
+                shared, end, step = longer, stop, step * 2
+            else:
+                failed, step = min(failed, stop), step // 2
+        return shared, end, failed
+
+
+def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts | None:
+    """The judged texts in the form they are compared in; remembered for the next reply."""
+    texts = (judged_text,) if isinstance(judged_text, str) else tuple(judged_text or ())
+    texts = tuple(text for text in texts if text)
+    return _normalised_texts(texts) if texts else None
+
+
+def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
+    """Whether a JSON verdict could stand in the judged texts at all; a quick look."""
+    if judged_text is None:
+        return False
+    texts = (judged_text,) if isinstance(judged_text, str) else judged_text
+    return any(map(_holds_key, texts))
+
+
+def normalised(text: str) -> str:
+    """A text as verdicts are compared: what a judge changes when it quotes is gone."""
+    # White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
+    # full-width forms, quotation marks and letter case made alike.
+    return _DROPPED.sub("", _unescaped(text).casefold()).translate(_SAME)
+
+
+@lru_cache(maxsize=32)
+def _normalised_texts(texts: tuple[str, ...]) -> JudgedTexts:
+    quoted = _BETWEEN_TEXTS.join(normalised(text) for text in texts)
+    return JudgedTexts(quoted, quoted.replace('"', ""))
+
+
+@lru_cache(maxsize=32)
+def _holds_key(text: str) -> bool:
+    return _JSON_LIKE.search(_unescaped(text)) is not None
+
+
+def _unescaped(text: str) -> str:
+    if "&" in text:
+        text = html.unescape(text)
+    if "\\" in text:
+        text = _ESCAPES.sub(_character, text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return " " if code is None else chr(int(code, 16))
+
+
+def _occurs(needle: str, text: str) -> bool:
+    if not needle:
+        return False
+    goes_on = re.compile(r"[0-9]|\.[0-9]")
+    place = text.find(needle)
+    while place >= 0:
+        if not needle[-1].isdigit() or not goes_on.match(text, place + len(needle)):
+            return True
+        place = text.find(needle, place + 1)
+    return False

@@ -1,0 +1,246 @@
+"""Splits a reply into JSON documents and prose, and drops the reasoning."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgekit.prompts.parsing.fields import SCORE_KEYS, fold_key
+from judgekit.prompts.parsing.nodes import JsonFaultError, parse_tolerant_json
+
+if TYPE_CHECKING:
+    from judgekit.prompts.parsing.fields import ExpectedCriteria
+    from judgekit.prompts.parsing.nodes import Node
+    from judgekit.prompts.parsing.quotation import JudgedTexts
+
+_KINDS = (
+    r"think|thinking|thought|thoughts|thought_process|thinking_process|reasoning|reason|rationale"
+    r"|explanation|justification|analysis|scratchpad|reflection|reflections|chain_of_thought|cot"
+    r"|inner_monologue|monologue|internal|antthinking|deliberation|feedback|evidence|quote|quotes"
+    r"|details"
+)
+
+_REASONING_TAG = (
+    rf"(?:<|&lt;|◁)\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:\w{{1,20}}:)?(?P<kind>{_KINDS})"
+    rf"(?:\s[^<>]{{0,200}})?(?:>|&gt;|▷)"
+    rf"|\[(?P<close2>/?)(?P<kind2>think|thinking|thought|reasoning)\]"
+    rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
+)
+
+_REASONING_TAGS = re.compile(_REASONING_TAG, re.IGNORECASE)
+
+_REASONING = (
+    rf"(?P<channel><\|channel\|>\s*(?P<channel_name>\w*))"
+    rf"|(?P<fence>(?:```|~~~)\s*(?:think\w*|thought\w*|reasoning)\b)|{_REASONING_TAG}"
+)
+
+_CHANNEL_END = re.compile(r"<\|(?:end|start|channel)\|>")
+
+_GAP = (
+    r"(?:[\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++"
+    r"|(?://|(?<=\s)#)[^\n]{0,200}+\n|/\*[^*]{0,200}+\*/){0,20}+"
+)
+"""What may stand between a bracket and what it holds: space, invisible characters, comments."""
+
+_JSON_START = (
+    rf"[{{\uff5b](?:\s*+[{{\uff5b])?{_GAP}(?:\"[^\"\n]{{0,120}}\"|'[^'\n]{{0,120}}'"
+    r"|[“”„][^“”\n]{0,120}[“”]|[\u2018\u2019\u201a][^\u2018\u2019\n]{0,120}[\u2018\u2019]"
+    rf"|(?P<bare>[^\W\d][\w$.&/+ -]{{0,80}}?)){_GAP}[:\uff1a]"
+    rf"|(?P<escaped>[{{\uff5b\[]\s*+[{{\uff5b]?\s*+\\+[\"'])"
+    rf"|\[{_GAP}[{{\uff5b]|\[{_GAP}\[{_GAP}[{{\uff5b]"
+)
+
+_NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
+
+_STOPS = re.compile(_REASONING, re.IGNORECASE)
+
+_STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
+
+_KEYS = re.compile(
+    r"[\"'“”\u2018\u2019]?([^\W\d][\w &./-]{0,60}?)[\"'“”\u2018\u2019]?\s{0,20}[:=\uff1a]"
+)
+
+_QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
+
+_STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
+
+_AFTER_FAULT = 40
+
+_MOST_FAULTS = 50
+
+_MOST_DOCUMENTS = 500
+
+_MOST_LINES = 4_000
+
+_LONGEST_PROSE = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A reply taken apart."""
+
+    text: str
+    documents: tuple[Node, ...]
+    prose: str
+    fault: str | None
+
+
+def scan_reply(
+    reply: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool = True
+) -> Scan:
+    """Take a reply apart."""
+    # A structure that begins like JSON and cannot be read makes the whole reply untrustworthy,
+    # since nobody knows how far it reaches; unless it is quoted from the judged text.
+    text = _QUOTING.sub("", reply) if ">" in reply else reply
+    if "assistantfinal" in text:
+        text = _STRIPPED_CHANNELS.sub("", text)
+    return _Scanner(text, names, judged, with_json=with_json).scan()
+
+
+class _Scanner:
+    """Walks through a reply once; `pos` is the next place to look at."""
+
+    def __init__(
+        self, text: str, names: ExpectedCriteria, judged: JudgedTexts | None, *, with_json: bool
+    ) -> None:
+        self.text = text
+        self.stops = _STOPS_WITH_JSON if with_json else _STOPS
+        self.names = names
+        self.judged = judged
+        self.pos = 0
+        self.documents: list[Node] = []
+        self.dropped: list[tuple[int, int, str]] = []
+        self.fault: str | None = None
+        self.n_faults = 0
+        self.block_ends: dict[int, int] = {}
+        self.is_rest_quoted = False
+
+    def scan(self) -> Scan:
+        while self.fault is None and (match := self.stops.search(self.text, self.pos)):
+            if match.group("channel"):
+                self._channel(match)
+            elif match.group("fence"):
+                self._drop(match.start(), self.text.find(match.group()[:3], match.end()), 3)
+            elif kind := _kind(match):
+                self._tag(match, kind)
+            else:
+                self._structure(match)
+        prose = self._prose()
+        if self.fault is None and (len(prose) > _LONGEST_PROSE or prose.count("\n") > _MOST_LINES):
+            self.fault = "too_long"
+        return Scan(self.text, tuple(self.documents), prose, self.fault)
+
+    def _channel(self, match: re.Match[str]) -> None:
+        if match.group("channel_name").casefold() == "final":
+            self._forget_before(match.end())
+            return
+        end = _CHANNEL_END.search(self.text, match.end())
+        self._drop(match.start(), end.start() if end else -1, 0)
+
+    def _tag(self, match: re.Match[str], kind: str) -> None:
+        """A reasoning tag outside JSON: a block to its matching end; a lone end ends reasoning."""
+        if _is_close(match):
+            self._forget_before(match.end())
+            return
+        if match.end() not in self.block_ends:
+            self._pair_tags(match.end(), kind)
+        self._drop(match.start(), self.block_ends[match.end()], 0)
+
+    def _pair_tags(self, start: int, kind: str) -> None:
+        """Where each block from here on ends, by the end of the tag that opens it; -1: nowhere."""
+        opened = {kind: [start]}
+        self.block_ends[start] = -1
+        for tag in _REASONING_TAGS.finditer(self.text, start):
+            starts = opened.setdefault(_kind(tag) or "", [])
+            if not _is_close(tag):
+                starts.append(tag.end())
+                self.block_ends[tag.end()] = -1
+            elif starts:
+                self.block_ends[starts.pop()] = tag.end()
+
+    def _drop(self, start: int, end: int, closing: int) -> None:
+        """Take a block of reasoning out; one without an end is a truncation."""
+        if end >= 0:
+            self.dropped.append((start, end + closing, "\n"))
+            self.pos = end + closing
+            return
+        if not self.is_rest_quoted and self.judged is not None:
+            self.is_rest_quoted = self.judged.has(self.text[start:].strip())
+        if self.is_rest_quoted:
+            self.pos = start + 1
+        else:
+            self.fault = "truncated"
+
+    def _forget_before(self, end: int) -> None:
+        self.documents.clear()
+        self.dropped = [(0, end, "\n")]
+        self.pos = end
+
+    def _structure(self, opening: re.Match[str]) -> None:
+        start = opening.start()
+        if opening.group("noise"):
+            self.fault = "too_deep"
+            return
+        try:
+            if opening.group("escaped"):
+                start = self._string_start(start)
+            node = parse_tolerant_json(self.text, start)
+        except JsonFaultError as fault:
+            self._unreadable(start, fault, is_bare=bool(opening.group("bare")))
+            return
+        if len(self.documents) == _MOST_DOCUMENTS:
+            self.fault = "too_long"
+        self.documents.append(node)
+        self.dropped.append((start, node.end, " "))
+        self.pos = node.end
+
+    def _string_start(self, start: int) -> int:
+        """Where the JSON string begins that an escaped structure stands in."""
+        if self.text[start - 1 : start] not in ('"', "'"):
+            raise JsonFaultError(start, "garbled")
+        return start - 1
+
+    def _unreadable(self, start: int, fault: JsonFaultError, *, is_bare: bool) -> None:
+        self.n_faults += 1
+        if self.n_faults > _MOST_FAULTS:
+            self.fault = "too_long"
+            return
+        end = start if self.judged is None else self.judged.common_start(self.text, start)
+        if end > start:
+            self.pos = end
+        elif (
+            is_bare
+            and fault.kind == "garbled"
+            and self.n_faults < _MOST_FAULTS
+            and not self._names_verdict(start, self._line_end(fault.position))
+        ):
+            self.pos = start + 1
+        else:
+            self.fault = "truncated" if fault.kind == "unclosed" else fault.kind
+
+    def _line_end(self, position: int) -> int:
+        end = self.text.find("\n", position, position + _AFTER_FAULT)
+        return position + _AFTER_FAULT if end < 0 else end
+
+    def _names_verdict(self, start: int, end: int) -> bool:
+        keys = (match.group(1) for match in _KEYS.finditer(self.text, start, end))
+        return any(self.names.find(key) is not None or fold_key(key) in SCORE_KEYS for key in keys)
+
+    def _prose(self) -> str:
+        parts: list[str] = []
+        last = 0
+        for start, end, stands_for in self.dropped:
+            parts += [self.text[last:start], stands_for]
+            last = end
+        return "".join([*parts, self.text[last:]])
+
+
+def _kind(match: re.Match[str]) -> str | None:
+    kind: str | None = match.group("kind") or match.group("kind2") or match.group("kind3")
+    return kind and kind.casefold()
+
+
+def _is_close(match: re.Match[str]) -> bool:
+    closing = match.group("close") or match.group("close2") or match.group("close3") or ""
+    return closing.casefold() in {"/", "end_of_"}

@@ -1,0 +1,650 @@
+"""Turns each public dataset's own files into joined rows, one converter a dataset.
+
+Reads scores from judges' replies as its authors did.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from judgekit.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from judgekit.public_data.sources import SourceTree
+    from judgekit.records import JsonObject
+
+_WORDS = ("one", "two", "three", "four", "five")
+
+_WORD = "|".join(_WORDS)
+
+_LABELLED = re.compile(rf"score:\s*(?:(?P<number>[1-5](?:\.\d)?)|(?P<word>{_WORD}))")
+
+_NEAR = re.compile(r"scor(?:e|ing)[^.]+?[1-5](?:\.\d)?")
+
+_NEAR_WORD = re.compile(rf"scor(?:e|ing)[^.]+\s({_WORD})[\s.,]")
+
+_LAST = re.compile(r"[1-5](?:\.\d\s)?(?:out of [1-5])?")
+
+_DIGIT = re.compile(r"[1-5](?:\.[1-5])?")
+
+_STAR = re.compile(r"(\S+)\sstar")
+
+_BARE = re.compile(r"([1-5]\.[0-9])\W*\Z")
+
+_RATING = re.compile(r"[0-9](?:\.[0-9]+)?")
+
+_LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
+
+
+def parse_sentence_score(text: str) -> float | None:
+    """The score a sentence about a summary states, as its authors read it."""
+    # Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
+    # bare closing "4.5" is kept here; theirs makes 5 of it.
+    low = text.lower()
+    for found in sorted(_LABELLED.finditer(low), key=lambda hit: hit["number"] is None)[:1]:
+        return float(found["number"] or _WORDS.index(found["word"]) + 1)
+    if near := _NEAR.search(low):
+        return _first_digit(near.group())
+    if near := _NEAR_WORD.search(low):
+        word = re.search(_WORD, near.group())
+        return None if word is None else float(_WORDS.index(word.group()) + 1)
+    if bare := _BARE.search(low):
+        return float(bare.group(1))
+    last = _LAST.findall(low)
+    return _first_digit(last[-1]) if last else None
+
+
+def parse_stars(text: str) -> float | None:
+    """The number before the first `star`."""
+    found = _STAR.search(text.lower())
+    if found is None:
+        return None
+    word = found.group(1)
+    if word in _WORDS:
+        return float(_WORDS.index(word) + 1)
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def parse_rating(text: str) -> float | None:
+    """The first number behind the last `Rating:`, or of the whole; `1-3` is a scale."""
+    # The authors cut decimals and count an unreadable reply as 0; decimals are kept here.
+    low = text.lower().replace("1-3", " ").rsplit("rating:", 1)[-1]
+    found = _RATING.search(low)
+    return None if found is None else float(found.group())
+
+
+def opens_with_yes(text: str) -> int:
+    """Whether an answer begins with Yes; anything else counts as No, a blocked one too."""
+    return int(text.strip().lower().startswith("yes"))
+
+
+def parse_letter(text: str) -> str:
+    """The option an answer chooses: alone, behind `summary`, or opening it."""
+    bare = text.strip()
+    if len(bare) != 1 and (found := _LETTER.search(bare)):
+        bare = found.group(1) or found.group(2)
+    return bare.upper() if bare.upper() in {"A", "B"} else "C"
+
+
+def _first_digit(text: str) -> float | None:
+    found = _DIGIT.search(text)
+    return None if found is None else float(found.group())
+
+
+_SUMMEVAL_CRITERIA = ("coherence", "consistency")
+
+_SYSTEMS = tuple(f"M{number}" for number in (8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 22, 23))
+
+_PAIRS = tuple(
+    zip(
+        ("M22", "M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20"),
+        ("M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20", "M11"),
+        strict=True,
+    )
+)
+"""Neighbours in the order of their human scores: the challenge set of the paper."""
+
+_SCORES = "ABCDE"
+
+_CHATGPT = "gpt-3.5-turbo-0301"
+
+_READERS: dict[str, Callable[[str], float | None]] = {
+    f"{_CHATGPT}/mcq": lambda text: float(_SCORES.index(text.strip()) + 1),
+    f"{_CHATGPT}/rts": parse_sentence_score,
+    f"{_CHATGPT}/stareval": parse_stars,
+    "gpt-4-0314/rts": parse_sentence_score,
+    "llama-2-70b-chat-hf/rts": parse_sentence_score,
+}
+
+_HEAD_TO_HEAD = f"{_CHATGPT}/h2h"
+
+_SHOWN = {"ab": {"A": "A", "B": "B", "C": "tie"}, "ba": {"A": "B", "B": "A", "C": "tie"}}
+
+_SUMMEVAL_SCALE = [1, 5]
+
+_SUMMEVAL_ROUNDED = 10
+
+_Summaries = dict[str, dict[str, Any]]
+
+
+def convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows: both criteria, summary by summary and head to head."""
+    own: _Summaries = {
+        system: {
+            str(row["id"]): row
+            for row in tree.objects(f"model_output_annotations/{system}_outputs_annotations.jsonl")
+        }
+        for system in _SYSTEMS
+    }
+    joined = {f"pointwise_{name}": _summaries(tree, own, name) for name in _SUMMEVAL_CRITERIA}
+    return joined | {f"pairwise_{name}": _pairs(tree, own, name) for name in _SUMMEVAL_CRITERIA}
+
+
+def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonObject]:
+    said = {judge: _said(tree, judge, criterion) for judge in _READERS}
+    for doc_id in sorted(own[_SYSTEMS[0]]):
+        for system in _SYSTEMS:
+            row = own[system][doc_id]
+            texts = {judge: by[system][doc_id] for judge, by in said.items()}
+            human = _scores(row, "expert_annotations", criterion)
+            yield {
+                "id": f"{doc_id}__{system}__{criterion}",
+                "doc_id": doc_id,
+                "system_id": system,
+                "criterion": criterion,
+                "scale": list(_SUMMEVAL_SCALE),
+                "input": row["text"],
+                "output": row["decoded"],
+                "human": [*human],
+                "human_crowd": [*_scores(row, "turker_annotations", criterion)],
+                "human_mean": round(sum(human) / len(human), _SUMMEVAL_ROUNDED),
+                "judge": {judge: [text] for judge, text in texts.items()},
+                "judge_parsed": {judge: [_READERS[judge](text)] for judge, text in texts.items()},
+            }
+
+
+def _said(tree: SourceTree, judge: str, criterion: str) -> dict[str, dict[str, Any]]:
+    """What a judge wrote, by system and document."""
+    model, style = judge.split("/")
+    return {
+        system: {
+            str(row["id"]): row["resp"]
+            for row in tree.objects(
+                f"eval_model_generations/{model}/eval_{system}_generations/{criterion}_{style}.txt"
+            )
+        }
+        for system in _SYSTEMS
+    }
+
+
+def _pairs(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonObject]:
+    for a, b in _PAIRS:
+        root = f"comp_res/{_CHATGPT}/{a}-{b}_{criterion}"
+        orders = {
+            order: {str(row["id"]): row for row in tree.objects(f"{root}{ending}.result")}
+            for order, ending in (("ab", ""), ("ba", "_toggle"))
+        }
+        for doc_id in sorted(orders["ab"]):
+            both: dict[str, Any] = {order: rows[doc_id] for order, rows in orders.items()}
+            yield _pair(both, own[a][doc_id], own[b][doc_id], criterion)
+
+
+def _pair(both: dict[str, Any], one: Any, other: Any, criterion: str) -> JsonObject:
+    a, b, doc_id = one["model_id"], other["model_id"], one["id"]
+    scores = [both["ab"]["human_score_1"], both["ab"]["human_score_2"]]
+    texts = {order: row["resp"] for order, row in both.items()}
+    return {
+        "id": f"{doc_id}__{a}__{b}__{criterion}",
+        "doc_id": doc_id,
+        "criterion": criterion,
+        "system_a": a,
+        "system_b": b,
+        "input": one["text"],
+        "output_a": one["decoded"],
+        "output_b": other["decoded"],
+        "human": "tie" if scores[0] == scores[1] else "A" if scores[0] > scores[1] else "B",
+        "human_scores": [*scores],
+        "judge": {_HEAD_TO_HEAD: texts},
+        "judge_parsed": {
+            _HEAD_TO_HEAD: {
+                order: _SHOWN[order][parse_letter(text)] for order, text in texts.items()
+            }
+        },
+    }
+
+
+def _scores(row: Any, raters: str, criterion: str) -> list[Any]:
+    return [rater[criterion] for rater in row[raters]]
+
+
+_TOPICAL_CHAT_CRITERIA = {"engagingness": "eng", "naturalness": "nat"}
+
+_STYLES = ("analyze_rate", "geval", "rate_explain")
+
+_TOPICAL_CHAT_SCALE = [1, 3]
+
+_N_RATERS = 3
+
+
+def convert_topical_chat(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows of both criteria."""
+    return {
+        f"pointwise_{name}": _topical_chat_rows(tree, name, short)
+        for name, short in _TOPICAL_CHAT_CRITERIA.items()
+    }
+
+
+def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator[JsonObject]:
+    samples: dict[str, dict[tuple[object, ...], Any]] = {
+        style: {
+            _key(row): row["all_responses"]
+            for row in tree.objects(f"results/topical_chat/gpt3.5_{short}_{style}.json")
+        }
+        for style in _STYLES
+    }
+    dialogues: dict[object, str] = {}
+    for at, row in enumerate[Any](tree.objects("data/topical_chat.json")):
+        doc_id = dialogues.setdefault(row["source"], f"dialogue_{len(dialogues):02}")
+        said = {f"gpt-3.5/{s}": by[_key(row)] for s, by in samples.items() if _key(row) in by}
+        score = row["scores"][criterion]
+        yield {
+            "id": f"topical_{at:03}__{criterion}",
+            "doc_id": doc_id,
+            "system_id": row["system_id"],
+            "criterion": criterion,
+            "scale": list(_TOPICAL_CHAT_SCALE),
+            "input": row["source"],
+            "context": row["context"],
+            "output": row["system_output"],
+            "human": [score],
+            "human_is_mean_of": _N_RATERS,
+            "human_mean": score,
+            "judge": {**said},
+            "judge_parsed": {
+                judge: [parse_rating(one) for one in all_] for judge, all_ in said.items()
+            },
+        }
+
+
+def _key(row: JsonObject) -> tuple[object, ...]:
+    return row["source"], row["system_id"], row["system_output"]
+
+
+_ROOT = "Art_or_Artifice"
+
+_ANSWERS = f"{_ROOT}/data/annotations_"
+
+_TTCW_SCALE = [0, 1]
+
+_TTCW_ROUNDED = 10
+
+
+def convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows: judgments, and beside them the criteria, stories and experts' reasons."""
+    tests: list[Any] = tree.objects(f"{_ROOT}/tests/ttcw_all_tests.json")
+    stories: list[Any] = tree.objects(f"{_ROOT}/stories/ttcw_short_stories.json")
+    votes = _votes(tree)
+    order = sorted(stories, key=lambda story: f"story_{story['story_id']}_")
+    items = [
+        (f"story_{story['story_id']}_test{test['ttcw_idx']}", test, story)
+        for test in sorted(tests, key=lambda test: int(test["ttcw_idx"]))
+        for story in order
+    ]
+    return {
+        "pointwise": _judgments(tree, items, votes),
+        "criteria": (_criterion(test) for test in tests),
+        "stories": (_story(story) for story in stories),
+        "human_rationales": (_reasons(name, votes) for name, _, _ in items),
+    }
+
+
+def _votes(tree: SourceTree) -> dict[str, list[Any]]:
+    votes: dict[str, list[Any]] = {}
+    for vote in tree.objects(f"{_ROOT}/annotations/ttcw_annotations.json"):
+        votes.setdefault(f"story_{vote['story_id']}_test{vote['ttcw_idx']}", []).append(vote)
+    return votes
+
+
+def _judgments(
+    tree: SourceTree, items: Sequence[tuple[str, Any, Any]], votes: dict[str, list[Any]]
+) -> Iterator[JsonObject]:
+    answers: dict[str, dict[object, Any]] = {
+        path.removeprefix(_ANSWERS).removesuffix(".jsonl"): {
+            row["id"]: row["response"] for row in tree.objects(path)
+        }
+        for path in sorted(tree.below(_ANSWERS))
+    }
+    for name, test, story in items:
+        human = _verdicts(votes[name])
+        said = {judge: rows[name] for judge, rows in answers.items() if name in rows}
+        yield {
+            "id": name,
+            "doc_id": story["story_id"],
+            "system_id": story["story_id"].split("_", 1)[1],
+            "criterion": test["category"],
+            "dimension": test["torrance_dimension"],
+            "scale": list(_TTCW_SCALE),
+            "input": story["plot"],
+            "human": [*human],
+            "human_annotator": [vote["expert_idx"] for vote in votes[name]],
+            "human_mean": round(sum(human) / len(human), _TTCW_ROUNDED),
+            "judge": {judge: [text] for judge, text in said.items()},
+            "judge_parsed": {judge: [opens_with_yes(text)] for judge, text in said.items()},
+        }
+
+
+def _criterion(test: Any) -> JsonObject:
+    return {
+        "criterion": test["category"],
+        "dimension": test["torrance_dimension"],
+        "question": test["question"],
+        "background": test["full_prompt"],
+    }
+
+
+def _story(story: Any) -> JsonObject:
+    """A story; one of the magazine's is a link, and its text belongs to the magazine."""
+    text = story["content"]
+    return {
+        "doc_id": story["story_id"],
+        "title": story["story_name"],
+        "input": story["plot"],
+        "output": None if text.startswith("https://") else text,
+    }
+
+
+def _reasons(name: str, votes: dict[str, list[Any]]) -> JsonObject:
+    own = votes[name]
+    return {
+        "id": name,
+        "human": [*_verdicts(own)],
+        "human_rationale": [vote["explanation"] for vote in own],
+    }
+
+
+def _verdicts(votes: Sequence[Any]) -> list[int]:
+    return [int(vote["binary_verdict"] == "Yes") for vote in votes]
+
+
+_FILE = "eval/benchmark/data/mt_bench_eval.json"
+
+_PROMETHEUS_JUDGE = "gpt-4"
+
+_PROMETHEUS_SCALE = [1, 5]
+
+
+def convert_prometheus(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows; feedback and score are joined in the form the prompt asks for."""
+    return {"mt_bench_eval": _prometheus_rows(tree)}
+
+
+def _prometheus_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    for at, row in enumerate(tree.objects(_FILE)):
+        scores, feedback = _listed(row["gpt4_score"]), _listed(row["gpt4_feedback"])
+        said = [
+            f"Feedback: {why} [RESULT] {score}" for why, score in zip(feedback, scores, strict=True)
+        ]
+        yield {
+            "id": f"mt_bench_eval_{at:03}",
+            "doc_id": str(row["idx"]),
+            "system_id": row["response_source"],
+            "category": row["category"],
+            "scale": list(_PROMETHEUS_SCALE),
+            "prompt": row["instruction"],
+            "human": [],
+            "judge": {_PROMETHEUS_JUDGE: [*said]},
+            "judge_feedback": {_PROMETHEUS_JUDGE: feedback},
+            "judge_parsed": {_PROMETHEUS_JUDGE: scores},
+        }
+
+
+def _listed(value: object) -> list[Any]:
+    """A list that the file holds as the text of a Python literal."""
+    try:
+        found: object = ast.literal_eval(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError) as error:
+        raise DatasetError(f"{_FILE} holds a list that cannot be read: {error}") from error
+    if not isinstance(found, list):
+        raise DatasetError(f"{_FILE} holds {type(found).__name__} where a list belongs")
+    return found
+
+
+_TABLE = "eval/table/"
+
+_VICUNA_JUDGE = "gpt-4-0328"
+
+_VICUNA_LABELLED = "gpt35_vicuna-13b"
+
+_LABELS = "review/review_gpt35_vicuna-13b_human.txt"
+
+_LABELLERS = "i-Eval/FairEval"
+
+_VICUNA_SIDES = {"CHATGPT": "A", "VICUNA13B": "B", "TIE": "tie"}
+
+
+def convert_vicuna(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows of all pairings, and of the one with people's labels."""
+    return {
+        "pairwise_all_models": _reviews(tree),
+        "pairwise_gpt35_vicuna13b": _labelled(tree),
+    }
+
+
+def _reviews(tree: SourceTree) -> Iterator[JsonObject]:
+    questions, answers = _questions(tree), _answers(tree)
+    for path in tree.below(f"{_TABLE}review/"):
+        pairing = path.rsplit("/review_", 1)[1].removesuffix(".jsonl")
+        for review in tree.objects(path):
+            yield _vicuna_row(pairing, review, questions, answers)
+
+
+def _labelled(tree: SourceTree) -> Iterator[JsonObject]:
+    labels = tree.text(_LABELS, repository=_LABELLERS).split()
+    answers = _answers(tree)
+    rows = [
+        row for row in _with_answers(tree) if str(row[0]["id"]).startswith(f"{_VICUNA_LABELLED}__")
+    ]
+    if len(labels) != len(rows):
+        raise DatasetError(f"{_LABELS} has {len(labels)} labels for {len(rows)} reviews")
+    for (row, review), label in zip(rows, labels, strict=True):
+        sides = {
+            f"output_{side}": answers[str(review[f"answer{place}_id"])]["text"]
+            for side, place in (("a", 1), ("b", 2))
+        }
+        yield {**row, **sides, "human": _VICUNA_SIDES[label]}
+
+
+def _with_answers(tree: SourceTree) -> Iterator[tuple[JsonObject, JsonObject]]:
+    questions, answers = _questions(tree), _answers(tree)
+    for path in tree.below(f"{_TABLE}review/"):
+        if path.endswith(f"/review_{_VICUNA_LABELLED}.jsonl"):
+            for review in tree.objects(path):
+                yield _vicuna_row(_VICUNA_LABELLED, review, questions, answers), review
+
+
+def _questions(tree: SourceTree) -> dict[object, Any]:
+    return {row["question_id"]: row for row in tree.objects(f"{_TABLE}question.jsonl")}
+
+
+def _answers(tree: SourceTree) -> dict[str, Any]:
+    return {
+        str(row["answer_id"]): row
+        for path in tree.below(f"{_TABLE}answer/")
+        for row in tree.objects(path)
+    }
+
+
+def _vicuna_row(
+    pairing: str, review: Any, questions: dict[object, Any], answers: dict[str, Any]
+) -> JsonObject:
+    number = review["question_id"]
+    question = questions[number]
+    return {
+        "id": f"{pairing}__q{number:02}",
+        "question_id": number,
+        "category": question["category"],
+        "input": question["text"],
+        "system_a": answers[review["answer1_id"]]["model_id"],
+        "system_b": answers[review["answer2_id"]]["model_id"],
+        "judge": {_VICUNA_JUDGE: {"ab": review["text"]}},
+        "judge_parsed": {_VICUNA_JUDGE: {"ab": [float(score) for score in review["score"]]}},
+    }
+
+
+_BOARDS = "src/alpaca_eval/leaderboards/"
+
+_BOARD = "_leaderboard.csv"
+
+_FIGURES = (
+    "length_controlled_winrate", "n_draws", "n_total", "n_wins", "n_wins_base", "standard_error",
+    "win_rate",
+)  # fmt: skip
+
+
+def convert_alpaca(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows: all preferences of a judge for one system, and its leaderboard row."""
+    return {"preferences": _alpaca_rows(tree)}
+
+
+def _alpaca_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    results = [path.split("/") for path in tree.below("results/")]
+    for board in sorted(tree.below(_BOARDS), reverse=True):
+        judge = board.rsplit("/", 1)[1].removesuffix(_BOARD)
+        lines = {line[""]: line for line in tree.table(board)}
+        for system in sorted(system for _, system, by, _ in results if by == judge):
+            pairs = tree.objects(f"results/{system}/{judge}/annotations.json")
+            yield _alpaca_row(judge, system, pairs, lines[system])
+
+
+def _alpaca_row(judge: str, system: str, pairs: list[Any], line: dict[str, str]) -> JsonObject:
+    return {
+        "id": f"{judge}__{system}",
+        "judge_name": judge,
+        "system_a": pairs[0]["generator_1"],
+        "system_b": pairs[0]["generator_2"],
+        "preference": [pair["preference"] for pair in pairs],
+        "len_a": [len(pair["output_1"]) for pair in pairs],
+        "len_b": [len(pair["output_2"]) for pair in pairs],
+        "published": {name: float(line[name]) for name in _FIGURES},
+    }
+
+
+_FOLDERS = {
+    "Natural": "Natural",
+    "Neighbor": "Adversarial/Neighbor",
+    "GPTInst": "Adversarial/GPTInst",
+    "GPTOut": "Adversarial/GPTOut",
+    "Manual": "Adversarial/Manual",
+}
+
+_JUDGES = tuple(
+    f"{model}/{style}"
+    for model in ("ChatGPT", "GPT-4", "LLaMA2", "PaLM2")
+    for style in ("CoT", "Vanilla", "Vanilla_NoRules")
+)
+
+_LLMBAR_SIDES = {"1": "A", "2": "B"}
+
+_ORDERS = {"ab": "swap = False", "ba": "swap = True"}
+
+
+def convert_llmbar(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows of LLMBar."""
+    return {"pairwise": _llmbar_rows(tree)}
+
+
+def _llmbar_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    for subset, folder in _FOLDERS.items():
+        root = f"Dataset/LLMBar/{folder}"
+        answers: dict[str, list[Any]] = {
+            judge: tree.objects(f"{root}/evaluators/{judge}/result.json") for judge in _JUDGES
+        }
+        for at, pair in enumerate(tree.objects(f"{root}/dataset.json")):
+            orders = {judge: rows[at]["results"][0] for judge, rows in answers.items()}
+            yield {
+                "id": f"{subset}_{at:03}",
+                "subset": subset,
+                "input": pair["input"],
+                "output_a": pair["output_1"],
+                "output_b": pair["output_2"],
+                "human": _LLMBAR_SIDES[str(pair["label"])],
+                "judge": {judge: _texts(said) for judge, said in orders.items()},
+                "judge_parsed": {judge: _winners(said) for judge, said in orders.items()},
+            }
+
+
+def _texts(said: Mapping[str, Any]) -> JsonObject:
+    return {order: said[key]["completion"][0] for order, key in _ORDERS.items()}
+
+
+def _winners(said: Mapping[str, Any]) -> JsonObject:
+    """The authors' reading; they fold it back to the two outputs themselves."""
+    return {order: _LLMBAR_SIDES.get(str(said[key]["winner"])) for order, key in _ORDERS.items()}
+
+
+_CONFIDENCE_SIDES = {1: "A", 2: "B"}
+
+_SUFFIX = ".calibration.jsonl"
+
+
+def convert_confidence(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows, one a pair."""
+    return {"pairwise": _confidence_rows(tree)}
+
+
+def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    answers: dict[str, list[Any]] = {
+        path.removeprefix("result/").removesuffix(_SUFFIX): tree.objects(path)
+        for path in sorted(tree.below("result/"))
+    }
+    for at, pair in enumerate(next(iter(answers.values()))):
+        first, second = pair["outputs"]
+        yield {
+            "id": f"pref_{at:03}",
+            "input": pair["instruction"],
+            "output_a": first,
+            "output_b": second,
+            "human": _CONFIDENCE_SIDES[pair["preferences"]["human"]],
+            "judge_probability": {
+                judge: dict(zip("AB", rows[at]["probs"], strict=True))
+                for judge, rows in answers.items()
+            },
+        }
+
+
+def convert_alttest(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
+    """The joined rows of each data set whose labels are in the tree."""
+    names = sorted({path.split("/")[1] for path in tree.below("data/")})
+    return {name: _alttest_rows(tree, name) for name in names}
+
+
+def _alttest_rows(tree: SourceTree, name: str) -> Iterator[JsonObject]:
+    people = cast("dict[str, Any]", tree.document(f"data/{name}/human_annotations.json"))
+    judges = cast("dict[str, Any]", tree.document(f"data/{name}/llm_annotations.json"))
+    for item in dict.fromkeys(item for labels in people.values() for item in labels):
+        yield {
+            "id": item,
+            "human": {who: people[who][item] for who in sorted(people) if item in people[who]},
+            "judge_parsed": {who: judges[who].get(item) for who in sorted(judges)},
+        }
+
+
+CONVERTERS: Mapping[str, Callable[[SourceTree], dict[str, Iterator[JsonObject]]]] = {
+    "alpaca": convert_alpaca,
+    "alttest": convert_alttest,
+    "confidence": convert_confidence,
+    "llmbar": convert_llmbar,
+    "prometheus": convert_prometheus,
+    "summeval": convert_summeval,
+    "topical_chat": convert_topical_chat,
+    "ttcw": convert_ttcw,
+    "vicuna": convert_vicuna,
+}
+"""The converter of each dataset, by the name the catalog uses."""

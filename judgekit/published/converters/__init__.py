@@ -1,1 +1,0 @@
-"""One module for each published set: its authors' files into joined rows."""

@@ -1,0 +1,101 @@
+"""The summary and the report file of a pytest session, with the verdicts of all workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+    from judgekit.evaluation import GradeSummary
+    from judgekit.pytest_plugin.verdict_recorder import ReportPayload
+
+
+class SummaryPlugin:
+    """A plugin of the process that reports: pytest's own, or the one that leads the workers."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._lines: list[str] = []
+        self._rubrics: dict[str, str] = {}
+        if file is not None:
+            file.write_text("", encoding="utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in what a test's report carries, as soon as it arrives."""
+        payload: ReportPayload | None = getattr(report, "judgekit", None)
+        if payload is None:
+            return
+        self._lines += payload["verdicts"]
+        self._rubrics.update(payload["rubrics"])
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.writelines(payload["verdicts"])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what the verdicts come to; nothing where no test was judged."""
+        if not self._lines:
+            return
+        terminalreporter.section("judgekit")
+        for line in summary_lines(self._lines, self._rubrics):
+            terminalreporter.write_line(line)
+        if self._file is not None:
+            terminalreporter.write_line(f"written {self._file}")
+
+
+def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
+    """What verdicts come to."""
+    from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415 - only where tests were judged
+    from judgekit.records import (  # noqa: PLC0415
+        Rubric,
+        Verdict,
+    )
+
+    read = [Verdict.model_validate_json(line) for line in verdicts]
+    for fingerprint, text in rubrics.items():
+        of_it = [verdict for verdict in read if verdict.rubric_fingerprint == fingerprint]
+        yield from _rate_lines(summarize_verdicts(of_it, Rubric.model_validate_json(text)))
+    yield from _common_lines(summarize_verdicts(read, Rubric.model_validate_json(text)))
+
+
+def _rate_lines(summary: GradeSummary) -> Iterator[str]:
+    from judgekit.report import (  # noqa: PLC0415
+        message,
+        numbers,
+        tables,
+    )
+
+    title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
+    for variant in summary.variants:
+        name = f", {message.printable(variant.variant)}" if variant.variant else ""
+        yield (
+            f"passed  {tables.format_pass_count(variant)} "
+            f"({numbers.format_rate(variant.pass_rate)}), "
+            f"value {numbers.format_mean(variant.value)}: {title}{name}"
+        )
+
+
+def _common_lines(summary: GradeSummary) -> Iterator[str]:
+    from judgekit.report import (  # noqa: PLC0415
+        message,
+        numbers,
+    )
+
+    for judge in summary.judges:
+        yield f"judge   {message.printable(judge)}"
+    yield f"asked   {numbers.format_spending(summary.spent)}"
+    if summary.n_evidence > summary.n_evidence_found:
+        missing = summary.n_evidence - summary.n_evidence_found
+        yield f"quotes  {missing} of {summary.n_evidence} passages do not stand in the outputs"
+    for flag, n in summary.flags.items():
+        if flag in message.FLAG_WORDS:
+            yield f"marked  {numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS[flag]}"
+    for kind, n in summary.failures.items():
+        yield (
+            f"failed  {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
+            "(left out of the means, not counted as 0)"
+        )
+        yield f"        {message.one_line(summary.failure_messages[kind], 300)}"

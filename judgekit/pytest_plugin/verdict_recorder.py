@@ -1,0 +1,173 @@
+"""Records the verdicts of a test for its report and properties, and describes them in words."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, TypedDict
+
+from judgekit.report import message, message as view, numbers, verdict_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+    from judgekit.records import CriterionVerdict, JudgeFailure, Judgment, Rubric, Verdict
+
+
+class ReportPayload(TypedDict):
+    """What a test's report carries from a worker to the process that sums up: plain texts."""
+
+    verdicts: list[str]
+    """Verdicts, a line of JSON each."""
+
+    rubrics: dict[str, str]
+    """Their rubrics as JSON, by fingerprint."""
+
+
+class VerdictRecorder:
+    """What one test was told by its judge."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._n_ids = 0
+        self._n_verdicts = 0
+        self._texts: list[tuple[Verdict, str]] = []
+        self._payload: ReportPayload = {"verdicts": [], "rubrics": {}}
+        self.unanswered = False
+        """Whether the test ended because the judge gave no usable answer."""
+
+    def next_id(self) -> str:
+        """The id of a case that has none of its own: the test's, numbered from the second on."""
+        self._n_ids += 1
+        return self._item.nodeid if self._n_ids == 1 else f"{self._item.nodeid}#{self._n_ids}"
+
+    def add(self, verdict: Verdict, rubric: Rubric, told: str) -> None:
+        """Note a verdict."""
+        self._n_verdicts += 1
+        prefix = "judgekit" if self._n_verdicts == 1 else f"judgekit.{self._n_verdicts}"
+        self._item.user_properties += [
+            (f"{prefix}.{name}", text) for name, text in verdict_properties(verdict)
+        ]
+        if told:
+            self._texts.append((verdict, told))
+        self._payload["verdicts"].append(verdict_line(verdict))
+        self._payload["rubrics"].setdefault(rubric.fingerprint, rubric.model_dump_json())
+
+    def pop_told(self, verdict: Verdict) -> str:
+        """What is to be shown of a verdict, which then is not shown a second time."""
+        place = next(i for i, (noted, _) in enumerate(self._texts) if noted is verdict)
+        return self._texts.pop(place)[1]
+
+    def write_on(self, report: pytest.TestReport) -> None:
+        """Hand what was noted since the last report to a report of the test."""
+        payload, self._payload = self._payload, {"verdicts": [], "rubrics": {}}
+        if payload["verdicts"]:
+            report.__dict__["judgekit"] = payload
+        if report.failed and self._texts:
+            whole = "\n".join(text for _, text in self._texts)
+            report.sections.append(("judgekit", whole))
+        if report.failed and self.unanswered:
+            report.__dict__["judgekit_unanswered"] = True
+
+
+_WORDS = {True: "passed", False: "failed", None: "undecided"}
+
+_LONGEST = 400
+
+_LONGEST_REASON = 120
+
+_LONGEST_QUOTE = 120
+
+_MOST_QUOTES = 3
+
+
+def verdict_details(verdict: Verdict, rubric: Rubric, min_pass: int | None = None) -> str:
+    """A verdict with every score, its reason and its evidence."""
+    lines = [f"{verdict_headline(verdict)}; {_demand(rubric, min_pass)}"]
+    if verdict.error is not None:
+        lines.append(f"  no output to judge: {message.one_line(verdict.error, _LONGEST)}")
+        return "\n".join(lines)
+    for criterion in verdict.criteria:
+        lines += _criterion_lines(criterion, verdict)
+    return "\n".join(lines)
+
+
+def verdict_headline(verdict: Verdict) -> str:
+    """What a verdict comes to, in a few words: `refund failed: value 0.43`."""
+    if verdict.value is not None:
+        found = f"value {verdict.value:.2f}"
+    else:
+        found = f"value between {verdict.value_low:.2f} and {verdict.value_high:.2f}"
+    return f"{message.printable(verdict.case_id or '?')} {_WORDS[verdict.passed]}: {found}"
+
+
+def verdict_summary(verdict: Verdict) -> str:
+    """What a verdict comes to, and why its worst criterion is as it is."""
+    worst = min(verdict.judgments, key=lambda judgment: judgment.value, default=None)
+    if verdict.passed or worst is None:
+        return verdict_headline(verdict)
+    reason = message.printable(worst.rationale, _LONGEST_REASON)
+    return f"{verdict_headline(verdict)}; {message.printable(worst.criterion)} {numbers.format_score(worst)}: {reason}"  # noqa: E501
+
+
+def unanswered_message(verdict: Verdict) -> str:
+    """What to say when the judge gave no usable answer and the verdict hangs on it."""
+    first, others = verdict.failures[0], len(verdict.failures) - 1
+    more = f" (and {others} more)" if others else ""
+    case = message.printable(verdict.case_id or "?")
+    head = (
+        f"the judge gave no answer: {message.FAILURE_WORDS[first.kind]}{more}; {case} is undecided"
+    )
+    return "\n".join([head, *(_failure_line(failure) for failure in verdict.failures)])
+
+
+def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """A verdict as names and texts, for `--junitxml` and its like."""
+    yield "case", verdict.case_id or ""
+    yield "passed", _WORDS[verdict.passed]
+    if verdict.value is not None:
+        yield "value", f"{verdict.value:.4f}"
+    for judgment in verdict.judgments:
+        again = f"#{judgment.repeat + 1}" if judgment.repeat else ""
+        yield f"{judgment.criterion}{again}", f"{judgment.raw:g}: {judgment.rationale}"
+    for failure in verdict.failures:
+        again = f"#{failure.repeat + 1}" if failure.repeat else ""
+        yield f"{failure.criterion}{again}", f"no answer ({failure.kind}): {failure.message}"
+
+
+def _demand(rubric: Rubric, min_pass: int | None) -> str:
+    name = message.printable(rubric.name)
+    whole = f"{name} passes from {rubric.pass_threshold:g}"
+    return (
+        whole
+        if min_pass is None
+        else f"{whole}, in {numbers.format_count(min_pass, 'repeat')} at least"
+    )
+
+
+def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[str]:
+    mark = {True: "passed", False: "FAILED", None: "no answer"}[criterion.passed]
+    value = numbers.DASH if criterion.value is None else f"{criterion.value:.2f}"
+    required = ", required" if criterion.required else ""
+    yield f"  {message.printable(criterion.name)}: {value} {mark}{required}"
+    for judgment in verdict.judgments:
+        if judgment.criterion == criterion.name:
+            yield from _judgment_lines(judgment)
+    for failure in verdict.failures:
+        if failure.criterion == criterion.name:
+            yield f"  {_failure_line(failure)}"
+
+
+def _judgment_lines(judgment: Judgment) -> Iterator[str]:
+    sure = "" if judgment.confidence is None else f" (confidence {judgment.confidence:.2f})"
+    reason = message.printable(judgment.rationale, _LONGEST)
+    yield f"    score {numbers.format_score(judgment)}{sure}: {reason}"
+    for piece in islice(judgment.evidence, _MOST_QUOTES):
+        mark = "" if piece.found else " (not in the output)"
+        yield f"      “{message.printable(piece.quote, _LONGEST_QUOTE)}”{mark}"
+
+
+def _failure_line(failure: JudgeFailure) -> str:
+    message = view.one_line(failure.message, _LONGEST)
+    return f"  {view.printable(failure.criterion)}: {failure.kind}: {message}"

@@ -1,0 +1,126 @@
+"""The records of deterministic checks: assertion results and scores.
+
+`judgekit.assertions` computes them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from judgekit.records.record import Count, Finite, Fraction, Name, Record
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""A relative importance, 0 or more."""
+
+
+class EmbeddingUsage(Record):
+    """What a check or a scorer asked of a model of embeddings, and what that cost."""
+
+    n_calls: Count = 0
+    """Calls that were made now."""
+
+    n_owned: Count = 0
+    """Replies that were owned already."""
+
+    input_tokens: Count = 0
+    """Tokens that the calls sent, as far as known."""
+
+    cost_usd: Finite | None = None
+    """What the calls cost, in US dollars: 0 where none was made, None where it is not known."""
+
+    saved_usd: Finite = 0.0
+    """What the owned replies cost when they were bought, as far as known, in US dollars."""
+
+    def __add__(self, other: EmbeddingUsage) -> EmbeddingUsage:
+        """Both together."""
+        costs = (self.cost_usd, other.cost_usd)
+        return EmbeddingUsage(
+            n_calls=self.n_calls + other.n_calls,
+            n_owned=self.n_owned + other.n_owned,
+            input_tokens=self.input_tokens + other.input_tokens,
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+            saved_usd=self.saved_usd + other.saved_usd,
+        )
+
+
+class AssertionResult(Record):
+    """What one assertion found; one that could not be carried out neither passes nor fails."""
+
+    passed: bool | None = None
+    """Whether it holds; None where it could not be checked, and `error` says why."""
+
+    actual: JsonValue = None
+    """What was found in the output."""
+
+    message: Name
+    """Why it passed or failed, in words a person can act on."""
+
+    type: str = ""
+    """The assertion's name, such as `output.contains`; filled in by whoever calls it."""
+
+    value: Fraction | None = None
+    """How far it holds, on [0, 1], where that is more than yes or no (a group, a similarity)."""
+
+    weight: Weight = 1.0
+    """Its weight in its group."""
+
+    error: str | None = None
+    """Why it could not be checked; also when the assertion is negated."""
+
+    parts: tuple[AssertionResult, ...] = ()
+    """For a group, what its members found."""
+
+    asked: EmbeddingUsage | None = None
+    """What it asked of a model; of what several compare, the first one has it."""
+
+    @model_validator(mode="after")
+    def _is_decided_or_an_error(self) -> Self:
+        if (self.passed is None) != (self.error is not None):
+            raise ValueError("an assertion either holds or not, or has an error: one of the two")
+        return self
+
+
+class Score(Record):
+    """One deterministic number about an output."""
+
+    name: Name
+    """Name of the scorer: `latency`, `cost`, `tokens`, `similarity`, `judge`, or a stranger's."""
+
+    value: Fraction | None = None
+    """The score on [0, 1]; None where it could not be measured, and `error` says why."""
+
+    raw: Finite | None = None
+    """What was measured, in `unit`."""
+
+    unit: str | None = None
+    """The unit of `raw`: `ms`, `usd`, `tokens`, …."""
+
+    method: str | None = None
+    """How it was measured, where there is more than one way."""
+
+    message: str = ""
+    """What it means, in words."""
+
+    error: str | None = None
+    """Why there is no value."""
+
+    asked: EmbeddingUsage | None = None
+    """What it asked of a model; of what several compare, the first one has it."""
+
+    @model_validator(mode="after")
+    def _has_a_value_or_an_error(self) -> Self:
+        if (self.value is None) != (self.error is not None):
+            raise ValueError("a score has a value or an error: one of the two")
+        return self
+
+
+class ScoreBreakdown(Record):
+    """Several scores of one output and what they come to."""
+
+    overall: Fraction | None = None
+    """Weighted mean of the scores that have a value; None where none has."""
+
+    scores: tuple[Score, ...]
+    """Each score, in the order asked for."""

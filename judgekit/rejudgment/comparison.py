@@ -1,0 +1,492 @@
+"""Compares the verdicts of two judges on the same outputs: changed decisions, agreement.
+
+Shifts of scores, price. Verdicts come from stored runs (`run`) or from files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from judgekit.calibration import level_of
+from judgekit.errors import DatasetError, NotEnoughDataError
+from judgekit.formats import iter_rows, suffix_of
+from judgekit.records import JudgeFailure, Verdict
+from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.estimate import undefined_estimate
+from judgekit.stats.intervals import clustered_proportion
+from judgekit.stats.multiplicity import adjust
+from judgekit.stats.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from judgekit.records import Criterion, Judgment, Rubric, Scale
+    from judgekit.stats.agreement import Kappa
+    from judgekit.stats.agreement_coefficients import Weights
+    from judgekit.stats.estimate import Estimate
+    from judgekit.stats.paired import PairedDifference
+
+OUTPUT_ERROR = "an error of the system under test"
+
+NO_OLD_VERDICT = "no verdict before"
+
+NO_NEW_VERDICT = "not judged now"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionAnswer:
+    """What a judge said of one criterion of one output."""
+
+    value: float | None
+    """The value on [0, 1]; None where there is none."""
+
+    raw: float | None
+    """The score of its first judgment."""
+
+    rationale: str | None
+    """The reason it gave there; where it failed, what happened."""
+
+    own: float | None = None
+    """What all its answers, and all judges of a panel, come to, whatever maps make of it."""
+
+    n: int = 1
+    """Usable answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSide:
+    """What one output came to, judged once."""
+
+    passed: bool | None
+    """Whether it passes; None where that is undecided."""
+
+    value: float | None
+    """Its value on [0, 1]."""
+
+    criteria: Mapping[str, CriterionAnswer]
+    """What was said of each criterion."""
+
+    failures: tuple[str, ...] = ()
+    """Kinds of what the judge failed to say."""
+
+    price_usd: float | None = 0.0
+    """What its replies cost when they were bought; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedVerdict:
+    """One output, judged by the old judge and the new one."""
+
+    case_id: str
+    """The case."""
+
+    variant: str
+    """The variant; empty where there is none."""
+
+    repeat: int
+    """Which time the variant answered."""
+
+    old: JudgedSide
+    """What it came to."""
+
+    new: JudgedSide
+    """What it comes to."""
+
+    @property
+    def has_flipped(self) -> bool:
+        """Whether it passed and no longer does, or the other way round."""
+        sides = self.old.passed, self.new.passed
+        return None not in sides and sides[0] != sides[1]
+
+    @property
+    def shift(self) -> float:
+        """The new value less the old; 0 where one is not known."""
+        if self.old.value is None or self.new.value is None:
+            return 0.0
+        return self.new.value - self.old.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionShift:
+    """How the scores of one criterion differ."""
+
+    shift: PairedDifference
+    """The new value less the old, with its interval."""
+
+    p_adjusted: float | None
+    """Two-sided p of no shift, after Holm over all criteria; None where no case differs."""
+
+    kappa: Kappa | None
+    """Agreement of the scores beyond chance, with quadratic weights; of several answers or judges
+    the level nearest to what they come to. None where the scale has no levels, or differs, or is
+    that of a case's own rubric."""
+
+    same_question: bool
+    """Whether both judges were asked the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """What another judge changes."""
+
+    old_judges: tuple[str, ...]
+    """Who judged."""
+
+    new_judges: tuple[str, ...]
+    """Who judges now."""
+
+    rubric: str
+    """Name of the rubric."""
+
+    same_rubric: bool
+    """Whether it is the one that was used before."""
+
+    n: int
+    """Outputs that both judged."""
+
+    n_cases: int
+    """Their cases."""
+
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Outputs that only one judge has a verdict for, or that are errors, by why."""
+
+    n_undecided: int
+    """Outputs of which a side has no verdict; they are in no figure of verdicts."""
+
+    churn: Estimate
+    """Share of outputs whose verdict changes; undefined where nothing is decided on both sides."""
+
+    kappa: Kappa | None
+    """Agreement of the verdicts beyond chance; None where nothing is decided on both sides."""
+
+    old_pass_rate: Estimate
+    """Share that passed, among those decided on both sides."""
+
+    new_pass_rate: Estimate
+    """Share that passes."""
+
+    value: PairedDifference | None
+    """The new value less the old; None where no output has both."""
+
+    criteria: Mapping[str, CriterionShift]
+    """By criterion that both sides have; those of the run's rubric first, then those of rubrics of
+    the cases."""
+
+    flips: tuple[PairedVerdict, ...]
+    """Outputs whose verdict changes, the largest shift first."""
+
+    old_failures: Mapping[str, int]
+    """What the old judge failed to say, by kind."""
+
+    new_failures: Mapping[str, int]
+    """What the new one fails to say."""
+
+    old_price_usd: float | None
+    """What the old replies cost when they were bought; None where some price is not known."""
+
+    new_price_usd: float | None
+    """What the new ones cost."""
+
+    calibration: str
+    """Whether a calibration holds for the new judge, in words."""
+
+    run_id: str | None = None
+    """The run the new judgments are kept in; None where they are not."""
+
+    old_run_id: str | None = None
+    """The run that was judged again."""
+
+
+_STEP = 0.05
+"""Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
+
+
+def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
+    """What one output came to, from its verdict."""
+    said: dict[str, Judgment | JudgeFailure] = {}
+    every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
+    for one in every:
+        said.setdefault(one.criterion, one)
+    plain = verdict.uncalibrated
+    own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
+    return JudgedSide(
+        passed=passed,
+        value=value,
+        criteria={
+            one.name: replace(
+                _criterion_answer(one.value, said.get(one.name)), own=own.get(one.name), n=one.n
+            )
+            for one in verdict.criteria
+        },
+        failures=tuple(str(failure.kind) for failure in verdict.failures),
+        price_usd=_total([one.price_usd for one in every]),
+    )
+
+
+def uncalibrated_side(verdict: Verdict) -> JudgedSide:
+    """What one output came to by the judge's own values, whatever maps made of them."""
+    own = verdict.uncalibrated
+    if own is None:
+        return judged_side(verdict, passed=verdict.passed, value=verdict.value)
+    criteria = tuple(
+        one.model_copy(update={"value": own.criteria.get(one.name)}) for one in verdict.criteria
+    )
+    plain = verdict.model_copy(update={"criteria": criteria})
+    return judged_side(plain, passed=own.passed, value=own.value)
+
+
+def compare_verdicts(
+    twices: Sequence[PairedVerdict],
+    rubrics: tuple[Rubric | None, Rubric],
+    judges: tuple[Iterable[str], Iterable[str]],
+    *,
+    calibration: str,
+    level: float = 0.95,
+    runs: tuple[str | None, str | None] = (None, None),
+    left_out: Mapping[str, int] | None = None,
+) -> Rejudged:
+    """What the new judge changes."""
+    if not twices:
+        raise NotEnoughDataError("no output was judged before")
+    decided = [one for one in twices if None not in (one.old.passed, one.new.passed)]
+    cases = [one.case_id for one in decided]
+    passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
+    old_rubric, new_rubric = rubrics
+    same = old_rubric is not None and old_rubric.fingerprint == new_rubric.fingerprint
+    return Rejudged(
+        old_judges=tuple(dict.fromkeys(judges[0])),
+        new_judges=tuple(dict.fromkeys(judges[1])),
+        rubric=new_rubric.name,
+        same_rubric=same,
+        n=len(twices),
+        n_cases=len({one.case_id for one in twices}),
+        left_out=dict(left_out or {}),
+        n_undecided=len(twices) - len(decided),
+        churn=_share([float(one.has_flipped) for one in decided], cases, level),
+        kappa=_kappa(
+            passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
+        ),
+        old_pass_rate=_share(passed[0], cases, level),
+        new_pass_rate=_share(passed[1], cases, level),
+        value=_shift(
+            [one.old.value for one in twices], [one.new.value for one in twices], twices, level
+        ),
+        criteria=_criteria(twices, old_rubric, new_rubric, level),
+        flips=tuple(
+            sorted((one for one in twices if one.has_flipped), key=lambda one: -abs(one.shift))
+        ),
+        old_failures=_kinds(one.old for one in twices),
+        new_failures=_kinds(one.new for one in twices),
+        old_price_usd=_total([one.old.price_usd for one in twices]),
+        new_price_usd=_total([one.new.price_usd for one in twices]),
+        calibration=calibration,
+        old_run_id=runs[0],
+        run_id=runs[1],
+    )
+
+
+def _criterion_answer(value: float | None, one: Judgment | JudgeFailure | None) -> CriterionAnswer:
+    if one is None:
+        return CriterionAnswer(value=value, raw=None, rationale=None)
+    if isinstance(one, JudgeFailure):
+        return CriterionAnswer(value=value, raw=None, rationale=one.message)
+    return CriterionAnswer(value=value, raw=one.raw, rationale=one.rationale)
+
+
+def _criteria(
+    twices: Sequence[PairedVerdict], old: Rubric | None, new: Rubric, level: float
+) -> dict[str, CriterionShift]:
+    before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
+    asked = {criterion.name: criterion for criterion in new.criteria}
+    seen = dict.fromkeys(name for one in twices for name in one.new.criteria)
+    found: dict[str, PairedDifference] = {}
+    for name in {**asked, **seen}:
+        values = [
+            [said.value if (said := side.criteria.get(name)) else None for side in both]
+            for both in _sides(twices)
+        ]
+        shift = _shift(values[0], values[1], twices, level)
+        if shift is not None:
+            found[name] = shift
+    adjusted = adjust([shift.p_value for shift in found.values()], "holm").value
+    return {
+        name: CriterionShift(
+            shift=shift,
+            p_adjusted=None if isnan(p) else p,
+            kappa=_raw_kappa(twices, before.get(name), asked.get(name), level),
+            same_question=_is_same(before.get(name), asked.get(name)),
+        )
+        for (name, shift), p in zip(found.items(), adjusted, strict=True)
+    }
+
+
+def _sides(twices: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[JudgedSide]]:
+    return [one.old for one in twices], [one.new for one in twices]
+
+
+def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
+    """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
+    if new is None or old is None:
+        return new is old
+    return old.fingerprint == new.fingerprint
+
+
+def _raw_kappa(
+    twices: Sequence[PairedVerdict], old: Criterion | None, new: Criterion | None, level: float
+) -> Kappa | None:
+    if old is None or new is None or new.scale.points is None:
+        return None
+    if new.scale.points != old.scale.points:
+        return None
+    sides = [
+        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(twices)
+    ]
+    cases = [one.case_id for one in twices]
+    points = new.scale.points
+    return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
+
+
+def _level(said: CriterionAnswer | None, scale: Scale) -> float | None:
+    """The score nearest to what the answers come to."""
+    if said is None or said.own is None:
+        return None
+    return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
+
+
+def _kappa(
+    old: Sequence[float | None],
+    new: Sequence[float | None],
+    *,
+    labels: Sequence[float],
+    cases: Sequence[str],
+    level: float,
+    weights: Weights | None,
+) -> Kappa | None:
+    try:
+        return cohen_kappa(
+            old,
+            new,
+            labels=labels,
+            weights=weights,
+            clusters=cases,
+            level=level,
+        )
+    except NotEnoughDataError:
+        return None
+
+
+def _shift(
+    old: Sequence[float | None],
+    new: Sequence[float | None],
+    twices: Sequence[PairedVerdict],
+    level: float,
+) -> PairedDifference | None:
+    cases = [one.case_id for one in twices]
+    try:
+        found = paired_difference(old, new, step=_STEP, clusters=cases, level=level)
+    except NotEnoughDataError:
+        return None
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))  # nan stays nan
+
+
+def _share(outcomes: Sequence[float], cases: Sequence[str], level: float) -> Estimate:
+    if not outcomes:
+        return undefined_estimate(
+            "no output has a verdict on both sides", n=0, method="none", level=level
+        )
+    return clustered_proportion(outcomes, cases, level=level)
+
+
+def _kinds(sides: Iterable[JudgedSide]) -> Mapping[str, int]:
+    return dict(Counter(kind for side in sides for kind in side.failures).most_common())
+
+
+def _total(prices: Sequence[float | None]) -> float | None:
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None
+
+
+if TYPE_CHECKING:
+    Key = tuple[str | None, str | None]
+
+_SUFFIXES = (".jsonl", ".json")
+
+
+def read_verdicts(path: Path) -> dict[Key, Verdict]:
+    """The verdicts of a file that `judgekit grade -o` wrote."""
+    if suffix_of(path) not in _SUFFIXES:
+        raise DatasetError(
+            "verdicts are read from .jsonl and .json",
+            path=path,
+            hint="write them so: judgekit grade … -o verdicts.jsonl",
+        )
+    found: dict[Key, Verdict] = {}
+    for row in iter_rows(path):
+        try:
+            verdict = Verdict.model_validate(row.fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise DatasetError(
+                f"no verdict: {where}: {first['msg']}",
+                path=path,
+                line=row.line,
+                hint="give a file that `judgekit grade -o` wrote",
+            ) from error
+        key = verdict.case_id, verdict.variant
+        if key in found:
+            raise DatasetError(
+                "a second verdict of one output", path=path, line=row.line, case_id=key[0]
+            )
+        found[key] = verdict
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPairing:
+    """Outputs with what both judges made of them, and how many are in no figure."""
+
+    twices: tuple[PairedVerdict, ...]
+    """In the order of the new verdicts."""
+
+    left_out: Mapping[str, int]
+    """Outputs that are left out, by why."""
+
+    was_calibrated: bool = False
+    """Whether maps decided the old verdicts; here the judge's own values do on either side."""
+
+
+def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> VerdictPairing:
+    """Set old verdicts beside new ones."""
+    twices: list[PairedVerdict] = []
+    left_out: Counter[str] = Counter()
+    met: set[Key] = set()
+    for after in new:
+        key = after.case_id, after.variant
+        before = old.get(key)
+        met.add(key)
+        if after.error is not None or (before is not None and before.error is not None):
+            left_out[OUTPUT_ERROR] += 1
+        elif before is None:
+            left_out[NO_OLD_VERDICT] += 1
+        else:
+            twices.append(
+                PairedVerdict(
+                    case_id=after.case_id or "",
+                    variant=after.variant or "",
+                    repeat=0,
+                    old=uncalibrated_side(before),
+                    new=uncalibrated_side(after),
+                )
+            )
+    if unmet := len(old.keys() - met):
+        left_out[NO_NEW_VERDICT] = unmet
+    return VerdictPairing(
+        tuple(twices), left_out, any(one.uncalibrated is not None for one in old.values())
+    )

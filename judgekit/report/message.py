@@ -1,0 +1,137 @@
+"""Foreign text made safe for a terminal, and the words for statuses, flags.
+
+Kinds of failure. Numbers are in `numbers`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.text import Text
+
+FAILURE_WORDS = {
+    "auth": "the provider refused the key",
+    "not_found": "no such model or endpoint",
+    "bad_request": "the request was refused",
+    "rate_limited": "rate limit",
+    "quota": "quota used up",
+    "overloaded": "provider overloaded",
+    "timeout": "no answer in time",
+    "connection": "no connection",
+    "protocol": "garbled answer of the server",
+    "content_filter": "content filter",
+    "context_window": "too long for the model",
+    "empty": "empty reply",
+    "truncated": "reply cut off",
+    "refusal": "the judge refused",
+    "unreadable": "no verdict could be read",
+    "cannot_assess": "the judge could not assess",
+    "budget": "cost limit reached",
+    "frozen_miss": "not in the frozen cache",
+    "cancelled": "cancelled",
+    "target_error": "no output to judge",
+    "internal": "internal error",
+}
+"""What a kind of failure is called in tables."""
+
+NOT_ASSESSED = (
+    "what the judge cannot assess stays so when it is asked again: make the rubric clearer, or ask "
+    "another judge"
+)
+"""What is said where nothing but that went wrong."""
+
+FLAG_WORDS = {
+    "degenerate_output": "the output repeats itself or is hardly a text",
+    "smoke_model": "a smoke model, whose verdicts carry no information",
+}
+"""What a mark on a judgment is called."""
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    r"""Foreign text on one line, safe for a terminal: no control or direction characters."""
+    flat = " ".join(text.split())
+    if limit is not None and len(flat) > limit:
+        flat = flat[: limit - 1].rstrip() + "…"
+    return _escaped(flat)
+
+
+def message_lines(message: str) -> str:
+    """A message on its own lines, safe for a terminal."""
+    return "\n".join(_escaped(line) for line in message.split("\n"))
+
+
+def one_line(message: str, limit: int | None = None) -> str:
+    """A message and its hint, which stand on lines of their own, on one line."""
+    return printable("; ".join(line.strip() for line in message.splitlines()), limit)
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+_LONGEST_LIST = 60
+
+
+def compact_names(names: Sequence[str], many: str = "variants") -> str:
+    """Names in a row, or how many there are where they would fill lines."""
+    listed = ", ".join(printable(name) for name in names)
+    return listed if len(names) == 1 or len(listed) <= _LONGEST_LIST else f"{len(names)} {many}"
+
+
+FOLDED_LINES = 12
+"""Lines of a folded block."""
+
+FOLDED_CHARACTERS = 1200
+"""Characters of a folded block."""
+
+_TAB = 4
+
+
+def safe_text(content: str, *, folds: bool = False) -> Text:
+    """Foreign text on its own lines, of which a terminal acts on nothing."""
+    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+
+    shown, n_left = fold_text(content) if folds else (content, 0)
+    text = Text(message_lines(shown.expandtabs(_TAB)))
+    if n_left:
+        text.append(f"\n… {numbers.format_count(n_left, 'more character')}: --full", style="dim")
+    return text
+
+
+def fold_text(content: str) -> tuple[str, int]:
+    """The beginning of a long text."""
+    shown = "\n".join(content.split("\n")[:FOLDED_LINES])[:FOLDED_CHARACTERS]
+    return shown, len(content) - len(shown)
+
+
+TARGET_ERROR_WORDS = {
+    "timeout": "took too long",
+    "exit": "ended with an error code",
+    "signal": "was killed",
+    "unreadable": "answered what cannot be read",
+    "too_large": "answered too much",
+    "connection": "could not be reached",
+    "http_status": "answered with an HTTP error",
+    "exception": "raised an exception",
+    "not_recorded": "has no recorded output",
+    "model": "its model answered with an error",
+    "refused": "its model refused",
+    "cancelled": "was not asked",
+    "error": "recorded as an error",
+}
+"""What a kind of error of the system under test is called."""
+
+RUN_STATUS_WORDS = {
+    "running": "running, or killed",
+    "complete": "complete",
+    "incomplete": "incomplete",
+    "interrupted": "interrupted",
+    "stopped": "stopped",
+    "waiting": "waits for a person",
+}
+"""What a run's status is called."""

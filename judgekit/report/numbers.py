@@ -1,0 +1,215 @@
+"""How numbers, money, durations and counts are rounded and written for people.
+
+Texts are in `message`, layout in `tables`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgekit.evaluation import JudgeUsage
+    from judgekit.records import Judgment
+    from judgekit.stats.estimate import Estimate
+
+_MINUTE_S, _HOUR_S = 60, 3600
+
+_CENT = 0.01
+
+_SECOND_MS = 1000
+
+_NARROW = 0.02
+
+_MORE_DIGITS = 4
+
+DASH = "\N{EN DASH}"
+"""Stands where there is no number."""
+
+PRICE_UNKNOWN = "price unknown"
+"""Stands where there is no price; never 0."""
+
+
+def format_rate(estimate: Estimate) -> str:
+    """A rate with its interval: `58 % [32, 81]`."""
+    return _with_interval(estimate, 0, times=100, unit=" %")
+
+
+def format_mean(estimate: Estimate, digits: int = 2) -> str:
+    """A mean with its interval: `0.71 [0.55, 0.87]`."""
+    return _with_interval(estimate, digits)
+
+
+def format_difference(estimate: Estimate) -> str:
+    """A difference with its interval: `+0.12 [-0.05, +0.29]`."""
+    return _with_interval(estimate, 3 if estimate.high - estimate.low < _NARROW else 2, sign="+")
+
+
+def format_rate_difference(estimate: Estimate) -> str:
+    """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`."""
+    return _with_interval(estimate, 0, sign="+", times=100, unit=" %")
+
+
+def format_value(estimate: Estimate, digits: int = 2) -> str:
+    """A mean without its interval, for narrow columns."""
+    return DASH if isnan(estimate.value) else f"{estimate.value:.{digits}f}"
+
+
+def format_optional_value(estimate: Estimate | None) -> str:
+    """`plain`, for a variant that may not have the figure at all."""
+    return DASH if estimate is None else format_value(estimate)
+
+
+def format_usd(amount: float | None, *, unknown: bool = False) -> str:
+    """An amount of money: `$0.42`, `$0.0031`, `at least $0.42`, `price unknown`."""
+    if amount is None or (unknown and amount == 0):
+        return PRICE_UNKNOWN
+    text = f"${amount:,.2f}" if amount >= _CENT else f"${_two_digits(amount)}" if amount else "$0"
+    return f"at least {text}" if unknown else text
+
+
+def format_duration(seconds: float) -> str:
+    """A length of time: `8 s`, `2 min 05 s`, `1 h 20 min`."""
+    whole = round(seconds)
+    if whole < _MINUTE_S:
+        return f"{whole} s"
+    if whole < _HOUR_S:
+        return f"{whole // _MINUTE_S} min {whole % _MINUTE_S:02d} s"
+    return f"{whole // _HOUR_S} h {whole % _HOUR_S // _MINUTE_S:02d} min"
+
+
+def format_milliseconds(amount: float) -> str:
+    """A short length of time: `0.4 ms`, `320 ms`, `2.4 s`, `2 min 05 s`."""
+    if amount < 1:
+        return f"{amount:.1f} ms"
+    if amount < _SECOND_MS:
+        return f"{amount:.0f} ms"
+    seconds = amount / _SECOND_MS
+    return f"{seconds:.1f} s" if seconds < _MINUTE_S else format_duration(seconds)
+
+
+def format_count(n: int, one: str, many: str | None = None) -> str:
+    """A number of things: `1 reply`, `1,200 replies`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def format_spending(figures: JudgeUsage) -> str:
+    """What a grading took: `36 replies, 36 from the cache, $0 spent, $0.0021 saved`."""
+    parts = [format_count(figures.n_replies, "reply", "replies")]
+    if figures.n_cached:
+        parts.append(f"{figures.n_cached:,} from the cache")
+    nothing_known = figures.cost_unknown and not figures.cost_usd
+    paid = format_usd(figures.cost_usd, unknown=figures.cost_unknown)
+    parts.append("cost unknown" if nothing_known else f"{paid} spent")
+    if figures.saved_usd:
+        parts.append(f"{format_usd(figures.saved_usd)} saved")
+    return ", ".join(parts)
+
+
+def format_score(judgment: Judgment) -> str:
+    """A raw score as a person writes it: `4`, `3.5`."""
+    return f"{judgment.raw:g}"
+
+
+def _with_interval(
+    estimate: Estimate, digits: int, *, sign: str = "", times: int = 1, unit: str = ""
+) -> str:
+    if isnan(estimate.value):
+        return DASH
+    longer = range(digits, digits + _MORE_DIGITS)
+    digits = next((n for n in longer if _differ(estimate, n, times)), digits)
+
+    def said(amount: float) -> str:
+        rounded = round(amount * times, digits)
+        return f"{rounded:{sign}.{digits}f}" if rounded else f"{0:.{digits}f}"
+
+    ends = "" if isnan(estimate.low) else f" [{said(estimate.low)}, {said(estimate.high)}]"
+    return f"{said(estimate.value)}{unit}{ends}"
+
+
+def _differ(estimate: Estimate, digits: int, times: int) -> bool:
+    """Whether an interval still has a width when it is rounded."""
+    return round(estimate.low * times, digits) != round(estimate.high * times, digits)
+
+
+def _two_digits(amount: float) -> str:
+    """Two significant digits without an exponent: `0.0031`, `0.000020`."""
+    return f"{Decimal(f'{amount:.1e}'):f}"
+
+
+_NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))
+
+_THOUSAND, _EXACT_BELOW, _THOUSANDS_BELOW = 1_000, 10_000, 999_500
+
+_COMPACT_MINUTE_S, _COMPACT_HOUR_S = 60, 3600
+
+_TWO_MINUTES_S, _TWO_HOURS_S, _TWO_DAYS_H = 120, 7200, 48
+
+_NO_CENTS_USD = 100
+
+
+def compact_number(n: int) -> str:
+    """A number in few characters: `9,400`, `412k`, `3.1M`, `2.6B`."""
+    if n < _EXACT_BELOW:
+        return f"{n:,}"
+    if n < _THOUSANDS_BELOW:
+        return f"{n / _THOUSAND:.0f}k"
+    size, unit = next((u for u in _NUMBER_UNITS if n >= u[0]), _NUMBER_UNITS[-1])
+    return f"{n / size:,.1f}{unit}"
+
+
+def compact_duration(seconds: float) -> str:
+    """A length of time in few characters: `45 s`, `26 min`, `2.6 h`, `25 days`."""
+    if seconds < _TWO_MINUTES_S:
+        return f"{max(1, round(seconds))} s"
+    if seconds < _TWO_HOURS_S:
+        return f"{seconds / _COMPACT_MINUTE_S:.0f} min"
+    hours = seconds / _COMPACT_HOUR_S
+    return f"{hours:.1f} h" if hours < _TWO_DAYS_H else f"{hours / 24:.0f} days"
+
+
+def compact_usd(amount: float) -> str:
+    """Money, large amounts without cents: `$0.0031`, `$4.04`, `$2,067`."""
+    return f"${amount:,.0f}" if amount >= _NO_CENTS_USD else format_usd(amount)
+
+
+_SMALLEST_P = 0.001
+
+
+def nan_to_null(value: object) -> object:
+    """A value with every nan as None, so that it is JSON."""
+    if isinstance(value, dict):
+        return {key: nan_to_null(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [nan_to_null(item) for item in value]
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def format_p_value(p: float) -> str:
+    """A p-value: `0.021`, `< 0.001`."""
+    return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.3f}"
+
+
+def format_share(share: float) -> str:
+    """A share without an interval: `62 %`."""
+    return DASH if isnan(share) else f"{share * 100:.0f} %"
+
+
+def format_decimal(number: float) -> str:
+    """A number of two digits, or a dash."""
+    return DASH if isnan(number) else f"{number:.2f}"
+
+
+_KIB = 1024
+
+_FILE_SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def format_file_size(n_bytes: int) -> str:
+    """A size of files: `412 KiB`, `1.3 GiB`."""
+    amount, unit = float(n_bytes), 0
+    while amount >= _KIB and unit < len(_FILE_SIZE_UNITS) - 1:
+        amount, unit = amount / _KIB, unit + 1
+    digits = 1 if unit and amount < 10 else 0  # noqa: PLR2004 - two digits either way
+    return f"{amount:.{digits}f} {_FILE_SIZE_UNITS[unit]}"

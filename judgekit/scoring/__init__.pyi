@@ -1,0 +1,30 @@
+from .aggregate import (
+    conclude as conclude,
+    passes_by_votes as passes_by_votes,
+)
+from .calibration import (
+    apply_calibration as apply_calibration,
+    calibration_in_use as calibration_in_use,
+    format_measurement as format_measurement,
+)
+from .gate import (
+    TIERS as TIERS,
+    GateOutcome as GateOutcome,
+    Tier as Tier,
+    assertion_share as assertion_share,
+    check_drop as check_drop,
+    check_tier as check_tier,
+    decide_pass as decide_pass,
+    decide_strategy_pass as decide_strategy_pass,
+    reaches as reaches,
+)
+from .panel import (
+    is_confident as is_confident,
+    weighted_mean as weighted_mean,
+)
+from .swap import (
+    Reconciliation as Reconciliation,
+    Vote as Vote,
+    conclude_comparison as conclude_comparison,
+    reconcile as reconcile,
+)

@@ -1,0 +1,205 @@
+"""Combines the votes of several judges on one criterion: mean, weighted, median.
+
+Majority or cascade.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from judgekit.stats.votes import median, mode, mode_bounds, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.records import JudgeFailure, Judgment, PanelCombination, RunPanel, Scale
+
+_TWO = 2
+
+
+class MemberVote(NamedTuple):
+    """What one judge says of one criterion, repeats and failures included."""
+
+    values: list[float]
+    n_failed: int
+    weight: float = 1.0
+    is_due: bool = False
+    """Whether a judge that said nothing at all still has a say."""
+
+    @classmethod
+    def of(
+        cls,
+        criterion: str,
+        judgments: Sequence[Judgment],
+        failures: Sequence[JudgeFailure],
+        *,
+        weight: float = 1.0,
+        is_due: bool = False,
+    ) -> Self:
+        """The vote of one judge: what it said of one criterion, and how often it failed to."""
+        values = [j.value for j in judgments if j.criterion == criterion]
+        n_failed = sum([f.criterion == criterion for f in failures])
+        return cls(values, n_failed, weight, is_due)
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether it answered, or failed to."""
+        return bool(self.values) or self.n_failed > 0
+
+    @property
+    def value(self) -> float | None:
+        """The mean over its repeats."""
+        return fsum(self.values) / len(self.values) if self.values else None
+
+    @property
+    def low(self) -> float:
+        """Its value if every failure were the worst judgment."""
+        return fsum(self.values) / (len(self.values) + self.n_failed) if self.values else 0
+
+    @property
+    def high(self) -> float:
+        """Its value if every failure were the best judgment."""
+        if not self.values:
+            return 1
+        return fsum([*self.values, self.n_failed]) / (len(self.values) + self.n_failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One judge of a panel, and what it said of one output."""
+
+    judgments: list[Judgment]
+    failures: list[JudgeFailure]
+    weight: float
+    is_due: bool
+    is_extra: bool = False
+    """Whether the panel does not name it."""
+
+    def vote(self, criterion: str) -> MemberVote:
+        """Its vote on one criterion."""
+        return MemberVote.of(
+            criterion, self.judgments, self.failures, weight=self.weight, is_due=self.is_due
+        )
+
+    def is_sure(self, criterion: str, limit: float) -> bool:
+        """Whether it answered a criterion in every repeat, and was sure enough each time."""
+        said = [j for j in self.judgments if j.criterion == criterion]
+        return is_confident(said, [f for f in self.failures if f.criterion == criterion], limit)
+
+
+class PanelValue(NamedTuple):
+    """What the votes of a panel come to, and what they could come to."""
+
+    value: float | None
+    low: float
+    high: float
+
+
+_NOTHING = PanelValue(None, 0, 1)
+
+
+def is_panel(
+    judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
+) -> bool:
+    """Whether there is more than one judge, so that something is to be combined."""
+    if len(panel.judges) >= _TWO:
+        return True
+    names = {judgment.judge for judgment in judgments}
+    names.update([failure.judge for failure in failures])
+    return len(names) >= _TWO
+
+
+def panel_members(
+    judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
+) -> list[Member]:
+    """The judges in the order they are asked: those the panel names, then all others heard."""
+    # A person's judgments bear the person's name; where the panel names `human`, they are its.
+    sources = {judgment.judge: judgment.source for judgment in judgments}
+    heard = list(dict.fromkeys([*sources, *(failure.judge for failure in failures)]))
+    places: list[tuple[str, str | None]] = []
+    for place in panel.judges:
+        own = [n for n in heard if n == place or place == sources.get(n) == "human"]
+        places += [(name, place) for name in own or [place]]
+    seated = {name for name, _ in places}
+    places += [(name, None) for name in heard if name not in seated]
+    return [
+        Member(
+            [j for j in judgments if j.judge == name],
+            [f for f in failures if f.judge == name],
+            panel.weights.get(name, panel.weights.get(place or "", 1.0)),
+            is_due=place not in {None, "heuristic"},
+            is_extra=place is None,
+        )
+        for name, place in places
+    ]
+
+
+def is_cascade_open(seats: Sequence[Member], criterion: str, escalate_below: float | None) -> bool:
+    """Whether a cascade has not come to its end: the next judge is due, and was not heard yet."""
+    votes = [(seat, seat.vote(criterion)) for seat in seats]
+    asked = [place for place, (_, vote) in enumerate(votes) if vote.was_asked]
+    if escalate_below is None or not asked or votes[asked[-1]][0].is_extra:
+        return False
+    due = [place for place, (seat, _) in enumerate(votes) if seat.is_due]
+    last = max(set(asked) & set(due), default=-1)
+    return last < max(due, default=-1) and not votes[last][0].is_sure(criterion, escalate_below)
+
+
+def is_confident(
+    judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], limit: float | None
+) -> bool:
+    """Whether what one judge says of one criterion is sure enough that nobody else is asked."""
+    least = limit or 0.0
+    return (
+        bool(judgments)
+        and not failures
+        and all(j.confidence is not None and j.confidence >= least for j in judgments)
+    )
+
+
+def combine_votes(
+    votes: Sequence[MemberVote], combine: PanelCombination, scale: Scale
+) -> PanelValue:
+    """What the votes of a panel on one criterion come to."""
+    if combine == "cascade":
+        asked = [vote for vote in votes if vote.was_asked]
+        values = [vote.value for vote in asked if vote.value is not None]
+        return PanelValue(values[-1], asked[-1].low, asked[-1].high) if values else _NOTHING
+    heard = [(vote.weight, vote.value) for vote in votes if vote.value is not None]
+    if not heard:
+        return _NOTHING
+    counting = [vote for vote in votes if vote.was_asked or vote.is_due]
+    if combine == "majority":
+        return _majority([value for _, value in heard], counting, scale)
+    if combine == "median":
+        return PanelValue(
+            median([value for _, value in heard]),
+            median([vote.low for vote in counting]),
+            median([vote.high for vote in counting]),
+        )
+    even = combine == "mean"
+    return PanelValue(
+        weighted_mean([(1.0 if even else weight, value) for weight, value in heard]),
+        weighted_mean([(1.0 if even else vote.weight, vote.low) for vote in counting]),
+        weighted_mean([(1.0 if even else vote.weight, vote.high) for vote in counting]),
+    )
+
+
+def _majority(values: Sequence[float], counting: Sequence[MemberVote], scale: Scale) -> PanelValue:
+    points = None if scale.points is None else [scale.value_of(point) for point in scale.points]
+    value = mode([nearest(value, points) for value in values])
+    ends = [(nearest(vote.low, points), nearest(vote.high, points)) for vote in counting]
+    sure = [low for low, high in ends if low == high]
+    return PanelValue(value, *(mode_bounds(sure, len(ends) - len(sure)) or (0, 1)))
+
+
+def weighted_mean(parts: Sequence[tuple[float, float]]) -> float:
+    """The weighted mean of values in [0, 1]; equal weights if all are 0."""
+    total = fsum([weight for weight, _ in parts])
+    if not total:
+        parts = [(1.0, value) for _, value in parts]
+        total = len(parts)
+    mean = fsum([weight * value for weight, value in parts]) / total
+    return min(1.0, max(0.0, mean))

@@ -1,0 +1,291 @@
+"""What all agreement coefficients share: counts of ratings, weights of disagreement.
+
+Correction for chance, and the jackknife interval. See `agreement`, `raters` and `alpha`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import jackknife_interval
+from judgekit.stats.missing import cluster_codes, is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+Weights = Literal["linear", "quadratic", "ordinal"]
+
+IntervalMethod = Literal["jackknife", "analytic", "none"]
+
+_ROUNDING = 1e-12
+
+
+class Interval(NamedTuple):
+    """The ends of an interval, or why there are none."""
+
+    low: float
+    high: float
+    reason: str | None
+
+
+def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.ndarray:
+    """How far two labels agree: 1 for the same, less the further apart.
+
+    With L the labels, `linear` is `1 - |L_i - L_j| / range`, `quadratic` its square in place of
+    the distance (Cohen 1968), `ordinal` `1 - C(|i-j|+1, 2) / C(q, 2)` by place (Gwet 2014).
+    Labels that are no numbers are weighed by their place.
+
+    Args:
+        labels: The whole scale, in order, each label once.
+        weights: Which; None counts exact agreement only.
+
+    Returns:
+        A square array, 1 on the diagonal.
+
+    Raises:
+        ValueError: When the scale repeats a label or has fewer than two, or the weights are
+            unknown.
+    """
+    q = len(labels)
+    if len(set(labels)) < q or q < 2:  # noqa: PLR2004 - one label cannot disagree
+        raise ValueError(f"labels are {list(labels)}; give the whole scale, each label once")
+    if weights is None:
+        return np.eye(q)
+    if weights not in ("linear", "quadratic", "ordinal"):
+        raise ValueError(f"no weights are called {weights!r}; known: linear, quadratic, ordinal")
+    places = np.arange(q)
+    if weights == "ordinal":
+        apart = np.abs(places[:, None] - places)
+        return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
+    numbers = all(isinstance(label, int | float) for label in labels)
+    points = np.array(labels, dtype=float) if numbers else places.astype(float)
+    distance = np.abs(points[:, None] - points) / np.ptp(points)
+    return np.asarray(1 - (distance if weights == "linear" else distance**2))
+
+
+def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """`(observed - expected) / (1 - expected)`: agreement beyond chance.
+
+    Args:
+        observed: Share of agreement that was seen.
+        expected: Share that chance would give.
+
+    Returns:
+        The coefficient; nan where chance alone gives full agreement (0/0).
+    """
+    gain, room = observed - expected, 1 - expected
+    gain = np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(room > _ROUNDING, gain / room, nan)
+
+
+def coefficient_interval(
+    value: float,
+    left_out: np.ndarray | Sequence[float],
+    *,
+    level: float,
+    unit: str = "item",
+) -> Interval:
+    """The jackknife interval of a coefficient, or why there is none.
+
+    Args:
+        value: The coefficient.
+        left_out: Its value without each item (or cluster).
+        level: Confidence level in (0, 1).
+        unit: What was left out, for the reason.
+
+    Returns:
+        The ends; nan twice with the reason.
+
+    Raises:
+        ValueError: When the level does not lie between 0 and 1.
+    """
+    values = [float(v) for v in left_out]
+    low, high = jackknife_interval(value, values, level=level)
+    if not isnan(low) and low < high:
+        return Interval(low, high, None)
+    if len(values) < 2:  # noqa: PLR2004 - a variance needs two
+        reason = f"one {unit} only"
+    elif abs(value) >= 1:
+        reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
+    elif any(isnan(v) for v in values):
+        reason = f"leaving one {unit} out leaves the coefficient undefined"
+    else:
+        reason = f"no {unit} changes the coefficient when it is left out"
+    return Interval(nan, nan, reason)
+
+
+def check_interval_method(
+    ci: str, known: Sequence[str] = ("jackknife", "analytic", "none")
+) -> None:
+    """Refuse an interval that does not exist.
+
+    Args:
+        ci: The name that was given.
+        known: The names there are.
+
+    Raises:
+        ValueError: When it is none of them.
+    """
+    if ci not in known:
+        raise ValueError(f"no interval is called {ci!r}; known: {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class RatingList:
+    """The ratings of the items that have enough of them, one after the other."""
+
+    ratings: list[Hashable]
+    """The ratings."""
+
+    items: np.ndarray
+    """The item of each, numbered from 0."""
+
+    seen: frozenset[Hashable]
+    """All ratings that occur, those of dropped items too."""
+
+    clusters: np.ndarray | None
+    """The cluster of each item, numbered from 0; None where items are independent."""
+
+    n_missing: int
+    """Missing ratings."""
+
+    n_dropped: int
+    """Items with too few ratings."""
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of the items that are left."""
+        return len(self.ratings)
+
+    @property
+    def n_items(self) -> int:
+        """Items that are left."""
+        return int(self.items[-1]) + 1
+
+    @property
+    def n(self) -> int:
+        """Independent units: items, or clusters of them."""
+        return self.n_items if self.clusters is None else int(self.clusters.max()) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCounts:
+    """How often each item got each label."""
+
+    labels: tuple[Hashable, ...]
+    """The labels, in order."""
+
+    counts: np.ndarray
+    """One row an item that has enough ratings, one column a label."""
+
+    clusters: np.ndarray | None
+    """The cluster of each row, numbered from 0; None where items are independent."""
+
+    n_missing: int
+    """Missing ratings."""
+
+    n_dropped: int
+    """Items with too few ratings."""
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings that are counted."""
+        return int(self.counts.sum())
+
+    @property
+    def n(self) -> int:
+        """Independent units: items, or clusters of them."""
+        return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
+
+
+def list_ratings(
+    ratings: Sequence[Sequence[Hashable]],
+    *,
+    at_least: int = 2,
+    clusters: Sequence[Hashable] | None = None,
+) -> RatingList:
+    """List the ratings of the items that have enough of them.
+
+    Args:
+        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
+            in length.
+        at_least: Items with fewer ratings are dropped.
+        clusters: The cluster of each item.
+
+    Returns:
+        The ratings of the items that are left, item after item.
+
+    Raises:
+        ValueError: When `clusters` has another length.
+        NotEnoughDataError: When no item is left.
+    """
+    if clusters is not None and len(clusters) != len(ratings):
+        raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
+    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
+    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
+    if not kept:
+        raise NotEnoughDataError(f"no item has {at_least} ratings")
+    return RatingList(
+        ratings=[rating for i in kept for rating in known[i]],
+        items=np.repeat(np.arange(len(kept)), [len(known[i]) for i in kept]),
+        seen=frozenset(rating for row in known for rating in row),
+        clusters=None if clusters is None else cluster_codes(clusters, kept),
+        n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
+        n_dropped=len(known) - len(kept),
+    )
+
+
+def count_ratings(
+    ratings: Sequence[Sequence[Hashable]],
+    *,
+    labels: Sequence[Hashable] | None = None,
+    at_least: int = 2,
+    clusters: Sequence[Hashable] | None = None,
+) -> RatingCounts:
+    """Count the labels of each item.
+
+    Args:
+        ratings: As for `list_ratings`.
+        labels: The whole scale in order; without, the labels that occur, sorted.
+        at_least: Items with fewer ratings are dropped.
+        clusters: The cluster of each item.
+
+    Returns:
+        The counts of the items that are left.
+
+    Raises:
+        ValueError: When a rating is not on the scale or `clusters` has another length.
+        NotEnoughDataError: When no item is left.
+    """
+    listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
+    scale = _ordered(listed.seen) if labels is None else list(labels)
+    place = {label: i for i, label in enumerate(scale)}
+    strange = sorted(repr(r) for r in listed.seen if r not in place)
+    if strange:
+        raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
+    counts = np.zeros((listed.n_items, len(scale)))
+    np.add.at(counts, (listed.items, np.array([place[r] for r in listed.ratings])), 1)
+    return RatingCounts(
+        labels=tuple(scale),
+        counts=counts,
+        clusters=listed.clusters,
+        n_missing=listed.n_missing,
+        n_dropped=listed.n_dropped,
+    )
+
+
+def _plain(rating: Hashable) -> Hashable:
+    """A rating out of an array as Python's own number or text, which order and compare alike."""
+    return rating.item() if isinstance(rating, np.generic) else rating
+
+
+def _ordered(seen: frozenset[Hashable]) -> list[Hashable]:
+    if all(isinstance(label, int | float) for label in seen):
+        return sorted(seen, key=float)  # type: ignore[arg-type] # checked above
+    return sorted(seen, key=repr)

@@ -1,0 +1,22 @@
+from .catalog import (
+    COMPARISON_OUTPUTS_SUFFIX as COMPARISON_OUTPUTS_SUFFIX,
+    LATEST_RUN as LATEST_RUN,
+    StoredJudgment as StoredJudgment,
+)
+from .comparisons import (
+    LATEST_COMPARISON as LATEST_COMPARISON,
+    StoredComparisons as StoredComparisons,
+)
+from .engine import (
+    locate_database as locate_database,
+)
+from .observations import (
+    SupersededObservation as SupersededObservation,
+)
+from .results import (
+    AnswerProgress as AnswerProgress,
+)
+from .runs import (
+    RunStore as RunStore,
+    StoredRuns as StoredRuns,
+)

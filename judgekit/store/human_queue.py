@@ -1,0 +1,145 @@
+"""The queue of judgments that only a person can give.
+
+Items are added, answered and withdrawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select, tuple_, update
+
+from judgekit.errors import InputError, StoreError
+from judgekit.records import (
+    HumanItem,
+    judgment_slot,
+    read_record,
+    read_time,
+    record_text,
+    time_text,
+)
+from judgekit.store.catalog import insert_new
+from judgekit.store.observations import find_answer_row, judge_row
+from judgekit.store.schema import ANSWER_COLUMNS, failures, judgments, queue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from sqlalchemy import Table
+    from sqlalchemy.engine import Connection, Row
+
+    from judgekit.records import Judgment
+    from judgekit.store.catalog import RowValues as NewRow
+
+_PAGE = 500
+
+
+def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
+    """Put items in the queue; those that are in it already stay as they are."""
+    rows: list[NewRow] = [
+        {
+            **find_answer_row(connection, run_no, item.key),
+            "slot": _item_slot(item),
+            "json": record_text(item),
+            "asked_at": time_text(item.asked_at),
+            "answered_at": None,
+            "answer_slot": None,
+        }
+        for item in items
+    ]
+    insert_new(connection, queue, rows)
+
+
+def read_queue(
+    reading: Callable[[], AbstractContextManager[Connection]],
+    run_no: int | None,
+    *,
+    open_only: bool,
+) -> Iterator[HumanItem]:
+    """What waits for a person."""
+    order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
+    query = select(queue).order_by(*order).limit(_PAGE)
+    if run_no is not None:
+        query = query.where(queue.c.run_no == run_no)
+    if open_only:
+        query = query.where(queue.c.answered_at.is_(None))
+    last = (-1, -1, -1, -1, -1)
+    while True:
+        with reading() as connection:
+            rows = connection.execute(query.where(tuple_(*order) > tuple_(*last))).all()
+        for row in rows:
+            yield _item(row)
+        if len(rows) < _PAGE:
+            return
+        end = rows[-1]
+        last = (end.run_no, end.place, end.variant_no, end.repeat, end.no)
+
+
+def record_human_judgment(
+    connection: Connection, run_no: int, item: HumanItem, judgment: Judgment, at: str
+) -> None:
+    """Keep a person's judgment and close the item it answers."""
+    if judgment.source != "human" or judgment.criterion != item.criterion:
+        raise InputError(
+            f"a person is asked about {item.criterion!r}; this is a judgment of "
+            f"{judgment.criterion!r} by {judgment.source}"
+        )
+    row = _queue_row(connection, run_no, item)
+    if row.answered_at is not None:
+        raise StoreError(
+            f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
+            hint="take that answer back first",
+        )
+    key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+    new = judge_row(key, judgment, at)
+    _supersede_slot(connection, judgments, new, at)
+    _supersede_slot(connection, failures, new, at)
+    insert_new(connection, judgments, [new])
+    _update_item(connection, row.no, answered_at=at, slot=str(new["slot"]))
+
+
+def withdraw_human_judgment(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
+    """Take a person's judgment back; it stays as history, and the item waits again."""
+    row = _queue_row(connection, run_no, item)
+    if row.answered_at is None:
+        raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")
+    key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+    _supersede_slot(connection, judgments, {**key, "slot": row.answer_slot}, at)
+    _update_item(connection, row.no, answered_at=None, slot=None)
+
+
+def _item_slot(item: HumanItem) -> str:
+    return judgment_slot(item.criterion, item.judge, item.repeat)
+
+
+def _queue_row(connection: Connection, run_no: int, item: HumanItem) -> Row[tuple[object, ...]]:
+    key = find_answer_row(connection, run_no, item.key)
+    query = select(queue).where(queue.c.slot == _item_slot(item))
+    # On a server two people may answer at the same moment: the second waits for the first.
+    query = query.where(*(queue.c[name] == value for name, value in key.items())).with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        raise StoreError(
+            f"nobody was asked about {item.criterion!r} of case {item.key.case_id!r}",
+            hint="only what is in the queue can be answered",
+        )
+    return row
+
+
+def _supersede_slot(connection: Connection, table: Table, row: NewRow, at: str) -> None:
+    same = [table.c[name] == row[name] for name in (*ANSWER_COLUMNS, "slot")]
+    change = update(table).where(*same, table.c.superseded_at.is_(None))
+    connection.execute(change.values(superseded_at=at))
+
+
+def _update_item(
+    connection: Connection, no: int, *, answered_at: str | None, slot: str | None
+) -> None:
+    values = {"answered_at": answered_at, "answer_slot": slot}
+    connection.execute(update(queue).where(queue.c.no == no).values(values))
+
+
+def _item(row: Row[tuple[object, ...]]) -> HumanItem:
+    item = read_record(HumanItem, row.json)
+    return item.model_copy(update={"answered_at": read_time(row.answered_at)})

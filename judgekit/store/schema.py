@@ -1,0 +1,477 @@
+"""The tables of the current schema version.
+
+They hold observations, never what is concluded from them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA_VERSION = 3
+"""The schema version these tables are of; a field added to a stored record raises it too, for
+an older judgekit would refuse the field it does not know."""
+
+metadata = MetaData()
+
+_WHOLE = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
+
+_ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, Text, nullable=False)
+
+
+def _optional_text(name: str) -> Column[str | None]:
+    return Column(name, Text, nullable=True)
+
+
+def _number() -> Column[int]:
+    return Column("no", _WHOLE, primary_key=True, autoincrement=True)
+
+
+def _answer_columns() -> tuple[Column[int], ...]:
+    """The columns that tell one answer from every other, in the order results are read."""
+    return tuple(Column(name, BigInteger, nullable=False) for name in _ANSWER_COLUMNS)
+
+
+def _answer_key() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(_ANSWER_COLUMNS, [f"answers.{name}" for name in _ANSWER_COLUMNS])
+
+
+def _unique_current_answer(table: Table, *columns: str) -> None:
+    """One observation is current; those whose place it took stay, and say since when."""
+    is_current = table.c.superseded_at.is_(None)
+    Index(
+        f"current_{table.name}",
+        *(table.c[name] for name in (*_ANSWER_COLUMNS, *columns)),
+        unique=True,
+        sqlite_where=is_current,
+        postgresql_where=is_current,
+    )
+
+
+schema_versions = Table(
+    "judgekit_schema",
+    metadata,
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    _text("judgekit"),
+    _text("applied_at"),
+)
+"""The versions this database has had, and which judgekit made them."""
+
+configs = Table(
+    "configs",
+    metadata,
+    Column("key", Text, primary_key=True),
+    _text("json"),
+)
+"""Every suite as it was run, by its content."""
+
+rubrics = Table(
+    "rubrics",
+    metadata,
+    Column("key", Text, primary_key=True),
+    _text("fingerprint"),
+    _text("name"),
+    _text("version"),
+    _text("first_seen_at"),
+    _text("json"),
+)
+"""Every rubric as it was, by its whole content; the fingerprint is of what decides a verdict."""
+
+Index("rubrics_by_fingerprint", rubrics.c.fingerprint)
+
+Index("rubrics_by_name", rubrics.c.name)
+
+criteria = Table(
+    "criteria",
+    metadata,
+    Column("rubric_key", ForeignKey("rubrics.key"), nullable=False),
+    Column("place", BigInteger, nullable=False),
+    _text("name"),
+    _text("fingerprint"),
+    Column("weight", Double, nullable=False),
+    Column("is_required", Boolean, nullable=False),
+    PrimaryKeyConstraint("rubric_key", "place"),
+)
+"""The criteria of each rubric; their words are in the rubric's JSON."""
+
+Index("criteria_by_name", criteria.c.name)
+
+runs = Table(
+    "runs",
+    metadata,
+    _number(),
+    Column("id", Text, nullable=False, unique=True),
+    _text("suite"),
+    _text("suite_version"),
+    _text("started_at"),
+    _optional_text("finished_at"),
+    _text("status"),
+    _optional_text("reason"),
+    Column("config_key", ForeignKey("configs.key"), nullable=False),
+    _text("config_fingerprint"),
+    _optional_text("dataset"),
+    Column("rubric_key", ForeignKey("rubrics.key"), nullable=True),
+    _optional_text("host"),
+    Column("pid", BigInteger, nullable=True),
+    _text("json"),
+)
+"""What each run set out to do and how it ended; host and pid are of who ran it last."""
+
+Index("runs_by_suite", runs.c.suite, runs.c.started_at)
+
+Index("runs_by_start", runs.c.started_at)
+
+Index("runs_by_config", runs.c.config_fingerprint)
+
+Index("runs_by_rubric", runs.c.rubric_key)
+
+variants = Table(
+    "variants",
+    metadata,
+    Column("run_no", ForeignKey("runs.no"), nullable=False),
+    Column("no", BigInteger, nullable=False),
+    _text("variant"),
+    _text("json"),
+    PrimaryKeyConstraint("run_no", "no"),
+    UniqueConstraint("run_no", "variant"),
+)
+"""The variants of each run, in its order."""
+
+Index("variants_by_name", variants.c.variant)
+
+cases = Table(
+    "cases",
+    metadata,
+    Column("key", Text, primary_key=True),
+    _text("case_id"),
+    _optional_text("agent"),
+    _optional_text("skill"),
+    _optional_text("prompt_version"),
+    Column("rubric_key", ForeignKey("rubrics.key"), nullable=True),
+    _optional_text("rubric_name"),
+    _text("first_seen_at"),
+    _text("json"),
+)
+"""Every case as it was, by its content; a case in a hundred runs is here once."""
+
+Index("cases_by_id", cases.c.case_id)
+
+Index("cases_by_agent", cases.c.agent)
+
+Index("cases_by_skill", cases.c.skill)
+
+Index("cases_by_prompt_version", cases.c.prompt_version)
+
+case_tags = Table(
+    "case_tags",
+    metadata,
+    Column("case_key", ForeignKey("cases.key"), nullable=False),
+    _text("tag"),
+    PrimaryKeyConstraint("case_key", "tag"),
+)
+"""The tags of each case."""
+
+Index("cases_by_tag", case_tags.c.tag)
+
+answers = Table(
+    "answers",
+    metadata,
+    *_answer_columns(),
+    _text("case_id"),
+    Column("case_key", ForeignKey("cases.key"), nullable=False),
+    _text("begun_at"),
+    Column("is_done", Boolean, nullable=False),
+    PrimaryKeyConstraint(*_ANSWER_COLUMNS),
+    UniqueConstraint("run_no", "case_id", "variant_no", "repeat"),
+    sqlite_with_rowid=False,
+)
+"""Every answer that was begun; its parts are in the tables below."""
+
+Index("answers_by_case", answers.c.case_key)
+
+outputs = Table(
+    "outputs",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    _text("at"),
+    Column("size", BigInteger, nullable=False),
+    Column("is_error", Boolean, nullable=False),
+    _optional_text("error_kind"),
+    _optional_text("agent_run"),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _answer_key(),
+)
+"""What variants produced; never altered. `agent_run` is the agent's own run."""
+
+_unique_current_answer(outputs)
+
+Index("outputs_by_agent_run", outputs.c.agent_run)
+
+judgments = Table(
+    "judgments",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    _text("slot"),
+    _text("at"),
+    _text("criterion"),
+    _text("judge"),
+    Column("judge_repeat", BigInteger, nullable=False),
+    Column("raw", Double, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("confidence", Double, nullable=True),
+    _text("source"),
+    Column("cost_usd", Double, nullable=True),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _answer_key(),
+)
+"""What judges said; `slot` names criterion, judge and repeat in one."""
+
+_unique_current_answer(judgments, "slot")
+
+Index("judgments_by_criterion", judgments.c.criterion, judgments.c.run_no)
+
+failures = Table(
+    "judge_failures",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    _text("slot"),
+    _text("at"),
+    _text("criterion"),
+    _text("judge"),
+    Column("judge_repeat", BigInteger, nullable=False),
+    _text("kind"),
+    Column("cost_usd", Double, nullable=True),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _answer_key(),
+)
+"""What judges failed to say."""
+
+_unique_current_answer(failures, "slot")
+
+checks = Table(
+    "assertion_results",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    Column("ordinal", BigInteger, nullable=False),
+    _text("at"),
+    _text("type"),
+    Column("passed", Boolean, nullable=True),
+    Column("value", Double, nullable=True),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _answer_key(),
+)
+"""What assertions found, in the suite's order."""
+
+_unique_current_answer(checks, "ordinal")
+
+scores = Table(
+    "scores",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    Column("ordinal", BigInteger, nullable=False),
+    _text("at"),
+    _text("name"),
+    Column("value", Double, nullable=True),
+    Column("raw", Double, nullable=True),
+    _optional_text("unit"),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _answer_key(),
+)
+"""What scorers measured, in the suite's order."""
+
+_unique_current_answer(scores, "ordinal")
+
+queue = Table(
+    "queue",
+    metadata,
+    _number(),
+    *_answer_columns(),
+    _text("slot"),
+    _text("json"),
+    _text("asked_at"),
+    _optional_text("answered_at"),
+    _optional_text("answer_slot"),
+    _answer_key(),
+    UniqueConstraint(*_ANSWER_COLUMNS, "slot"),
+)
+"""What a person is asked to judge; `answer_slot` is the slot of the judgment that closed it."""
+
+OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
+"""The tables of what was observed of an answer."""
+
+_PAIR_WHOLE = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
+
+_PAIR_COLUMNS = ("comparison_no", "place")
+
+
+def _pair_text(name: str, *, nullable: bool = False) -> Column[str]:
+    return Column(name, Text, nullable=nullable)
+
+
+def _pair_number() -> Column[int]:
+    return Column("no", _PAIR_WHOLE, primary_key=True, autoincrement=True)
+
+
+def _pair_columns() -> tuple[Column[int], ...]:
+    return tuple(Column(name, BigInteger, nullable=False) for name in _PAIR_COLUMNS)
+
+
+def _pair_key() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(_PAIR_COLUMNS, [f"compared_pairs.{name}" for name in _PAIR_COLUMNS])
+
+
+def _unique_current_pair(table: Table, *columns: str) -> None:
+    is_current = table.c.superseded_at.is_(None)
+    Index(
+        f"current_{table.name}",
+        *(table.c[name] for name in (*_PAIR_COLUMNS, *columns)),
+        unique=True,
+        sqlite_where=is_current,
+        postgresql_where=is_current,
+    )
+
+
+blind_comparisons = Table(
+    "comparisons",
+    metadata,
+    _pair_number(),
+    Column("id", Text, nullable=False, unique=True),
+    _pair_text("suite", nullable=True),
+    Column("rubric_key", ForeignKey(rubrics.c.key), nullable=False),
+    _pair_text("judge"),
+    _pair_text("started_at"),
+    _pair_text("finished_at", nullable=True),
+    _pair_text("status"),
+    _pair_text("reason", nullable=True),
+    _pair_text("json"),
+)
+"""What each comparison set out to do and how it ended."""
+
+Index("comparisons_by_start", blind_comparisons.c.started_at)
+
+comparison_sides = Table(
+    "comparison_sides",
+    metadata,
+    Column("comparison_no", ForeignKey("comparisons.no"), nullable=False),
+    _pair_text("side"),
+    _pair_text("label"),
+    _pair_text("variant", nullable=True),
+    _pair_text("run_id", nullable=True),
+    _pair_text("version", nullable=True),
+    PrimaryKeyConstraint("comparison_no", "side"),
+)
+"""Who was which side, to be found from either end."""
+
+Index("comparison_sides_by_label", comparison_sides.c.label)
+
+Index("comparison_sides_by_variant", comparison_sides.c.variant)
+
+Index("comparison_sides_by_run", comparison_sides.c.run_id)
+
+compared_outputs = Table(
+    "compared_outputs",
+    metadata,
+    Column("key", Text, primary_key=True),
+    _pair_text("json"),
+)
+"""Every output that was compared, by its content."""
+
+compared_pairs = Table(
+    "compared_pairs",
+    metadata,
+    *_pair_columns(),
+    _pair_text("case_id"),
+    Column("case_key", ForeignKey(cases.c.key), nullable=False),
+    Column("repeat", BigInteger, nullable=False),
+    Column("a_key", ForeignKey(compared_outputs.c.key), nullable=False),
+    Column("b_key", ForeignKey(compared_outputs.c.key), nullable=False),
+    Column("is_done", Boolean, nullable=False),
+    ForeignKeyConstraint(("comparison_no",), [blind_comparisons.c.no]),
+    PrimaryKeyConstraint(*_PAIR_COLUMNS),
+    UniqueConstraint("comparison_no", "case_id", "repeat"),
+)
+"""Every pair that was begun; what was said of it is in the table below."""
+
+preferences = Table(
+    "preferences",
+    metadata,
+    _pair_number(),
+    *_pair_columns(),
+    _pair_text("slot"),
+    _pair_text("at"),
+    _pair_text("shown"),
+    _pair_text("criterion", nullable=True),
+    _pair_text("judge"),
+    Column("judge_repeat", BigInteger, nullable=False),
+    _pair_text("choice", nullable=True),
+    _pair_text("failure_kind", nullable=True),
+    Column("cost_usd", Double, nullable=True),
+    _pair_text("json"),
+    _pair_text("superseded_at", nullable=True),
+    _pair_key(),
+)
+"""What judges chose, or failed to say: one of `choice` and `failure_kind` is there. `shown` is the
+order, `slot` names order, criterion, judge and repeat in one."""
+
+_unique_current_pair(preferences, "slot")
+
+analyses = Table(
+    "analyses",
+    metadata,
+    _pair_number(),
+    *_pair_columns(),
+    _pair_text("at"),
+    _pair_text("json"),
+    _pair_text("superseded_at", nullable=True),
+    _pair_key(),
+)
+"""Why a pair came out as it did, asked for after the verdict."""
+
+_unique_current_pair(analyses)
+
+approvals = Table(
+    "approvals",
+    metadata,
+    _pair_number(),
+    Column("id", Text, nullable=False, unique=True),
+    _pair_text("at"),
+    _pair_text("variant"),
+    _pair_text("version"),
+    _pair_text("json"),
+)
+"""Which versions may be used, who says so, why, and on what evidence."""
+
+Index("approvals_by_variant", approvals.c.variant)
+
+all_tables = metadata
+"""All tables of a store: those of `tables`, and these."""
+
+ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
+"""The columns that tell one answer from every other."""

@@ -1,0 +1,464 @@
+"""Runs external programs within limits on time, memory and output.
+
+With a scrubbed environment, and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Literal, cast
+
+from judgekit.errors import JudgekitError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ProcessFailure = Literal["timeout", "exit", "signal", "too_large", "not_found", "memory"]
+"""Why a program gave nothing."""
+
+_SHELL = "/bin/sh"
+
+_OUT_OF_MEMORY = re.compile(
+    r"MemoryError|Cannot allocate memory|[Oo]ut of memory|bad_alloc|OutOfMemoryError"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """What a program may use."""
+
+    timeout_s: float = 30
+    """How long it may run, in seconds of the clock."""
+
+    memory_bytes: int | None = 1 << 30
+    """Memory of its own, for each of its processes; None leaves it to the system."""
+
+    output_bytes: int = 10 << 20
+    """How much it may write to stdout."""
+
+    stderr_bytes: int | None = None
+    """How much it may write to stderr; None sets no limit, for only the end of it is kept."""
+
+    cpu_s: int | None = None
+    """Seconds of CPU time for each of its processes; None leaves it to the system."""
+
+    n_processes: int | None = None
+    """How many processes and threads it may have beside those its user has already.
+
+    The system counts them by user, and does not hold its administrator to it. None leaves it to
+    the system.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """A program that ended well."""
+
+    stdout: bytes
+    """What it wrote to stdout, whole."""
+
+    stderr: str
+    """The end of what it wrote to stderr, at most `STDERR_TAIL_BYTES`, fit for a terminal."""
+
+    exit_code: int = 0
+    """Its exit code; a program that ends with any but 0 has failed."""
+
+
+class ProcessFailedError(JudgekitError):
+    """A program did not end well, or could not be begun."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ProcessFailure,
+        stderr: str = "",
+        exit_code: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind: ProcessFailure = kind
+        self.stderr = stderr
+        self.exit_code = exit_code
+
+
+async def run_process(
+    command: Sequence[str],
+    stdin: bytes,
+    *,
+    limits: ProcessLimits,
+    environment: Mapping[str, str] | None,
+    folder: Path | None,
+) -> ProcessResult:
+    """Run a program to its end."""
+    # It gets a session of its own. However it ends (in time or not, by cancelling too), all
+    # processes of its group are killed, and on Linux also those that left the group and kept its
+    # environment. It may be called in any event loop of any thread.
+    environment = scrub_environment() if environment is None else environment
+    program = find_program(command, environment=environment, folder=folder)
+    arguments = [*_limiting(limits), program, *command[1:]]
+    try:
+        child = Child(
+            arguments,
+            stdin,
+            most_bytes=(limits.output_bytes, limits.stderr_bytes),
+            environment=environment,
+            folder=folder,
+        )
+    except (OSError, ValueError) as error:
+        raise ProcessFailedError(f"it could not be begun: {error}", kind="not_found") from error
+    try:
+        child.follow()
+        async with asyncio.timeout(limits.timeout_s):
+            await child.ended
+        child.kill()  # what it left running would hold the pipes open
+        await child.drain()
+    except TimeoutError:
+        message = f"it was stopped after {limits.timeout_s:g} s"
+        raise ProcessFailedError(message, kind="timeout", stderr=child.stderr_tail) from None
+    finally:
+        exit_code = child.bury()
+    if child.is_too_large:
+        raise _too_large(child.most_written, child.stderr_tail)
+    if exit_code != 0:
+        raise _bad_ending(exit_code, child.stderr_tail, limits)
+    return ProcessResult(bytes(child.stdout), child.stderr_tail, exit_code)
+
+
+def find_program(
+    command: Sequence[str], *, environment: Mapping[str, str], folder: Path | None
+) -> str:
+    """The path of the program a command begins with."""
+    name = command[0] if command else ""
+    place = Path(folder or Path.cwd()).absolute()
+    if not place.is_dir():
+        raise ProcessFailedError(f"there is no folder {place}", kind="not_found")
+    if "/" in name:
+        found = shutil.which(str(place / name), path="")
+    else:
+        found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    if found is None:
+        hint = "give the full path, or a path relative to the folder it runs in"
+        message = f"no program {name!r} that can be run was found"
+        raise ProcessFailedError(message, kind="not_found", hint=hint)
+    return str(Path(found).absolute())
+
+
+def _limiting(limits: ProcessLimits) -> list[str]:
+    """A shell that sets the limits and becomes the program."""
+    # Limits set from here would come after the program began, and code between fork and exec is not
+    # safe in a process with threads. A limit that the system does not know is left out.
+    lines = ["ulimit -c 0"]
+    if limits.memory_bytes is not None:
+        # Of the data, not of the addresses: runtimes reserve many GiB of those without use.
+        lines.append(f"ulimit -d {max(1, limits.memory_bytes >> 10)}")
+    if limits.cpu_s is not None:
+        lines.append(f"ulimit -S -t {limits.cpu_s}")
+        lines.append(f"ulimit -H -t {limits.cpu_s + 1}")  # for those that ignore the first
+    if limits.n_processes is not None:
+        most = n_tasks_of_user() + limits.n_processes
+        lines.append(f"ulimit -u {most} 2>/dev/null || ulimit -p {most}")  # bash; dash, busybox
+    script = "".join(f"{{ {line}; }} 2>/dev/null\n" for line in lines)
+    return [_SHELL, "-c", f'{script}exec "$@"', _SHELL]
+
+
+def _too_large(most_bytes: int, stderr: str) -> ProcessFailedError:
+    most = f"{most_bytes / 2**20:.3g} MiB"
+    return ProcessFailedError(f"it wrote more than {most}", kind="too_large", stderr=stderr)
+
+
+def _bad_ending(exit_code: int, stderr: str, limits: ProcessLimits) -> ProcessFailedError:
+    if exit_code == -signal.SIGXCPU and limits.cpu_s is not None:
+        message = f"it used more than {limits.cpu_s} s of CPU time"
+        return ProcessFailedError(message, kind="timeout", stderr=stderr)
+    if limits.memory_bytes is not None and _OUT_OF_MEMORY.search(stderr):
+        message = f"it needed more than {limits.memory_bytes / 2**20:.4g} MiB of memory"
+        return ProcessFailedError(message, kind="memory", stderr=stderr)
+    if exit_code < 0:
+        message = f"it was killed by {_signal_name(-exit_code)}"
+        return ProcessFailedError(message, kind="signal", stderr=stderr)
+    message = f"it ended with exit code {exit_code}"
+    return ProcessFailedError(message, kind="exit", stderr=stderr, exit_code=exit_code)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+_KEPT_NAMES = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
+    "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
+})  # fmt: skip
+
+_KEPT_PREFIX = "LC_"
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def scrub_environment(
+    extra: Mapping[str, str] = MappingProxyType({}), *, own: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment a stranger's program gets: where programs and folders are.
+
+    The language.
+    """
+    # Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
+    # settings and variables that change what an interpreter loads are not handed on.
+    for name, value in extra.items():
+        if not _NAME.fullmatch(name) or "\0" in value:
+            raise SettingsError(
+                f"{name!r} cannot be an environment variable",
+                hint="a name has letters, digits and _; a value has no NUL character",
+            )
+    given = os.environ if own is None else own
+    kept = {name: value for name, value in given.items() if _is_harmless(name)}
+    return {**kept, **extra}
+
+
+def _is_harmless(name: str) -> bool:
+    return name in _KEPT_NAMES or name.startswith(_KEPT_PREFIX)
+
+
+STDERR_TAIL_BYTES = 4096
+"""How much of the end of stderr is kept."""
+
+_MARK = "_JUDGEKIT_PROCESS"
+
+_CHUNK_BYTES = 1 << 16
+
+_DRAIN_S = 1.0
+"""How long to wait for the end of the pipes once everything that wrote to them was killed."""
+
+_REAP_S = 5.0
+
+_POLL_S = 0.01
+
+_MAX_SWEEPS = 20
+
+_PROC = Path("/proc")
+
+
+class Child:
+    """A running program, its pipes, and what came out of them so far.
+
+    Of asyncio it uses only callbacks on file descriptors: asyncio's own processes hang on a
+    watcher, and on pipes that a grandchild may hold open, in ways that differ between versions.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        stdin: bytes,
+        *,
+        most_bytes: tuple[int, int | None],
+        environment: Mapping[str, str],
+        folder: Path | None,
+    ) -> None:
+        mark = secrets.token_hex(8)
+        self._mark = f"{_MARK}={mark}".encode()
+        self._process = process = _begun(arguments, {**environment, _MARK: mark}, folder)
+        self._left = memoryview(stdin)
+        self._most_bytes, self._most_stderr = most_bytes
+        self._n_stderr = 0
+        self._loop = asyncio.get_running_loop()
+        self._drained: asyncio.Future[None] = self._loop.create_future()
+        self._stderr = bytearray()
+        self._is_killed = False
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        """Done when it ended, or wrote too much."""
+        self.stdout = bytearray()
+        """What it wrote so far."""
+        self.is_too_large = False
+        """Whether it wrote too much."""
+        self.most_written = self._most_bytes
+        """Where it did, how much would have been allowed."""
+        self._stdin, stdout, stderr = (
+            cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
+        )
+        self._sources = {stdout: self._keep, stderr: self._keep_end}
+        self._exit_fd = _exit_fd(process.pid)
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of what it wrote to stderr so far, fit for a terminal."""
+        return printable_text(bytes(self._stderr[-STDERR_TAIL_BYTES:]))
+
+    def follow(self) -> None:
+        """Begin to read and write its pipes, and to wait for its end."""
+        for pipe in (self._stdin, *self._sources):
+            os.set_blocking(pipe.fileno(), False)
+        for pipe in self._sources:
+            self._loop.add_reader(pipe.fileno(), self._read, pipe)
+        self._loop.add_writer(self._stdin.fileno(), self._write)
+        if self._exit_fd is None:
+            self._poll()
+        else:
+            self._loop.add_reader(self._exit_fd, self._end)
+
+    async def drain(self) -> None:
+        """Wait for what is in the pipes, once nothing writes to them any more."""
+        await asyncio.wait({self._drained}, timeout=_DRAIN_S)
+
+    def kill(self) -> None:
+        """Kill all its processes: its group, while the number is still its own, and the marked."""
+        if self._is_killed:
+            return
+        self._is_killed = True
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        killed: set[int] = set()
+        for _ in range(_MAX_SWEEPS):
+            found = _marked(self._mark) - killed
+            if not found:
+                return
+            killed |= found
+            for pid in found:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def bury(self) -> int:
+        """Kill what is left, close the pipes and reap."""
+        # It does not wait by the loop, so that a second cancelling cannot come in between.
+        self.kill()
+        for pipe in list(self._sources):
+            self._close_source(pipe)
+        self._close_stdin()
+        self._stop_waiting()
+        try:
+            return self._process.wait(_REAP_S)
+        except subprocess.TimeoutExpired:  # the kernel holds it; it dies once that lets it go
+            return -signal.SIGKILL
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        try:
+            chunk = os.read(pipe.fileno(), _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        self._sources[pipe](chunk)
+        if not chunk or self.is_too_large:
+            self._close_source(pipe)
+
+    def _keep(self, chunk: bytes) -> None:
+        self.stdout += chunk
+        if len(self.stdout) > self._most_bytes:
+            self.is_too_large = True
+            self._end()
+
+    def _keep_end(self, chunk: bytes) -> None:
+        self._stderr += chunk
+        del self._stderr[:-STDERR_TAIL_BYTES]
+        self._n_stderr += len(chunk)
+        if self._most_stderr is not None and self._n_stderr > self._most_stderr:
+            self.is_too_large, self.most_written = True, self._most_stderr
+            self._end()
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self._stdin.fileno(), self._left[:_CHUNK_BYTES])
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # it does not want to read; whether that is a fault, it says
+            written = len(self._left)
+        self._left = self._left[written:]
+        if not self._left:
+            self._close_stdin()
+
+    def _poll(self) -> None:
+        if self._process.poll() is not None:
+            self._end()
+        elif not self._is_killed:
+            self._loop.call_later(_POLL_S, self._poll)
+
+    def _end(self) -> None:
+        self._stop_waiting()
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def _stop_waiting(self) -> None:
+        if self._exit_fd is not None:
+            self._loop.remove_reader(self._exit_fd)
+            os.close(self._exit_fd)
+            self._exit_fd = None
+
+    def _close_source(self, pipe: IO[bytes]) -> None:
+        self._loop.remove_reader(pipe.fileno())
+        pipe.close()
+        del self._sources[pipe]
+        if not self._sources and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _close_stdin(self) -> None:
+        if not self._stdin.closed:
+            self._loop.remove_writer(self._stdin.fileno())
+            self._stdin.close()
+
+
+def printable_text(raw: bytes) -> str:
+    r"""Bytes of a stranger as text that a terminal only shows."""
+    text = raw.decode("utf-8", errors="replace").replace("\r\n", "\n").strip()
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def n_tasks_of_user() -> int:
+    """How many processes and threads this process's user has."""
+    user, found = os.getuid(), 0
+    for pid in _pids():
+        with suppress(OSError):
+            if (_PROC / pid).stat().st_uid == user:
+                found += len(list((_PROC / pid / "task").iterdir()))
+    return found
+
+
+def _begun(
+    arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - to run it is what the caller asked for
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _exit_fd(pid: int) -> int | None:
+    """A descriptor that can be read once the process has ended; None where there are none."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+def _marked(mark: bytes) -> set[int]:
+    """The processes with a text in their environment, on Linux."""
+    # A grandchild may have left the group, but seldom empties its environment.
+    found = set()
+    for pid in _pids():
+        with suppress(OSError):
+            if mark in (_PROC / pid / "environ").read_bytes():
+                found.add(int(pid))
+    return found
+
+
+def _pids() -> list[str]:
+    try:
+        return [name for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - names
+    except OSError:  # not Linux
+        return []

@@ -1,0 +1,13 @@
+from .factory import (
+    open_target as open_target,
+)
+from .prompt import (
+    PromptTarget as PromptTarget,
+    TargetPrompt as TargetPrompt,
+)
+from .recorded_outputs import (
+    RecordedTarget as RecordedTarget,
+)
+from .target import (
+    Target as Target,
+)

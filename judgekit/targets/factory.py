@@ -1,0 +1,148 @@
+"""Opens the target that a variant of a suite describes.
+
+The environment variables that the suite names are filled in here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from judgekit.errors import SettingsError
+from judgekit.subprocess import ProcessLimits, scrub_environment
+from judgekit.targets.command import CommandTarget
+from judgekit.targets.http import EndpointTarget
+from judgekit.targets.prompt import PromptTarget, TargetPrompt
+from judgekit.targets.python import PythonTarget
+from judgekit.targets.recorded_outputs import RecordedTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from judgekit.datasets import HttpTarget as HttpSettings, Suite, VariantSettings
+    from judgekit.models import Connection
+    from judgekit.targets.target import Target
+
+
+def open_target(
+    settings: VariantSettings,
+    suite: Suite,
+    *,
+    connect_model: Callable[[VariantSettings], Connection],
+    template_folders: Sequence[Path],
+    environment: Mapping[str, str],
+    default_timeout_s: float,
+) -> Target:
+    """What answers for a variant; checked as far as it can be without asking it."""
+    timeout_s = settings.timeout_s or default_timeout_s
+    if settings.outputs is not None:
+        return RecordedTarget(settings.id, suite.resolve(settings.outputs))
+    if settings.python is not None:
+        return PythonTarget(settings.id, settings.python, folder=suite.folder, timeout_s=timeout_s)
+    if settings.command is not None:
+        return _command(settings, suite, environment, timeout_s)
+    if settings.http is not None:
+        known = {**environment, **suite.settings.environment}
+        return _http(settings.id, settings.http, known, timeout_s)
+    return _prompt(settings, suite, connect_model, template_folders)
+
+
+def _command(
+    settings: VariantSettings, suite: Suite, environment: Mapping[str, str], timeout_s: float
+) -> CommandTarget:
+    own, secrets = expand_all_variables(
+        settings.environment, environment, where=f"variant {settings.id!r}: the variable"
+    )
+    return CommandTarget(
+        settings.id,
+        settings.command or (),
+        folder=suite.folder,
+        environment=scrub_environment({**suite.settings.environment, **own}, own=environment),
+        limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
+        secrets=secrets,
+    )
+
+
+def _http(
+    variant: str, asked: HttpSettings, environment: Mapping[str, str], timeout_s: float
+) -> EndpointTarget:
+    headers, secrets = expand_all_variables(
+        asked.headers, environment, where=f"variant {variant!r}: the header"
+    )
+    return EndpointTarget(
+        variant,
+        asked.url,
+        method=asked.method,
+        headers=headers,
+        timeout_s=timeout_s,
+        secrets=secrets,
+    )
+
+
+def _prompt(
+    settings: VariantSettings,
+    suite: Suite,
+    connect_model: Callable[[VariantSettings], Connection],
+    template_folders: Sequence[Path],
+) -> PromptTarget:
+    prompt, parameters = settings.prompt, settings.parameters
+    if not isinstance(prompt, str) or not isinstance(parameters, dict):
+        raise SettingsError(
+            f"variant {settings.id!r} stands for several",
+            hint="open each of those that `expand_variants` makes of it",
+        )
+    return PromptTarget(
+        settings.id,
+        TargetPrompt(prompt, folder=suite.folder, template_folders=template_folders),
+        connect_model(settings),
+        parameters=parameters,
+    )
+
+
+_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
+
+
+def expand_variables(text: str, environment: Mapping[str, str], *, where: str) -> str:
+    """A text with the values of the variables it names.
+
+    Args:
+        text: May name variables as `${NAME}` or `$NAME`; `$$` stands for a dollar sign.
+        environment: The variables there are.
+        where: What the text is, for messages.
+
+    Returns:
+        The text with the values, which it may not be shown with.
+
+    Raises:
+        SettingsError: When a variable is not set.
+
+    Example:
+        >>> filled("Bearer ${KEY}", {"KEY": "abc"}, where="a header")
+        'Bearer abc'
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match[2] or match[3]
+        if name is None:
+            return "$"
+        if name not in environment:
+            raise SettingsError(
+                f"{where} names the environment variable {name}, which is not set",
+                hint=f"set {name}, or write $$ for a dollar sign",
+            )
+        return environment[name]
+
+    return _VARIABLE.sub(value, text)
+
+
+def expand_all_variables(
+    texts: Mapping[str, str], environment: Mapping[str, str], *, where: str
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Texts with the values of the variables they name, and what of them must not be shown."""
+    done = {
+        name: expand_variables(text, environment, where=f"{where} {name!r}")
+        for name, text in texts.items()
+    }
+    named = (match[2] or match[3] for text in texts.values() for match in _VARIABLE.finditer(text))
+    return done, tuple(environment[name] for name in named if name)

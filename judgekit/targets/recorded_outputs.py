@@ -1,0 +1,137 @@
+"""A file of recorded outputs as the system under test.
+
+Of JSONL only the row offsets are held in memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.datasets import RecordedOutput, has_own_lines, iter_output_rows, read_output_row
+from judgekit.errors import DatasetError
+from judgekit.formats import (
+    MAX_LINE_BYTES,
+    FileRow,
+    as_path,
+    decode_utf8,
+    open_file,
+    parse_strict_json,
+    suffix_of,
+)
+from judgekit.targets.target import TargetCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from judgekit.records import Case, Output, TargetErrorKind
+
+_INDEXED = (".jsonl", ".ndjson")
+"""Formats in which a row can be read again from the byte it begins at."""
+
+_RowOffset = tuple[int, int]
+"""The byte a row begins at, and its line."""
+
+
+class RecordedTarget:
+    """Answers from a file: the first time with a case's first row, the second with its second.
+
+    An output's duration is what its row says; none is taken from reading it. Rows that name no
+    variant are this one's; rows that name another are left out.
+    """
+
+    def __init__(self, variant: str, path: Path | str) -> None:
+        self.id = variant
+        self._path = as_path(path)
+        self._places: dict[str, list[_RowOffset]] = {}
+        self._outputs: dict[str, list[Output]] = {}
+        others: set[str] = set()
+        for answer, place in _answers(self._path):
+            if answer.output.variant not in {None, variant}:
+                others.add(str(answer.output.variant))
+            elif place is None:
+                self._outputs.setdefault(str(answer.output.case_id), []).append(answer.output)
+            else:
+                self._places.setdefault(str(answer.output.case_id), []).append(place)
+        if not self._places and not self._outputs:
+            hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
+            raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
+
+    @property
+    def case_ids(self) -> list[str]:
+        """The cases it has outputs for, in the order of the file."""
+        return [*self._places, *self._outputs]
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:
+        """Read one row; see `Target.answer`."""
+        asked = TargetCall(case, self.id)
+        places = self._places.get(case.id, ())
+        outputs = self._outputs.get(case.id, ())
+        if repeat >= len(places) + len(outputs):
+            return _failed(asked, "not_recorded", self._missing(len(places) + len(outputs), repeat))
+        if outputs:
+            return self._own(outputs[repeat])
+        try:
+            output = self._read_again(*places[repeat])
+        except (DatasetError, OSError) as error:
+            return _failed(asked, "unreadable", f"the file has changed: {error}")
+        if output.case_id != case.id:
+            return _failed(asked, "unreadable", f"{self._path} has changed while it was read")
+        return self._own(output)
+
+    async def aclose(self) -> None:
+        """Nothing is held between two cases but the index."""
+
+    def _own(self, output: Output) -> Output:
+        return output.model_copy(update={"variant": self.id})
+
+    def _missing(self, n_rows: int, repeat: int) -> str:
+        if n_rows == 0:
+            return f"{self._path} has no output for it"
+        return f"{self._path} has {n_rows} of its outputs, and repeat {repeat + 1} was wanted"
+
+    def _read_again(self, offset: int, line: int) -> Output:
+        with self._path.open("rb") as stream:
+            stream.seek(offset)
+            raw = stream.readline(MAX_LINE_BYTES + 1)
+        return _valid_answer(_row(raw, self._path, line=line, offset=offset), self._path).output
+
+
+def _failed(asked: TargetCall, kind: TargetErrorKind, message: str) -> Output:
+    """An error without a duration: how long reading took says nothing of the system under test."""
+    return asked.failed(kind, message).model_copy(update={"duration_ms": None})
+
+
+def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
+    """Every answer of a file, with the place it can be read from again, if there is one."""
+    if suffix_of(path) not in _INDEXED or not has_own_lines(path):
+        for row in iter_output_rows(path):
+            yield _valid_answer(row, path), None
+        return
+    with open_file(path) as stream:
+        line, offset = 0, 0
+        while raw := stream.readline(MAX_LINE_BYTES + 1):
+            line += 1
+            if raw.strip():
+                yield _valid_answer(_row(raw, path, line=line, offset=offset), path), (offset, line)
+            offset += len(raw)
+
+
+def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:
+    if len(raw) > MAX_LINE_BYTES:
+        message = f"a line longer than {MAX_LINE_BYTES >> 20} MiB"
+        raise DatasetError(message, path=path, line=line)
+    text = decode_utf8(raw, path=path, line=line, offset=offset).strip()
+    value, is_repaired = parse_strict_json(text, path=path, first_line=line)
+    if not isinstance(value, dict):
+        hint = 'write {"case_id": …, "text": …}'
+        raise DatasetError("a row must be an object", path=path, line=line, hint=hint)
+    return FileRow(line, value, is_repaired=is_repaired)
+
+
+def _valid_answer(row: FileRow, path: Path) -> RecordedOutput:
+    answer = read_output_row(row)
+    if isinstance(answer, list):
+        fault = answer[0]
+        raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
+    return answer

@@ -1,0 +1,21 @@
+from .inputs import (
+    TuneOptions as TuneOptions,
+)
+from .plan import (
+    TunePlan as TunePlan,
+    TuningSetup as TuningSetup,
+    plan_tuning as plan_tuning,
+    prepare_tuning as prepare_tuning,
+)
+from .results import (
+    HeldOutAgreement as HeldOutAgreement,
+    HeldOutContrast as HeldOutContrast,
+    HeldOutResult as HeldOutResult,
+    Tuning as Tuning,
+    TuningDecision as TuningDecision,
+)
+from .search import (
+    run_tuning as run_tuning,
+    tune as tune,
+    tune_sync as tune_sync,
+)

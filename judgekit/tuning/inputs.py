@@ -1,0 +1,296 @@
+"""Options of a tuning, the labelled outputs it uses.
+
+The seeded split into training folds and held-out cases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass
+from math import ceil, floor, fsum
+from typing import TYPE_CHECKING
+
+from judgekit.calibration import (
+    CLUSTER_BY_CASE,
+    CLUSTER_BY_ITEM,
+    WHOLE_OUTPUT,
+    AlignedItems,
+    CalibrationOptions,
+    JudgedItem,
+    LabelMatcher,
+    OutputKey,
+    add_metadata,
+    cluster_of,
+    groups_of,
+    label_score,
+)
+from judgekit.errors import DatasetError, InputError, NotEnoughDataError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+
+    from judgekit.calibration import Consensus, Groups, MatchedLabel
+    from judgekit.datasets import LocatedLabel
+    from judgekit.records import Case, Criterion, Output, Rubric
+
+MOST_EXAMPLES = 16
+"""More examples than this crowd the output that is to be graded out of the prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneOptions:
+    """What is tried, how labels are split, and the error the decision may have.
+
+    Raises:
+        SettingsError: When one is out of its range.
+    """
+
+    few_shot: tuple[int, ...] = (0,)
+    """How many examples to try with each wording; 0 is the wording without any."""
+
+    anchors: bool = False
+    """Whether to try each wording with anchors: quoted outputs in its scoring guide."""
+
+    holdout: float = 0.4
+    """The share of cases that nothing is chosen by, in (0, 1)."""
+
+    alpha: float = 0.05
+    """The error the decision may have; intervals are of 1 - alpha."""
+
+    consensus: Consensus = "median"
+    """How several annotators come to the label a judge is held against."""
+
+    annotators: tuple[str, ...] = ()
+    """Only these annotators; empty for all."""
+
+    cluster: str = CLUSTER_BY_CASE
+    """What is never split: `case`, or an entry of the metadata that several cases share."""
+
+    seed: int = 0
+    """Seed of the split and of the choice among examples that are equally good."""
+
+    def __post_init__(self) -> None:
+        for name in ("holdout", "alpha"):
+            if not 0 < getattr(self, name) < 1:
+                raise SettingsError(f"{name} is {getattr(self, name):g}; it lies between 0 and 1")
+        for n in self.few_shot:
+            if not 0 <= n <= MOST_EXAMPLES:
+                raise SettingsError(f"few_shot has {n}; it goes from 0 to {MOST_EXAMPLES}")
+        if self.cluster == CLUSTER_BY_ITEM:
+            raise SettingsError(
+                "outputs of one case are never split", hint="cluster is case, or a metadata entry"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledOutputs:
+    """Outputs that people scored."""
+
+    answers: Mapping[OutputKey, tuple[Case, Output]]
+    """Cases and outputs that have a label."""
+
+    criteria: tuple[AlignedItems, ...]
+    """Each criterion with labels: its items, which no judge has scored yet."""
+
+    n_labels: int
+    """Labels that are used."""
+
+    n_unused: int
+    """Labels that are not: without a score, of the whole, or of outputs that are not there."""
+
+    n_examples: int
+    """Cases left out, for a rubric shows their outputs already."""
+
+    @property
+    def items(self) -> Iterable[JudgedItem]:
+        """Everything that has a label, criterion by criterion."""
+        return (item for part in self.criteria for item in part.items)
+
+    def within(self, clusters: Collection[Hashable]) -> tuple[AlignedItems, ...]:
+        """The items of some clusters."""
+        return tuple(part.where(lambda item: item.cluster in clusters) for part in self.criteria)
+
+    def cases_of(self, clusters: Collection[Hashable]) -> tuple[str, ...]:
+        """The cases of some clusters."""
+        return tuple(sorted({i.place.case_id for i in self.items if i.cluster in clusters}))
+
+
+def join_labelled_outputs(
+    answers: Iterable[tuple[Case, Output]],
+    labels: Sequence[LocatedLabel],
+    rubric: Rubric,
+    options: TuneOptions,
+    *,
+    shown: Collection[str] = (),
+) -> LabelledOutputs:
+    """Bring outputs and labels together."""
+    answered = [(c, o) for c, o in answers if o.error is None]
+    places = {OutputKey(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
+    names = [criterion.name for criterion in rubric.criteria]
+    matching = LabelMatcher(places, names, options.annotators)
+    matching.take(labels)
+    by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
+    for each in matching.told:
+        by_criterion[each.criterion].append(each)
+    matching.check(_unscored(by_criterion, rubric))
+    groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
+    add_metadata(groups, matching.told)
+    wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
+    made = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
+    criteria = tuple(part for part in made if part.items)
+    if not criteria:
+        raise InputError(
+            "every label is of the output as a whole, and criteria are what is tuned",
+            hint=f"name the `criterion` in the labels: {', '.join(names)}",
+        )
+    _check_clusters(criteria, options.cluster)
+    used = {item.place for part in criteria for item in part.items}
+    n_used = sum(len(item.ratings) for part in criteria for item in part.items)
+    return LabelledOutputs(
+        answers={place: places[place] for place in sorted(used, key=_order)},
+        criteria=criteria,
+        n_labels=n_used,
+        n_unused=matching.n_labels - n_used,
+        n_examples=len({case.id for case, _ in answered} & set(shown)),
+    )
+
+
+def _unscored(told: Mapping[str, Sequence[MatchedLabel]], rubric: Rubric) -> list[DatasetError]:
+    """All labels that are no score of their scale; those of the whole are not used."""
+    problems: list[DatasetError] = []
+    for name, said in told.items():
+        for each in said if name != WHOLE_OUTPUT else ():
+            try:
+                label_score(each.placed, rubric.criterion(name))
+            except DatasetError as error:
+                problems.append(error)
+    return problems
+
+
+def _aligned(
+    criterion: Criterion,
+    told: Sequence[MatchedLabel],
+    groups: Mapping[OutputKey, Groups],
+    options: CalibrationOptions,
+) -> AlignedItems:
+    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
+    for each in sorted(told, key=lambda one: one.annotator):
+        by_place[each.place].append(each)
+    items = [
+        JudgedItem(
+            place=place,
+            criterion=criterion.name,
+            cluster=cluster_of(place, groups[place], criterion.name, options),
+            judge=None,
+            ratings={one.annotator: label_score(one.placed, criterion) for one in said},
+            reasons={
+                one.annotator: one.placed.label.rationale
+                for one in said
+                if one.placed.label.rationale
+            },
+            groups=groups[place],
+        )
+        for place, said in sorted(by_place.items(), key=lambda pair: _order(pair[0]))
+    ]
+    return AlignedItems(
+        name=criterion.name,
+        criterion=criterion,
+        scale=criterion.scale,
+        threshold=None,
+        items=tuple(items),
+        consensus=options.consensus,
+    )
+
+
+def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
+    """What is never split has to hold whole cases, or a case would stand on both sides."""
+    found: dict[str, Hashable] = {}
+    for item in (item for part in criteria for item in part.items):
+        if found.setdefault(item.place.case_id, item.cluster) != item.cluster:
+            raise SettingsError(
+                f"case {item.place.case_id!r} has outputs with different {name!r}",
+                hint="what is never split has to hold whole cases: use --cluster case",
+            )
+
+
+def _order(place: OutputKey) -> tuple[str, str, int]:
+    return place.case_id, place.variant or "", place.repeat
+
+
+MIN_CASES_PER_SIDE = 10
+"""Cases each side of the split needs: fewer let no difference be told."""
+
+_FOLDS = 5
+
+_STRATA = 4
+
+_DRAWS = 2**64
+
+_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Which cases are chosen by, and which are held out."""
+
+    folds: tuple[frozenset[Hashable], ...]
+    """The training side, in parts: an output is never shown as an example to its own part."""
+
+    held_out: frozenset[Hashable]
+    """Cases that nothing is chosen by."""
+
+    @property
+    def training(self) -> frozenset[Hashable]:
+        """Cases that candidates are chosen by."""
+        return frozenset(one for fold in self.folds for one in fold)
+
+
+def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
+    """Split cases, or groups of them, in two, with as many of each level on either side."""
+    # Within strata of people's mean score, the order is drawn; then every so many-th is held out.
+    ordered = _ordered(labels, seed)
+    start = seeded_draw(seed, "split")
+    is_held = [
+        floor((place + 1) * holdout + start) > floor(place * holdout + start)
+        for place in range(len(ordered))
+    ]
+    held = [one for one, out in zip(ordered, is_held, strict=True) if out]
+    training = [one for one, out in zip(ordered, is_held, strict=True) if not out]
+    if min(len(held), len(training)) < MIN_CASES_PER_SIDE:
+        _too_few(len(ordered), len(training), len(held), holdout)
+    n = min(_FOLDS, len(training))
+    return Split(tuple(frozenset(training[k::n]) for k in range(n)), frozenset(held))
+
+
+def seeded_draw(seed: int, *what: object) -> float:
+    """A number that is drawn for something: the same for the same seed.
+
+    Whatever comes before it.
+    """
+    digest = hashlib.sha256(repr((seed, *what)).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) / _DRAWS
+
+
+def _ordered(labels: LabelledOutputs, seed: int) -> Sequence[Hashable]:
+    values: defaultdict[Hashable, list[float]] = defaultdict(list)
+    for part in labels.criteria:
+        for item in part.items:
+            values[item.cluster].append(part.value(part.label(item)))
+    return sorted(values, key=lambda one: (_stratum(values[one]), seeded_draw(seed, "order", one)))
+
+
+def _stratum(values: Iterable[float]) -> int:
+    known = sorted(values)
+    return round(fsum(known) / len(known) * _STRATA)
+
+
+def _too_few(n: int, n_training: int, n_held: int, holdout: float) -> None:
+    needed = ceil(round(MIN_CASES_PER_SIDE / min(holdout, 1 - holdout), _DIGITS))
+    low, high = -(-100 * MIN_CASES_PER_SIDE // n), 100 * (n - MIN_CASES_PER_SIDE) // n
+    other = f", or hold out a share from {low / 100:g} to {high / 100:g}" if low <= high else ""
+    raise NotEnoughDataError(
+        f"{n} labelled cases are split into {n_training} to choose by and {n_held} held out, and "
+        f"either side needs {MIN_CASES_PER_SIDE}",
+        hint=f"label {needed - n:,} more cases{other} (--holdout is {holdout:g})",
+    )

@@ -1,0 +1,191 @@
+"""Prepares and checks a tuning before anything is asked, and estimates its questions and cost.
+
+`search` runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.bias_audit import GradeProbe, ProbeRunner
+from judgekit.datasets import locate_labels, read_labels
+from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation import RequestCounter, estimate_judge_reply_tokens
+from judgekit.judge import select_criteria
+from judgekit.models import RecordedModel
+from judgekit.tuning.candidates import ExamplePool, build_candidates
+from judgekit.tuning.inputs import join_labelled_outputs, split_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.datasets import LocatedLabel
+    from judgekit.records import Case, Label, Output, Rubric
+    from judgekit.tuning.candidates import Candidate
+    from judgekit.tuning.inputs import LabelledOutputs, Split, TuneOptions
+
+if TYPE_CHECKING:
+    Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
+
+
+@dataclass(frozen=True)
+class TuningSetup:
+    """Everything a tuning needs."""
+
+    bench: ProbeRunner
+    """Who is asked."""
+
+    rubric: Rubric
+    """The present rubric."""
+
+    labels: LabelledOutputs
+    """Labelled outputs."""
+
+    split: Split
+    """What is chosen by, and what is held out."""
+
+    candidates: tuple[Candidate, ...]
+    """What is tried, the present rubric first."""
+
+    options: TuneOptions
+    """How."""
+
+    @cached_property
+    def n_gradings(self) -> int:
+        """Outputs that are graded, if something else than the present rubric is chosen."""
+        training = sum(len(self.asks(c, c.rubric, self.split.training)) for c in self.candidates)
+        return training + 2 * len(self.asks(self.present, self.rubric, self.split.held_out))
+
+    @property
+    def present(self) -> Candidate:
+        """The present rubric."""
+        return self.candidates[0]
+
+    def asks(
+        self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
+    ) -> list[GradeProbe]:
+        """The gradings of all labelled outputs of some clusters."""
+        names: dict[object, set[str]] = {}
+        for item in self.labels.items:
+            if item.cluster in clusters:
+                names.setdefault(item.place, set()).add(item.criterion)
+        asks_all = self.bench.judge.template.header.asks == "all" and candidate.template is None
+        parts: dict[frozenset[str], Rubric] = {}
+        found = []
+        for place, (case, output) in self.labels.answers.items():
+            if place not in names:
+                continue
+            wanted = frozenset(names[place])
+            if wanted not in parts:
+                parts[wanted] = rubric if asks_all else select_criteria(rubric, wanted)
+            found.append(GradeProbe(case=case, output=output, rubric=parts[wanted],
+                                  template=candidate.template))  # fmt: skip
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunePlan:
+    """What a tuning would ask."""
+
+    model: str
+    """Who would be asked."""
+
+    n_candidates: int
+    """What is tried, with the present rubric."""
+
+    n_training: int
+    """Cases that are chosen by."""
+
+    n_held_out: int
+    """Cases that are held out."""
+
+    n_questions: int
+    """Questions; equal ones count once."""
+
+    n_owned: int
+    """Of them, replies that are owned already."""
+
+    n_calls: int
+    """Calls, if every reply is readable at first."""
+
+    price_usd: float | None
+    """What they would likely cost; None where the price is not known."""
+
+
+def prepare_tuning(
+    bench: ProbeRunner,
+    answers: Iterable[tuple[Case, Output]],
+    labels: Labels,
+    rubric: Rubric,
+    *,
+    others: Mapping[str, Rubric],
+    options: TuneOptions,
+) -> TuningSetup:
+    """Check everything and split the labels; asks nothing."""
+    if isinstance(bench.judge.connection.model, RecordedModel):
+        raise SettingsError(
+            "the judge's replies are recorded, and the same whatever it is asked",
+            hint="tune a model that answers: --judge openai/gpt-4.1-mini, or any other",
+        )
+    tried = build_candidates(rubric, others, options, bench.judge.template)
+    shown = {e.case_id for c in tried for part in c.rubric.criteria for e in part.examples}
+    known = {case_id for case_id in shown if case_id is not None}
+    found = join_labelled_outputs(answers, _placed(labels), rubric, options, shown=known)
+    parts = split_cases(found, holdout=options.holdout, seed=options.seed)
+    bout = TuningSetup(bench, rubric, found, parts, tried, options)
+    for candidate in tried:  # every fold can be served, or nothing is asked
+        for fold in parts.folds:
+            candidate.dressed(ExamplePool(found, seed=options.seed), parts.training - fold)
+    return bout
+
+
+def plan_tuning(bout: TuningSetup, *, refresh: bool = False) -> TunePlan:
+    """Work out what a tuning would ask and cost; asks nothing."""
+    # Which examples are shown depends on what the judge gets wrong; here they are chosen without
+    # that, so that the price is about right, and replies with examples do not count as owned.
+    counting = RequestCounter(bout.bench.judge.connection, refresh=refresh, n_exact=200)
+    shelf = ExamplePool(bout.labels, seed=bout.options.seed)
+    training = bout.split.training
+    for candidate in bout.candidates:
+        for fold in bout.split.folds:
+            _count(counting, bout, candidate, candidate.dressed(shelf, training - fold), fold)
+    longest = max(bout.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
+    last = longest if longest is not bout.present else bout.candidates[-1]
+    for candidate in (bout.present, last):
+        _count(counting, bout, candidate, candidate.dressed(shelf, training), bout.split.held_out)
+    return TunePlan(
+        model=bout.bench.judge.connection.name,
+        n_candidates=len(bout.candidates),
+        n_training=len(training),
+        n_held_out=len(bout.split.held_out),
+        n_questions=counting.n_questions,
+        n_owned=counting.n_owned,
+        n_calls=counting.n_calls,
+        price_usd=counting.likely().price_usd,
+    )
+
+
+def _count(
+    counting: RequestCounter,
+    bout: TuningSetup,
+    candidate: Candidate,
+    rubric: Rubric,
+    clusters: Collection[Hashable],
+) -> None:
+    for ask in bout.asks(candidate, rubric, clusters):
+        for request in bout.bench.requests(ask):
+            counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
+
+
+def _placed(labels: Labels) -> Sequence[LocatedLabel]:
+    if isinstance(labels, str | Path):
+        return read_labels(labels)
+    placed = locate_labels(labels)
+    if not placed:
+        raise InputError("there are no labels to tune the judge on")
+    return placed

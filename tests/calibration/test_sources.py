@@ -1,0 +1,204 @@
+"""Runs and panels against labels: who is heard, and what a case belongs to."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import judgekit as jk
+from judgekit.calibration import (
+    CalibrationOptions,
+    OutputKey,
+    PairwiseData,
+    PointwiseData,
+    cluster_of,
+)
+from judgekit.calibration.inputs import PairJudgment, ScoreSample
+from judgekit.evaluation import Run
+from judgekit.records import Rubric, RunPanel
+from judgekit.scoring import conclude
+from judgekit.store import RunStore
+from tests.evaluation.labelled import RUBRIC, TWO, labels, verdict
+from tests.factories import make_case, make_judgment, make_output
+from tests.store.observing import JUDGE, answer, begun, key, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from judgekit.calibration import Groups
+    from judgekit.records import Judgment, PanelCombination
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[RunStore]:
+    """An empty store."""
+    with closing(RunStore(tmp_path / "judgekit.db")) as store:
+        yield store
+
+
+def person(value: float, **fields: Any) -> Judgment:
+    """What a person said in a run."""
+    return make_judgment("accuracy", value, source="human", judge="Ada", **fields)
+
+
+def test_what_people_said_in_a_run_is_not_the_judge_s_word(kept: RunStore) -> None:
+    heard = answer(said=(said("accuracy", 1.0, raw=5), person(0.0)))
+    run = begun(kept, heard, rubric=RUBRIC, panel=RunPanel(judges=(JUDGE, "human")))
+    report = jk.calibrate(Run(kept.run(run.id), kept), labels({"refund": 5}))
+    assert report.overall.leniency.judge_mean.value == 5
+    assert report.judges == (JUDGE,)
+    assert report.origin == {"run": run.id}
+
+
+def test_a_run_gives_strata_tags_and_metadata(kept: RunStore) -> None:
+    case = make_case(stratum="simple", tags=("t",), metadata={"doc": "d"})
+    heard = answer(
+        case=case, said=(said("accuracy", 1.0),), output=make_output(metadata={"via": 1})
+    )
+    run = begun(kept, heard, rubric=RUBRIC)
+    options = CalibrationOptions(cluster="doc")
+    report = jk.calibrate(Run(kept.run(run.id), kept), labels({"refund": 4}), options=options)
+    (item,) = report.aligned["accuracy"].items
+    assert item.groups == {"doc": ("d",), "stratum": ("simple",), "tag": ("t",), "via": ("1",)}
+    assert item.cluster == ("d",)
+
+
+def test_answers_without_a_verdict_and_errors_are_left_out(kept: RunStore) -> None:
+    broken = answer(key("broken"), place=1, output=make_output(None, error="timeout"), said=())
+    run = begun(kept, answer(said=(said("accuracy"),)), broken, rubric=RUBRIC)
+    report = jk.calibrate(Run(kept.run(run.id), kept), labels({"refund": 4}))
+    assert (report.joined.n_judged, report.joined.n_errors) == (1, 1)
+
+
+def test_a_run_that_asked_no_judge_has_nothing_to_hold(kept: RunStore) -> None:
+    run = begun(kept, answer(said=()), rubric=RUBRIC, panel=RunPanel())
+    with pytest.raises(jk.InputError, match="no label is of an output that was judged"):
+        jk.calibrate(Run(kept.run(run.id), kept), labels({"refund": 4}))
+
+
+def test_answers_of_one_case_are_told_apart_by_their_repeat(kept: RunStore) -> None:
+    heard = [answer(key(repeat=n), said=(said("accuracy", n / 1, raw=n * 4 + 1),)) for n in (0, 1)]
+    run = begun(kept, *heard, rubric=RUBRIC)
+    held = Run(kept.run(run.id), kept)
+    with pytest.raises(jk.DatasetError, match="which repeat it is of; judged were 0, 1"):
+        jk.calibrate(held, labels({"refund": 4}))
+    report = jk.calibrate(held, labels({"refund": 4}, repeat=1))
+    assert report.overall.leniency.judge_mean.value == 5
+
+
+def panel(combine: PanelCombination, *scores: float) -> jk.Verdict:
+    """What several judges come to."""
+    judgments = [
+        make_judgment("accuracy", (raw - 1) / 4, raw=raw, judge=f"j{k}", model=f"m{k}")
+        for k, raw in enumerate(scores)
+    ]
+    names = tuple(f"j{k}" for k in range(len(scores)))
+    of = RunPanel(combine=combine, judges=names)
+    return conclude(RUBRIC, judgments, panel=of, case_id="a")
+
+
+def test_several_judges_are_taken_as_their_panel_combines_them() -> None:
+    report = jk.calibrate([panel("median", 1, 4, 5)], labels({"a": 4}), rubric=RUBRIC)
+    assert report.overall.leniency.judge_mean.value == 4
+    assert report.models == ("m0", "m1", "m2")
+
+
+def test_judgments_of_several_judges_without_a_panel_are_averaged() -> None:
+    said_alone = [
+        make_judgment("accuracy", 0.0, raw=raw, judge=name, case_id="a", model="m")
+        for name, raw in (("x", 2), ("y", 4))
+    ]
+    report = jk.calibrate(said_alone, labels({"a": 4}), rubric=RUBRIC)
+    assert report.overall.leniency.judge_mean.value == 3
+    assert report.models == ("m",)
+
+
+def test_repeats_are_averaged_and_unreadable_ones_left_out() -> None:
+    grades = PointwiseData(rubric=RUBRIC)
+    for raw in (2, 4, None):
+        grades.samples.append(ScoreSample(place=OutputKey("a"), criterion=None, raw=raw))
+    report = jk.calibrate(grades, labels({"a": 4}), rubric=RUBRIC)
+    assert report.overall.leniency.judge_mean.value == 3
+    assert report.overall.steadiness is not None
+    assert report.overall.steadiness.n_unusable == 1
+
+
+def test_a_criterion_that_some_outputs_were_not_asked_about_is_no_failure() -> None:
+    said_of = [verdict("a", {"accuracy": 4, "tone": 4}, TWO), verdict("b", {"accuracy": 4}, TWO)]
+    people = labels({"a": 4, "b": 4}, criterion="accuracy")
+    report = jk.calibrate(said_of, [*people, *labels({"a": 2}, criterion="tone")], rubric=TWO)
+    assert report.criteria["tone"].n_items == 1
+
+
+def test_a_criterion_beyond_the_rubric_has_a_scale_of_its_own() -> None:
+    grades = PointwiseData(rubric=RUBRIC)
+    for case, raw in (("a", 4), ("b", 2)):
+        grades.samples.append(ScoreSample(place=OutputKey(case), criterion="accuracy", raw=raw))
+        grades.samples.append(ScoreSample(place=OutputKey(case), criterion="extra", raw=raw * 10))
+    people = labels({"a": 40, "b": 10}, criterion="extra")
+    report = jk.calibrate(grades, people)
+    assert report.criteria["extra"].scale == (10, 40)
+
+
+def test_labels_of_different_people_on_each_criterion_still_make_a_whole() -> None:
+    said_of = [verdict(c, {"accuracy": 4, "tone": 2}, TWO, rationale="So.") for c in "ab"]
+    people = [
+        *labels({"a": 5, "b": 1}, criterion="accuracy", rationale="Right."),
+        *labels({"a": 3, "b": 5}, "Ben", criterion="tone"),
+    ]
+    report = jk.calibrate(said_of, people, rubric=TWO)
+    assert report.overall.name == "whole"
+    assert report.overall.leniency.human_mean.value == pytest.approx((0.75 + 0.5) / 2)
+    assert report.overall.people.n_annotators == 1
+    worst = report.overall.disagreements[0]
+    assert worst.rationale == "accuracy: So.; tone: So."
+    assert worst.reasons == {"Ada": "accuracy: Right."}
+
+
+def test_a_required_criterion_decides_what_people_pass_too() -> None:
+    rubric = Rubric(
+        name="r", pass_threshold=0.5,
+        criteria=(TWO.criteria[0].model_copy(update={"required": True}), TWO.criteria[1]),
+    )  # fmt: skip
+    said_of = [verdict("a", {"accuracy": 5, "tone": 5}, rubric)]
+    people = [
+        *labels({"a": 1}, criterion="accuracy"),
+        *labels({"a": 5}, criterion="tone"),
+    ]
+    found = jk.calibrate(said_of, people, rubric=rubric).overall.pass_fail
+    assert found is not None
+    assert (found.false_pos, found.true_pos) == (1, 0)
+
+
+def test_what_is_independent_can_be_chosen() -> None:
+    place = OutputKey("a", "v1")
+    groups: Groups = {"doc": ("d",)}
+    for cluster, name in (("case", "a"), ("doc", ("d",)), ("gone", ("a",))):
+        options = CalibrationOptions(cluster=cluster)
+        assert cluster_of(place, groups, "c", options) == name
+    assert cluster_of(place, groups, "c", CalibrationOptions(cluster="item")) == (place, "c")
+
+
+def test_metadata_of_labels_forms_groups() -> None:
+    said_of = [verdict(c, {"accuracy": 4}) for c in "ab"]
+    people = [
+        row | {"metadata": {"doc": row["case_id"], "more": [1]}} for row in labels({"a": 4, "b": 2})
+    ]
+    options = CalibrationOptions(by=("doc",))
+    report = jk.calibrate(said_of, people, rubric=RUBRIC, options=options)
+    assert [(s.kind, s.name) for s in report.overall.segments] == [("doc", "a"), ("doc", "b")]
+
+
+def test_pairs_that_nobody_labelled_are_suggested() -> None:
+    pairs = PairwiseData(
+        [
+            PairJudgment(place=OutputKey(c), criterion=None, choices=(), winner="a", probability=p)
+            for c, p in (("1", 0.9), ("2", 0.55))
+        ]
+    )
+    report = jk.calibrate(pairs, [{"case_id": "1", "annotator": "Ada", "winner": "a"}])
+    assert [each.case_id for each in report.suggestions] == ["2"]
+    assert report.overall.corrected_mean.n_unlabelled == 1

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.exports import RUN_FORMATS
+from judgekit.store import RunStore
+from tests.store.observing import answer, begun, key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.commanding import Run
+
+
+@pytest.fixture(autouse=True)
+def _kept(run: Run, tmp_path: Path) -> None:
+    assert run is not None
+    with closing(RunStore(tmp_path / DEFAULT_STORE_FILE)) as store:
+        begun(store, answer(key("a")), answer(key("b"), place=1))
+
+
+@pytest.mark.parametrize("name", RUN_FORMATS)
+def test_a_stored_run_is_written_in_every_form(run: Run, tmp_path: Path, name: str) -> None:
+    file = f"a{RUN_FORMATS[name].suffixes[0]}"
+    ran = run("export", "-o", file, "--format", name)
+    assert (ran.code, ran.err) == (0, f"wrote 2 answers of run-1 to {file}\n")
+    assert (tmp_path / file).stat().st_size > 0
+
+
+def test_gradings_may_fill_a_folder(run: Run, tmp_path: Path) -> None:
+    assert run("export", "-o", "grading", "--format", "grading").code == 0
+    names = sorted(path.name for path in (tmp_path / "grading").iterdir())
+    assert names == ["a_v1_run1.json", "b_v1_run1.json"]
+
+
+def test_the_form_is_seen_from_the_name(run: Run, tmp_path: Path) -> None:
+    assert run("export", "-o", "ci.xml").code == 0
+    assert (tmp_path / "ci.xml").read_text().startswith("<?xml")
+
+
+def test_a_file_that_does_not_fit_is_refused_before_the_store_is_read(run: Run) -> None:
+    ran = run("export", "-o", "a.csv", "--format", "junit")
+    assert ran.code == 2
+    assert "cannot write a JUnit report to a.csv: its suffix is .csv" in ran.err

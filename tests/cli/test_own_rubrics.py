@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.test_unasked_replies import said
+
+if TYPE_CHECKING:
+    from tests.cli.bench import Bench
+
+OTHER = {
+    "name": "polite",
+    "criteria": [{"name": "kind", "question": "Is it kind?", "scale": "binary"}],
+}
+SUITE: dict[str, Any] = {
+    "name": "small",
+    "dataset": "cases.jsonl",
+    "rubric": "rubric.yaml",
+    "judge": {"model": "recorded:said.jsonl", "template": "pairwise/mt_bench"},
+    "variants": [{"id": "v1", "outputs": "v1.jsonl"}, {"id": "v2", "outputs": "v2.jsonl"}],
+}
+OWN = "case c2 has a rubric of its own, polite, and a comparison has one for all cases: answers"
+
+
+@pytest.fixture
+def suite(bench: Bench) -> Bench:
+    """Three cases, of which the second has a rubric of its own, in a file of its own."""
+    bench.write("polite.yaml", json.dumps(OTHER))
+    bench.write("said.jsonl", *said("v1 vs v2", ["c1", "c2", "c3"]))
+    for name in ("v1", "v2"):
+        rows = ({"case_id": f"c{k}", "text": f"{name} {k}"} for k in (1, 2, 3))
+        bench.write(f"{name}.jsonl", *rows)
+    bench.write("judgekit.yaml", json.dumps(SUITE))
+    own(bench, "polite.yaml")
+    return bench
+
+
+def own(bench: Bench, rubric: object) -> None:
+    """Give the second case a rubric."""
+    cases: list[dict[str, object]] = [
+        {"id": f"c{k}", "input": f"q{k}", "tags": [f"t{k}"]} for k in (1, 2, 3)
+    ]
+    cases[1]["rubric"] = rubric
+    bench.write("cases.jsonl", *cases)
+
+
+@pytest.mark.parametrize("rubric", ["polite.yaml", OTHER])
+@pytest.mark.parametrize("command", ["compare", "rank"])
+def test_cases_are_not_compared_by_another_rubric_than_their_own_in_silence(
+    suite: Bench, command: str, rubric: object
+) -> None:
+    own(suite, rubric)
+    ran = suite.run(command, "v1", "v2")
+    assert (ran.code, ran.out) == (2, "")
+    assert OWN in ran.err
+    assert "--rubric FILE|NAME" in ran.err
+
+
+@pytest.mark.parametrize("command", ["compare", "rank"])
+def test_a_rubric_that_is_named_holds_for_all_cases(suite: Bench, command: str) -> None:
+    assert suite.run(command, "v1", "v2", "--rubric", "rubric.yaml").code == 4
+
+
+def test_cases_that_are_not_chosen_do_not_matter(suite: Bench) -> None:
+    assert suite.run("compare", "v1", "v2", "--filter-tag", "t3").code == 4
+
+
+@pytest.mark.parametrize("same", ["rubric.yaml", "answers"])
+def test_a_case_that_names_the_same_rubric_is_compared_by_it(suite: Bench, same: str) -> None:
+    own(suite, same)
+    assert suite.run("compare", "v1", "v2").code == 4
+
+
+@pytest.mark.parametrize("command", ["compare", "rank"])
+def test_it_is_said_before_any_output_is_made(suite: Bench, command: str) -> None:
+    live = {"id": "live", "command": ["no-such-program"]}
+    suite.write("judgekit.yaml", json.dumps(SUITE | {"variants": [*SUITE["variants"], live]}))
+    ran = suite.run(command, "v1", "live")
+    assert (ran.code, ran.out) == (2, "")
+    assert OWN in ran.err
+    assert not (suite.folder / ".judgekit" / "judgekit.db").exists()
+
+
+def test_stored_runs_of_different_rubrics_need_one_to_be_named(suite: Bench) -> None:
+    own(suite, None)
+    heuristic = SUITE | {"judge": "heuristic", "assertions": [{"type": "contains", "value": "v"}]}
+    suite.write("judgekit.yaml", json.dumps(heuristic))
+    suite.run("run", "--no-progress")
+    first = suite.run("show", "--json").json
+    old = first["runs"][0]["id"] if isinstance(first, dict) else first[0]["id"]
+    suite.write("rubric.yaml", json.dumps(OTHER))
+    suite.run("run", "--no-progress")
+    names = f"{old}::v1", "latest::v2"
+    for pair in (names, names[::-1]):
+        ran = suite.run("compare", *pair, "--judge", "recorded:said.jsonl")
+        assert ran.code == 2
+        assert "the runs were judged by different rubrics" in ran.err

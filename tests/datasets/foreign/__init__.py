@@ -1,5 +1,0 @@
-"""Files of other tools, written for these tests."""
-
-from pathlib import Path
-
-FOREIGN = Path(__file__).parents[2] / "data" / "foreign"

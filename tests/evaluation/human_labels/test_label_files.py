@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from judgekit.errors import DatasetError, StoreError
+from judgekit.evaluation import import_labels, label_rows
+from judgekit.evaluation.human_labels import LabelImport
+from judgekit.store import RunStore
+from tests.evaluation.waiting import Contested, Full, question, waiting_run
+from tests.factories import make_case
+from tests.store.observing import START, answer, begun, key, part, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from judgekit.records import Judgment
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[RunStore]:
+    """An empty store."""
+    with closing(RunStore(tmp_path / "judgekit.db", patience_s=0.1)) as store:
+        yield store
+
+
+def label(**fields: object) -> dict[str, object]:
+    """A row of a file of labels."""
+    return {"case_id": "refund", "annotator": "Ada", "raw": 4} | fields
+
+
+def take(
+    store: RunStore, tmp_path: Path, *rows: dict[str, object], annotator: str | None = None
+) -> LabelImport:
+    """Take the labels of a file in."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return import_labels(store, store.run("run-1"), path, annotator=annotator, at=START)
+
+
+def judgments(store: RunStore) -> list[Judgment]:
+    """What people have said."""
+    return [judgment for result in store.results("run-1") for judgment in result.judgments]
+
+
+def test_a_label_answers_the_question_it_is_about(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept, criteria=("accuracy", "clarity"))
+    row = label(criterion="clarity", variant="v1", rationale="Plain.", confidence=0.6)
+    assert take(kept, tmp_path, row) == LabelImport(1, 1, 0, 0)
+    (judgment,) = judgments(kept)
+    assert (judgment.criterion, judgment.raw, judgment.judge) == ("clarity", 4, "Ada")
+    assert (judgment.rationale, judgment.confidence) == ("Plain.", 0.6)
+
+
+def test_a_label_without_a_reason_says_where_it_came_from(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    take(kept, tmp_path, label())
+    assert "labels.jsonl, line 1" in judgments(kept)[0].rationale
+
+
+def test_a_label_that_names_nobody_is_the_given_annotators(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    take(kept, tmp_path, {"case_id": "refund", "raw": 2}, annotator="Grace")
+    assert judgments(kept)[0].judge == "Grace"
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"case_id": "refund", "raw": 2}, r":1: case 'refund': it does not say who said it"),
+        (label(raw=7), r":1: case 'refund': 7 is not a score of 'accuracy'\n  a score is one of"),
+        (label(score=7), r":1: case 'refund': the field `score` is not known; did you mean `raw`"),
+        ({"case_id": "refund"}, "the field `raw` is missing"),
+    ],
+)
+def test_an_unsound_label_is_named_with_its_line(
+    kept: RunStore, tmp_path: Path, row: dict[str, object], problem: str
+) -> None:
+    waiting_run(kept)
+    with pytest.raises(DatasetError, match=problem):
+        take(kept, tmp_path, row)
+
+
+@pytest.mark.parametrize(
+    ("row", "missing"),
+    [
+        (label(criterion="accuracy"), "which variant it is of; .* about v1, v2"),
+        (label(variant="v2"), "which criterion it is of; .* about accuracy, clarity"),
+        (label(variant="v1", criterion="accuracy"), "which repeat it is of; .* about 0, 1"),
+    ],
+)
+def test_a_label_that_could_be_of_several_answers_is_refused(
+    kept: RunStore, tmp_path: Path, row: dict[str, object], missing: str
+) -> None:
+    keys = (key(), key(repeat=1), key(variant="v2"))
+    waiting_run(kept, *keys, criteria=("accuracy", "clarity"))
+    with pytest.raises(DatasetError, match=missing):
+        take(kept, tmp_path, row)
+
+
+def test_nothing_is_answered_by_a_file_with_an_unsound_label(
+    kept: RunStore, tmp_path: Path
+) -> None:
+    waiting_run(kept, key("a"), key("b"))
+    with pytest.raises(DatasetError, match=":2: case 'b'"):
+        take(kept, tmp_path, label(case_id="a"), label(case_id="b", raw=9))
+    assert judgments(kept) == []
+
+
+def test_what_has_an_answer_keeps_it(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    rows = [label(), label(annotator="Grace", raw=1)]
+    assert take(kept, tmp_path, *rows) == LabelImport(2, 1, 1, 0)
+    assert take(kept, tmp_path, label(raw=2)) == LabelImport(1, 0, 1, 0)
+    assert [judgment.raw for judgment in judgments(kept)] == [4]
+
+
+def test_labels_of_what_nobody_was_asked_about_are_counted(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    rows = [label(case_id="other"), label(criterion="charm"), label(variant="v9")]
+    assert take(kept, tmp_path, *rows) == LabelImport(3, 0, 0, 3)
+
+
+def test_a_question_whose_answer_is_gone_is_named(kept: RunStore, tmp_path: Path) -> None:
+    begun(kept, part(key("a"), case=make_case(id="a")))
+    kept.ask_person("run-1", [question(of=key("a"))])
+    with pytest.raises(StoreError, match="case 'a' that was asked about is gone"):
+        take(kept, tmp_path, label(case_id="a"))
+
+
+def test_a_person_who_is_quicker_than_the_file_is_not_overruled(
+    kept: RunStore, tmp_path: Path
+) -> None:
+    waiting_run(kept)
+    with closing(Contested(tmp_path / "judgekit.db")) as contested:
+        assert take(contested, tmp_path, label()) == LabelImport(1, 0, 1, 0)
+    assert [judgment.judge for judgment in judgments(kept)] == ["Grace"]
+
+
+def test_a_store_that_fails_ends_the_import(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    with (
+        closing(Full(tmp_path / "judgekit.db")) as full,
+        pytest.raises(StoreError, match="disk is full"),
+    ):
+        take(full, tmp_path, label())
+
+
+def test_what_people_said_comes_out_as_labels_that_go_in_again(
+    kept: RunStore, tmp_path: Path
+) -> None:
+    waiting_run(kept)
+    row = label(criterion="accuracy", variant="v1", repeat=0, rationale="Right.", confidence=0.5)
+    take(kept, tmp_path, row)
+    assert list(label_rows(kept.results("run-1"))) == [row]
+    kept.withdraw_answer(question())
+    assert take(kept, tmp_path, row).n_answered == 1
+
+
+def test_what_models_said_is_no_label(kept: RunStore) -> None:
+    begun(kept, answer(said=(said(), said("clarity", source="heuristic"))))
+    assert list(label_rows(kept.results("run-1"))) == []

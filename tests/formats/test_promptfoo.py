@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.assertions import evaluate_assertions
+from judgekit.datasets import load_dataset
+from judgekit.errors import DatasetError
+from judgekit.formats import promptfoo
+from judgekit.formats.promptfoo_assertions import assertion_of_text, row_as_test
+from judgekit.formats.promptfoo_vocabulary import (
+    CODE_ASSERTIONS,
+    MODEL_FREE_ASSERTIONS,
+    MODEL_GRADED_ASSERTIONS,
+)
+from judgekit.records import CaseEvaluation, Rubric
+from tests.factories import make_output
+from tests.formats import FOREIGN
+from tests.formats.writing import errors_of, line_with, warnings_of, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.records import Case
+
+KNOWN = frozenset({*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS})
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[str, Case]:
+    return {case.id: case for case in load_dataset(FOREIGN / "promptfooconfig.yaml").cases}
+
+
+def config(*tests: object, **fields: Any) -> dict[str, Any]:
+    return {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": [*tests]} | fields
+
+
+def asserting(*assertions: object, **fields: Any) -> dict[str, Any]:
+    return {"vars": {"q": "Q"}, "assert": [*assertions]} | fields
+
+
+def test_a_test_is_a_case_with_defaults_templates_and_variables(cases: dict[str, Case]) -> None:
+    case = cases["test-1"]
+    assert (case.name, case.input) == ("One name", {"language": "English", "name": "Ada"})
+    assert case.assertions == (
+        {"type": "latency", "threshold": 3000},
+        {"type": "icontains", "value": "Ada", "weight": 2, "description": "named"},
+        {"type": "word-count", "value": {"max": 9}},
+    )
+    assert (case.evaluation, case.tags) == (None, ("polite",))
+    assert case.metadata["owner"] == "bob"
+
+
+def test_a_similarity_decides_with_the_other_assertions_as_guards(cases: dict[str, Case]) -> None:
+    case = cases["test-6"]
+    assert case.assertions[1] == {"type": "similar", "value": "Hello Ira", "threshold": 0.8}
+    assert case.evaluation == CaseEvaluation(strategy="semantic_sim", threshold=0.8)
+    assert case.reference == "Hello Ira"
+
+
+@pytest.mark.parametrize("kind", ["similar", "llm-rubric"])
+def test_a_similarity_beside_another_or_a_judge_is_an_assertion_like_others(
+    tmp_path: Path, kind: str
+) -> None:
+    both = [{"type": "similar", "value": "x"}, {"type": kind, "value": "y"}]
+    members = {"type": "assert-set", "assert": both}
+    [case] = load_dataset(write(tmp_path, config(asserting(members)))).cases
+    assert case.evaluation is None
+    assert case.assertions[0] == {"type": "similar", "value": "x", "threshold": 0.75}
+
+
+def test_likeness_to_one_of_several_texts_and_unlikeness_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, config(asserting(
+        {"type": "similar:cosine", "value": ["x", "y"], "weight": 2},
+        {"type": "not-similar", "value": "z", "threshold": 0.5, "metric": "new"},
+    )))  # fmt: skip
+    [case] = load_dataset(path).cases
+    near = [{"type": "similar", "value": text, "threshold": 0.75} for text in "xy"]
+    assert case.assertions == (
+        {"type": "any", "assertions": near, "weight": 2},
+        {"type": "not-similar", "value": "z", "threshold": 0.5, "description": "new"},
+    )
+    assert case.evaluation is None
+
+
+def test_a_question_to_a_model_is_a_criterion(cases: dict[str, Case]) -> None:
+    rubric = cases["test-1"].rubric
+    assert isinstance(rubric, Rubric)
+    [criterion] = rubric.criteria
+    assert (criterion.name, criterion.question) == ("llm-rubric", "Greets the person by name")
+    assert (criterion.required, criterion.pass_value, criterion.scale.max) == (True, 1, 1)
+
+
+def test_a_test_with_a_threshold_passes_by_its_mean(cases: dict[str, Case]) -> None:
+    case = cases["scenario-1.2"]
+    rubric = case.rubric
+    assert isinstance(rubric, Rubric)
+    assert (case.input, case.reference) == (
+        {"language": "English", "name": "Ed"}, "The person is alive"
+    )  # fmt: skip
+    alive, manner = rubric.criteria
+    assert (rubric.pass_threshold, alive.required, alive.pass_value) == (0.6, False, 0.5)
+    assert (manner.name, manner.question) == ("manner", "- is polite\n- is short")
+
+
+def test_a_test_with_a_threshold_passes_by_the_mean_of_its_checks(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "yes"}, {"type": "contains", "value": "no"}]
+    path = write(tmp_path, config(asserting(*members, threshold=0.5)))
+    [case] = load_dataset(path).cases
+    assert case.assertions == ({"type": "all", "assertions": members, "threshold": 0.5},)
+    [found] = evaluate_assertions(make_output("yes"), case.assertions)
+    assert found.passed is True
+    assert warnings_of(path) == []
+
+
+def test_what_a_mean_counts_otherwise_here_is_told(tmp_path: Path) -> None:
+    checked, graded = {"type": "bleu", "value": "x"}, {"type": "llm-rubric", "value": "y"}
+    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must hold")):
+        path = write(tmp_path, config(asserting({"type": "is-json"}, member, threshold=0.5)))
+        [warning] = warnings_of(path)
+        assert told in warning
+
+
+def test_a_mean_of_checks_that_do_not_count_is_none(tmp_path: Path) -> None:
+    unweighted = {"type": "is-json", "weight": 0}
+    path = write(tmp_path, config(asserting(unweighted, threshold=0.5)))
+    assert load_dataset(path).cases[0].assertions == (unweighted,)
+
+
+def test_a_set_keeps_a_threshold_and_a_weight_of_0(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "x"}]
+    given = {"type": "assert-set", "threshold": 0, "weight": 0, "assert": members}
+    path = write(tmp_path, config(asserting(given, {"type": "is-json"})))
+    first = load_dataset(path).cases[0].assertions[0]
+    assert first == {"type": "all", "assertions": members, "threshold": 0, "weight": 0}
+
+
+def test_variables_with_several_values_make_a_case_for_each_combination(
+    cases: dict[str, Case],
+) -> None:
+    inputs = [case.input for name, case in cases.items() if name.startswith("test-2.")]
+    assert inputs == [
+        {"language": language, "name": name} for language in ("English", "French")
+        for name in ("Bo", "Cy")
+    ]  # fmt: skip
+    group = cases["test-2.1"].assertions[1]
+    assert (group["type"], group["threshold"]) == ("all", 0.5)
+
+
+def test_a_table_of_tests_is_read(cases: dict[str, Case]) -> None:
+    first, second, third = (cases[f"test-{number}"] for number in (3, 4, 5))
+    assert (first.name, first.metadata) == ("from a table", {"source": "sheet", "threshold": 0.5})
+    [mean] = first.assertions
+    assert (mean["type"], mean["threshold"], first.evaluation) == ("all", 0.5, None)
+    assert mean["assertions"] == [
+        {"type": "latency", "threshold": 3000},
+        {"type": "contains", "value": "Flo"},
+        {"type": "similar", "value": "Hello Flo", "threshold": 0.7},
+    ]
+    assert second.assertions[1] == {"type": "equals", "value": "Hallo Gus"}
+    assert third.assertions[1:] == (
+        {"type": "contains-any", "value": ["Hal", "Hallo"]},
+        {"type": "latency", "threshold": 900},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yes", {"type": "equals", "value": "yes"}),
+        ("note: yes", {"type": "equals", "value": "note: yes"}),
+        ("is-json", {"type": "is-json"}),
+        ("not-contains: no", {"type": "not-contains", "value": "no"}),
+        ("grade: is kind", {"type": "llm-rubric", "value": "is kind"}),
+        ("fn: output.length", {"type": "javascript", "value": "output.length"}),
+        ("levenshtein(5): abc", {"type": "levenshtein", "threshold": 5.0, "value": "abc"}),
+        ("cost: cheap", {"type": "cost", "threshold": "cheap"}),
+        ("cost: 1e999", {"type": "cost", "threshold": "1e999"}),
+    ],
+)
+def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
+    assert assertion_of_text(text, KNOWN) == expected
+
+
+@pytest.mark.parametrize(
+    ("assertion", "what"),
+    [
+        ({"type": "javascript", "value": "1 == 1"}, "`javascript` holds code"),
+        ({"type": "not-python", "value": "True"}, "`python` holds code"),
+        ({"type": "webhook"}, "`webhook` holds code"),
+        ({"type": "equals", "value": "file://check.js"}, "`equals` holds code"),
+        ({"type": "equals", "value": "x", "transform": "output"}, "`transform` is code"),
+        ({"type": "contian"}, "did you mean `contains`"),
+        ({"value": "x"}, "an assertion needs a `type`"),
+        ("contains: x", "an assertion is a mapping of fields, not a text"),
+        ({"$ref": "#/assertionTemplates/x"}, "no assertion template is called 'x'"),
+        ({"type": "not-llm-rubric", "value": "x"}, "cannot be asked as a criterion"),
+        ({"type": "llm-rubric"}, "`llm-rubric` needs a `value`"),
+        ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
+        ({"type": "equals", "value": "file://bin"}, "is no text"),
+        ({"type": "assert-set", "assert": 3}, "`assert` must be a list"),
+        ({"type": "assert-set", "threshold": 0.5, "assert": [
+            {"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}]},
+         "may hold only checks that are right or wrong"),
+        ({"type": "not-similar"}, "needs a `value`: a text that the output should be like"),
+        ({"type": "similar", "value": ["x", 3]}, "needs a `value`: a text that the output should"),
+        ({"type": "is-valid-openai-tools-call"}, "needs a `value`: the schemas of the tools"),
+        ({"type": "is-sql", "value": {"databaseType": "MySQLL"}}, "did you mean `mysql`"),
+        ({"type": "is-sql", "value": {"allowedTables": ["x"]}}, "`allowedTables` is not read here"),
+        ({"type": "similar", "value": "x", "threshold": 80}, "80 % is 0.8"),
+        ({"type": "similar", "value": "x", "threshold": "high"}, "must be a number from 0 to 1"),
+        ({"type": "llm-rubric", "value": "x", "threshold": 70}, "70 % is 0.7"),
+        ({"type": "llm-rubric", "value": "x", "weight": -1}, "`rubric.criteria[0].weight` must be"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_checked_here_is_an_error_with_its_line(
+    tmp_path: Path, assertion: object, what: str
+) -> None:
+    (tmp_path / "bin").write_bytes(b"\0")
+    path = write(tmp_path, config(asserting(assertion)))
+    [problem, *_] = errors_of(path)
+    assert what in str(problem)
+    assert (problem.line or 0) >= line_with(path, '"tests"')
+    with pytest.raises(DatasetError):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("test", "what"),
+    [
+        (asserting({"type": "equals", "value": "{{q | upper}}"}), "a template expression"),
+        (asserting({"type": "equals", "value": {"a": ["{{nothing}}"]}}), "a template expression"),
+        (asserting({"type": "equals", "value": "x", "provider": "m"}), "`provider` of the asser"),
+        (asserting(), "the test asserts nothing, so it cannot fail"),
+    ],
+)
+def test_what_should_be_mended_is_a_warning(
+    tmp_path: Path, test: dict[str, Any], what: str
+) -> None:
+    path = write(tmp_path, config(test))
+    assert any(what in warning for warning in warnings_of(path))
+    assert errors_of(path) == []
+
+
+def test_a_column_of_a_list_is_one_and_an_empty_cell_says_nothing() -> None:
+    row = {"q": "", "__metadata:tags[]": r"a, b\, c", "__metadata:owner": " ", "__threshold": ""}
+    test = row_as_test({**row, "__description": None}, KNOWN)
+    assert test == {"vars": {"q": ""}, "assert": [], "metadata": {"tags": ["a", "b, c"]}}
+
+
+def test_columns_of_settings_are_kept() -> None:
+    test = row_as_test({"q": "Q", "__prefix": "P", "__expected": ""}, KNOWN)
+    assert test == {"vars": {"q": "Q"}, "assert": [], "metadata": {"__prefix": "P"}}
+
+
+def test_a_set_without_a_threshold_is_its_members(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}] * 2
+    path = write(tmp_path, config(asserting({"type": "assert-set", "assert": members})))
+    [case] = load_dataset(path).cases
+    assert [item["type"] for item in case.assertions] == ["contains", "contains"]
+    assert isinstance(case.rubric, Rubric)
+    assert [c.name for c in case.rubric.criteria] == ["llm-rubric", "llm-rubric-2"]
+
+
+def test_an_empty_set_with_a_threshold_is_nothing(tmp_path: Path) -> None:
+    empty = {"type": "assert-set", "threshold": 1, "assert": []}
+    path = write(tmp_path, config(asserting(empty, {"type": "is-json"})))
+    assert load_dataset(path).cases[0].assertions == ({"type": "is-json"},)
+
+
+def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("From a file")
+    (tmp_path / "rubric.txt").write_text("Is short")
+    test = {"vars": {"q": "file://q.txt"}, "assert": [
+        {"type": "llm-rubric", "value": "file://rubric.txt", "weight": 2}]}  # fmt: skip
+    write(tmp_path, [test], "more.json")
+    (tmp_path / "rows.jsonl").write_text('{"vars": {"q": 1}, "assert": [{"type": "is-json"}]}\n')
+    path = write(tmp_path, config(tests="file://more.json"))
+    [case] = load_dataset(path).cases
+    assert case.input == {"q": "From a file"}
+    assert isinstance(case.rubric, Rubric)
+    assert (case.rubric.criteria[0].question, case.rubric.criteria[0].weight) == ("Is short", 2)
+    path = write(tmp_path, config("rows.jsonl", "more.json"))
+    assert [each.input for each in load_dataset(path).cases] == [{"q": 1}, {"q": "From a file"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"tests": "file://tests.py:make"}, "is code, which is never run"),
+        ({"tests": "https://x/y.csv"}, "is not a file here"),
+        ({"tests": ["tests/*.yaml"]}, "is not a file here"),
+        ({"tests": ["../tests.yaml"]}, "leads out of its folder"),
+        ({"tests": ["link.yaml"]}, "leads out of its folder"),
+        ({"tests": ["no.yaml"]}, "the tests cannot be read: "),
+        ({"tests": [7]}, "a test is a mapping or a file, not a number"),
+        ({"tests": 7}, "`tests` is a list or a file, not a number"),
+        ({"tests": [{"vars": "file://v.yaml"}]}, "`vars` must be a mapping here"),
+        ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
+        ({"tests": [{"vars": {"q": "file://v.js"}}]}, "is code, which is never run"),
+        ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
+        ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
+        ({"tests": [{"threshold": -1}]}, "must be a number from 0 to 1"),
+        ({"tests": [{"threshold": 80}]}, "`threshold` is 80, but thresholds are on [0, 1]"),
+        ({"tests": [{"assert": 7}]}, "`assert` must be a list, not a number"),
+        ({"defaultTest": "file://d.yaml"}, "`defaultTest` in a file of its own is not read"),
+        ({"scenarios": 7}, "`scenarios` must be a list"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_an_error(
+    tmp_path: Path, fields: dict[str, Any], what: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link.yaml").symlink_to(tmp_path / "out.yaml")
+    found = errors_of(write(tmp_path / "in", config(**fields)))
+    assert any(what in problem.message for problem in found), found
+
+
+def test_defaults_may_be_left_out_and_variables_kept_as_lists(tmp_path: Path) -> None:
+    options = {"disableDefaultAsserts": True, "disableVarExpansion": True}
+    test = asserting({"type": "is-json"}, vars={"q": [1, 2]}, options=options)
+    default = {"assert": [{"type": "is-html"}], "options": {"x": 1}}
+    [case] = load_dataset(write(tmp_path, config(test, defaultTest=default))).cases
+    assert (case.assertions, case.input) == (({"type": "is-json"},), {"q": [1, 2]})
+    assert case.metadata["options"] == {"x": 1, **options}
+
+
+def test_variables_that_come_to_too_many_cases_are_refused(tmp_path: Path) -> None:
+    many = {f"v{n}": list(range(10)) for n in range(6)}
+    path = write(tmp_path, config(asserting({"type": "is-json"}, vars=many)))
+    assert 10 ** len(many) > promptfoo.MAX_CASES
+    with pytest.raises(DatasetError, match="come to more than 100000 cases"):
+        load_dataset(path)
+
+
+def test_of_many_settings_that_are_not_used_the_first_are_named(tmp_path: Path) -> None:
+    many = {f"setting{n}": n for n in range(1_020)}
+    path = write(tmp_path, config(asserting({"type": "is-json", **many})))
+    told = warnings_of(path)
+    assert len(told) == 21
+    assert told[0] == "`setting0` of the assertion is not used here"
+    assert told[-1] == "and 1,000 more are not used here"
+
+
+def test_a_list_of_tests_alone_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, [asserting({"type": "is-json"})])
+    assert [case.id for case in load_dataset(path).cases] == ["test-1"]
+
+
+def test_a_configuration_without_tests_has_no_cases(tmp_path: Path) -> None:
+    path = write(tmp_path, {"prompts": [], "providers": []})
+    with pytest.raises(DatasetError, match="holds no cases"):
+        load_dataset(path)
+
+
+def test_the_dialect_of_an_assertion_on_sql_is_kept(tmp_path: Path) -> None:
+    spec = {"type": "not-contains-sql", "value": {"databaseType": "PostgreSQL"}}
+    [case] = load_dataset(write(tmp_path, config(asserting(spec)))).cases
+    assert case.assertions == ({"type": "not-contains-sql", "dialect": "postgres"},)
+
+
+@pytest.mark.parametrize("name", [
+    "classifier", "context-recall", "context-relevance", "conversation-relevance", "gleu",
+    "guardrails", "human", "max-score", "moderation", "perplexity", "perplexity-score",
+    "pi", "promptfoo:redteam:harmful:x", "search-rubric", "select-best", "skill-used",
+    "trace-error-spans", "trace-span-count", "trace-span-duration",
+])  # fmt: skip
+def test_what_has_no_counterpart_is_told_with_what_to_do(tmp_path: Path, name: str) -> None:
+    [problem] = errors_of(write(tmp_path, config(asserting({"type": f"not-{name}", "value": "x"}))))
+    assert problem.message == f"the assertion 'not-{name}' has no counterpart here"
+    assert problem.remedy is not None
+    assert "known:" not in problem.remedy

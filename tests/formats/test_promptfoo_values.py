@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.assertions import check_specs
+from judgekit.datasets import load_dataset
+from judgekit.formats.promptfoo_assertions import converted_value
+from tests.formats.writing import warnings_of, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def config(*assertions: dict[str, Any]) -> dict[str, Any]:
+    tests = [{"vars": {"q": "Q"}, "assert": [*assertions]}]
+    return {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": tests}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("contains", 4, "4"),
+        ("equals", 4.0, "4"),
+        ("equals", True, "true"),
+        ("equals", 0.5, "0.5"),
+        ("equals", {"a": 1}, {"a": 1}),
+        ("equals", [1], [1]),
+        ("meteor", 4, "4"),
+        ("meteor", ["a", 4], ["a", "4"]),
+        ("contains-all", 'a, "b, c",', ["a", "b, c"]),
+        ("contains-any", [1, "two"], ["1", "two"]),
+        ("contains-any", 3, ["3"]),
+        ("contains-any", {"a": 1}, {"a": 1}),
+        ("is-xml", {"requiredElements": ["a.b"]}, ["a.b"]),
+        ("contains-xml", "a.b,a.c", ["a.b", "a.c"]),
+        ("is-json", '{"type": "object"}', {"type": "object"}),
+        ("is-json", "type: object\nrequired: [a]", {"type": "object", "required": ["a"]}),
+        ("is-json", {"type": "object"}, {"type": "object"}),
+        ("is-json", "a: b: c", "a: b: c"),
+        ("is-json", "3", "3"),
+        ("word-count", {"max": 3}, {"max": 3}),
+    ],
+)
+def test_a_value_is_what_promptfoo_takes_it_for(name: str, value: Any, meant: Any) -> None:
+    assert converted_value(name, value) == meant
+
+
+def test_assertions_as_people_write_them_can_be_carried_out(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text('{"type": "object"}', encoding="utf-8")
+    path = write(
+        tmp_path,
+        config(
+            {"type": "contains", "value": 4},
+            {"type": "not-contains-any", "value": "a, b"},
+            {"type": "is-json", "value": "file://schema.json"},
+            {"type": "tool-call-f1", "value": "search, buy"},
+        ),
+    )
+    (case,) = load_dataset(path).cases
+    check_specs(list(case.assertions))
+    assert [spec.get("value") for spec in case.assertions] == [
+        "4", ["a", "b"], {"type": "object"}, ["search", "buy"],
+    ]  # fmt: skip
+
+
+def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: Path) -> None:
+    several = {"value": ["x y", 7], "threshold": 0.3, "weight": 2}
+    path = write(tmp_path, config({"type": "bleu", **several}, {"type": "not-bleu", **several}))
+    (case,) = load_dataset(path).cases
+    first, second = case.assertions
+    members = [{"type": "bleu", "value": text, "threshold": 0.3} for text in ("x y", "7")]
+    assert first == {"type": "any", "assertions": members, "weight": 2}
+    assert second["type"] == "not-any"
+    check_specs(list(case.assertions))
+    assert any("of each reference on its own" in warning for warning in warnings_of(path))
+
+
+def test_meteor_is_read_with_its_parameters_and_told_to_know_no_synonyms(tmp_path: Path) -> None:
+    given = {"value": ["a b", 7], "threshold": 0.3, "alpha": 0.8, "beta": 2, "gamma": 0.4}
+    path = write(tmp_path, config({"type": "not-meteor", **given}))
+    (case,) = load_dataset(path).cases
+    assert case.assertions == ({"type": "not-meteor", **given, "value": ["a b", "7"]},)
+    [warning] = warnings_of(path)
+    assert "`meteor` matches words and stems here, no synonyms" in warning
+    bleu = write(tmp_path, config({"type": "bleu", "value": "a", "alpha": 0.8}), "bleu.json")
+    assert any("`alpha` of the assertion is not used here" in w for w in warnings_of(bleu))

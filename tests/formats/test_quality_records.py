@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.datasets import load_dataset
+from judgekit.errors import DatasetError
+from judgekit.formats import Document, read_document, read_whole_document
+from judgekit.formats.quality_memory import read_quality_results
+from judgekit.formats.text import MAX_DOCUMENT_BYTES
+from judgekit.records import Rubric
+from tests.formats import FOREIGN
+from tests.formats.writing import errors_of, warnings_of, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgekit.formats.foreign_file import ForeignResults
+
+
+def case(key: str = "t", **fields: Any) -> dict[str, Any]:
+    known = {"name": "n", "inputs": "Q", "expectedOutputs": "R"}
+    return {"type": "test-case", "id": key, "fields": known | fields}
+
+
+def rubric(**fields: Any) -> dict[str, Any]:
+    known = {"name": "r", "criteriaIds": ["c"], "passingThreshold": 0.5}
+    return {"type": "rubric", "id": "r", "fields": known | fields}
+
+
+def criterion(key: str = "c", **fields: Any) -> dict[str, Any]:
+    known = {"name": key, "description": "Is right", "weight": 1, "minScore": 1, "maxScore": 5}
+    return {"type": "rubric-criterion", "id": key, "fields": known | fields}
+
+
+def run(**fields: Any) -> dict[str, Any]:
+    known = {"testCaseId": "t", "actualOutput": "A"}
+    return {"type": "test-run", "id": "run", "fields": known | fields}
+
+
+def judgment(**fields: Any) -> dict[str, Any]:
+    known = {"testRunId": "run", "criterionId": "c", "score": 3, "maxScore": 5, "rationale": "So."}
+    return {"type": "eval-judgment", "id": "j", "fields": known | fields}
+
+
+def results_of(path: Path) -> ForeignResults:
+    document = read_whole_document(path)
+    assert document is not None
+    return read_quality_results(document)
+
+
+def test_cases_are_linked_to_their_rubric_and_criteria() -> None:
+    first, second = load_dataset(FOREIGN / "quality.json").cases
+    assert (first.id, first.agent, first.skill) == ("tc-quote", "seller", "quoting")
+    assert (first.prompt_version, first.reference) == ("quote@3", {"price": 30})
+    assert isinstance(first.rubric, Rubric)
+    assert [c.name for c in first.rubric.criteria] == ["Right", "Kind"]
+    assert first.rubric.criteria[0].scoring_guide == "5 if equal, 1 if not"
+    assert (first.rubric.version, first.rubric.pass_threshold) == (2, 0.7)
+    assert first.metadata["createdBy"] == "ada"
+    assert (second.status, second.rubric) == ("deprecated", None)
+
+
+@pytest.mark.parametrize("form", ["lines", "records", "one"])
+def test_an_export_may_be_lines_a_list_under_a_name_or_one_object(
+    tmp_path: Path, form: str
+) -> None:
+    items = [case(), rubric(), criterion()]
+    if form == "lines":
+        path = tmp_path / "a.jsonl"
+        path.write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    else:
+        path = write(tmp_path, {"records": items} if form == "records" else items[0])
+    assert [found.id for found in load_dataset(path).cases] == ["t"]
+
+
+def test_runs_are_outputs_and_judgments_keep_their_source() -> None:
+    found = read_quality_results(read_document(FOREIGN / "quality.json"))
+    first, second = found.outputs
+    assert (first.data, first.variant, first.run_id) == ({"price": 30}, "quote@3", "ar-9")
+    assert (first.duration_ms, first.metadata["passed"]) == (1200, True)
+    assert (second.text, second.metadata["test_run_id"]) == ("30 euros", "run-2")
+    right, kind = found.judgments
+    assert (right.criterion, right.raw, right.value, right.confidence) == ("Right", 5, 1, 0.9)
+    assert (kind.source, kind.judge, kind.repeat) == ("human", "bob", 1)
+    assert found.n_unread == {"eval-trend": 1}
+
+
+def test_results_without_their_cases_and_criteria_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, [run(actualOutput=None), judgment()])
+    found = results_of(path)
+    assert found.dataset.cases == ()
+    assert (found.outputs[0].error, found.judgments[0].value) == ("the run has no output", 0.6)
+
+
+@pytest.mark.parametrize(
+    ("items", "what"),
+    [
+        ([case(), run(testCaseId="u")], "no test-case has the id 'u'"),
+        ([run(), judgment(testRunId="rum")], "no test-run has the id 'rum'"),
+        ([run(), criterion(), judgment(criterionId="d")], "no rubric-criterion has the id 'd'"),
+        ([run(), criterion(), judgment(score=0)], "`score` is 0, off the scale from 1 to 5"),
+        ([run(), judgment(rationale=" ")], "`fields.rationale` must not be blank|`rationale` must"),
+    ],
+)
+def test_unsound_results_are_refused(tmp_path: Path, items: list[Any], what: str) -> None:
+    with pytest.raises(DatasetError, match=what):
+        results_of(write(tmp_path, items))
+
+
+@pytest.mark.parametrize(
+    ("items", "what"),
+    [
+        ([case(rubricId="s"), rubric(), criterion()], "`rubricId`: no rubric has the id 's'"),
+        ([case(), rubric(criteriaIds=["d"]), criterion()], "no rubric-criterion has the id 'd'"),
+        ([case(), {"type": "benchmark", "fields": {"name": "b", "testCaseIds": ["x"]}}],
+         "no test-case has the id 'x'"),
+        ([case(), case()], "a second test-case with the id 't'"),
+        ([case(), rubric(passingThreshold=70), criterion()], "70 % is 0.7"),
+        ([case(), rubric(passingThreshold=1e12), criterion()], "which no output can reach"),
+        ([case(), rubric(passingThreshold=-1), criterion()], "is -1, below 0"),
+        ([case(), rubric(passingThreshold=3), criterion(maxScore=1)], "which no output can reach"),
+        ([case(), rubric(), criterion(weight=0)], "no criterion has a weight above 0"),
+        ([case(rubricId="r"), rubric(), criterion(maxScore=1)], "must lie below its max"),
+        ([case(), {"type": "rubric"}], "`fields` is missing"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_an_error(tmp_path: Path, items: list[Any], what: str) -> None:
+    found = errors_of(write(tmp_path, items))
+    assert any(what in str(problem) for problem in found), found
+    assert all(problem.line is not None and problem.line > 1 for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("items", "what"),
+    [
+        ([case(rubricId="s")], "no rubric has the id 's'"),
+        ([case(expectedOutputs=None)], "neither a rubric nor expected outputs"),
+        ([case(), rubric(criteriaIds=[])], "the rubric has no criteria in this file"),
+        ([case(), {"type": "test-cas", "fields": {}}], "the type 'test-cas' is not known"),
+        ([case(), rubric(passingThreshold=3), criterion()], "as a sum of weighted scores"),
+    ],
+)
+def test_what_should_be_mended_is_a_warning(tmp_path: Path, items: list[Any], what: str) -> None:
+    path = write(tmp_path, items)
+    assert any(what in warning for warning in warnings_of(path))
+    assert errors_of(path) == []
+
+
+def test_criteria_may_name_their_rubric_instead(tmp_path: Path) -> None:
+    items = [case(rubricId="r"), rubric(criteriaIds=[]), criterion(rubricId="r"), criterion("d")]
+    [found] = load_dataset(write(tmp_path, items)).cases
+    assert isinstance(found.rubric, Rubric)
+    assert [c.name for c in found.rubric.criteria] == ["c"]
+
+
+def test_objects_without_an_id_are_called_by_name_or_number(tmp_path: Path) -> None:
+    named = {"type": "test-case", "fields": {"name": "n", "inputs": "Q", "expectedOutputs": 1}}
+    inner = {"type": "test-case", "fields": {"id": 7, **named["fields"]}}  # type: ignore[dict-item]  # JSON
+    runs = [{"type": "test-run", "fields": {"testCaseId": "n", "actualOutput": 1}}]
+    found = results_of(write(tmp_path, [named, inner, *runs]))
+    assert [each.id for each in found.dataset.cases] == ["n", "7"]
+    assert found.outputs[0].metadata["test_run_id"] == "1"
+
+
+def test_a_threshold_on_the_sum_passes_the_same_outputs(tmp_path: Path) -> None:
+    """0.5 * raw_c + 2 * raw_d >= 4 with c from 1 to 5 and d from 0 to 1."""
+    items = [
+        case(rubricId="r"),
+        rubric(passingThreshold=4, criteriaIds=["c", "d"]),
+        criterion(weight=0.5),
+        criterion("d", weight=2, minScore=0, maxScore=1),
+    ]
+    [found] = load_dataset(write(tmp_path, items)).cases
+    assert isinstance(found.rubric, Rubric)
+    one, other = found.rubric.criteria
+    for raw_one in (1, 3, 4, 5):
+        for raw_other in (0, 0.75, 1):
+            value = one.weight * one.scale.value_of(raw_one)
+            value += other.weight * other.scale.value_of(raw_other)
+            value /= one.weight + other.weight
+            passes = 0.5 * raw_one + 2 * raw_other >= 4
+            assert (value >= found.rubric.pass_threshold - 1e-9) == passes
+    assert found.rubric.metadata["weights"] == [0.5, 2.0]
+
+
+def test_records_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    document = Document(tmp_path / "a.json", {"records": 3})
+    with pytest.raises(DatasetError, match="`records` must be a list"):
+        read_quality_results(document)
+
+
+def test_lines_that_are_too_many_to_keep_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{json.dumps(case())}\n")
+    with path.open("ab") as stream:
+        stream.truncate(MAX_DOCUMENT_BYTES + 1)
+    with pytest.raises(DatasetError, match="larger than 256 MiB"):
+        load_dataset(path)
