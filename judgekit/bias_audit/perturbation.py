@@ -47,11 +47,11 @@ def plan_rewriting(material: AuditInputs, probe: str, rewrite: Rewrite) -> Trial
         )
         if both is None:
             continue
-        plain, dressed = (with_text(output, text) for text in both)
+        plain, changed = (with_text(output, text) for text in both)
         asks = [
-            GradeProbe(case=case, output=one, rubric=material.rubric) for one in (plain, dressed)
+            GradeProbe(case=case, output=one, rubric=material.rubric) for one in (plain, changed)
         ]
-        pair = PairProbe(case=case, a=dressed, b=plain, rubric=material.rubric)
+        pair = PairProbe(case=case, a=changed, b=plain, rubric=material.rubric)
         trials.append(Trial(case.id, {"plain": asks[0], "changed": asks[1], "both": pair}))
     return Trials(
         tuple(trials),

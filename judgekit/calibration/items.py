@@ -440,7 +440,7 @@ def overall_items(
     rubric: Rubric,
     criteria: Sequence[AlignedItems],
     combined: Mapping[OutputKey, CombinedScore],
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
 ) -> AlignedItems:
     """The verdicts of a rubric, against those that people's scores come to by the same rubric."""
     # An annotator who scored every weighted criterion of an output has a value for the whole, the
@@ -452,7 +452,7 @@ def overall_items(
             found.setdefault(item.place, {})[each.name] = item
     by_name = {each.name: each for each in criteria}
     said: dict[OutputKey, list[MatchedLabel]] = {}
-    for one in told:
+    for one in labels:
         said.setdefault(one.place, []).append(one)
     items = [
         _item(rubric, by_name, parts, combined.get(place), said.get(place, ()))
@@ -473,12 +473,12 @@ def _item(
     criteria: Mapping[str, AlignedItems],
     parts: Mapping[str, JudgedItem],
     combined: CombinedScore | None,
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
 ) -> JudgedItem:
     any_part = next(iter(parts.values()))
     judge = _verdict(rubric, _scores(criteria, parts))
     value, passed = judge if combined is None else (combined.value, combined.passed)
-    ratings = {one.annotator: float(one.placed.label.raw or 0) for one in told}
+    ratings = {one.annotator: float(one.placed.label.raw or 0) for one in labels}
     human_passed = None
     labelled = {name: item for name, item in parts.items() if item.ratings}
     if not ratings:
@@ -493,7 +493,9 @@ def _item(
         confidence=min(sure) if len(sure) == len(parts) else None,
         rationale=_joined({n: i.rationale for n, i in parts.items() if i.rationale}),
         reasons={
-            one.annotator: one.placed.label.rationale for one in told if one.placed.label.rationale
+            one.annotator: one.placed.label.rationale
+            for one in labels
+            if one.placed.label.rationale
         }
         or _reasons(labelled),
         groups=any_part.groups,

@@ -62,23 +62,23 @@ class Candidate:
         """Whether it shows nobody's output."""
         return not (self.anchors or self.n_examples)
 
-    def dressed(self, shelf: ExamplePool, among: Collection[Hashable]) -> Rubric:
+    def with_examples(self, pool: ExamplePool, among: Collection[Hashable]) -> Rubric:
         """Its rubric, with anchors or examples from some clusters only."""
         if self.is_plain:
             return self.rubric
-        known = {part.name for part in shelf.labels.criteria}
+        known = {part.name for part in pool.labels.criteria}
         criteria = tuple(
-            self._dressed(criterion, shelf, among) if criterion.name in known else criterion
+            self._with_examples(criterion, pool, among) if criterion.name in known else criterion
             for criterion in self.rubric.criteria
         )
         return self.rubric.model_copy(update={"criteria": criteria})
 
-    def _dressed(
-        self, criterion: Criterion, shelf: ExamplePool, among: Collection[Hashable]
+    def _with_examples(
+        self, criterion: Criterion, pool: ExamplePool, among: Collection[Hashable]
     ) -> Criterion:
         if self.anchors:
-            return shelf.anchored(criterion, among)
-        shown = criterion.examples + shelf.examples(criterion.name, self.n_examples, among)
+            return pool.anchored(criterion, among)
+        shown = criterion.examples + pool.examples(criterion.name, self.n_examples, among)
         return criterion.model_copy(update={"examples": shown})
 
 

@@ -134,13 +134,13 @@ def join_labelled_outputs(
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
     by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
-    for each in matching.told:
+    for each in matching.matched:
         by_criterion[each.criterion].append(each)
     # Labels of the whole output are not used, so that they need no score.
     named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
     matching.check(label_problems(by_criterion, named))
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
-    add_metadata(groups, matching.told)
+    add_metadata(groups, matching.matched)
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
     made = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
     criteria = tuple(part for part in made if part.items)
@@ -163,7 +163,7 @@ def join_labelled_outputs(
 
 def _aligned(
     criterion: Criterion,
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
     groups: Mapping[OutputKey, Groups],
     options: CalibrationOptions,
 ) -> AlignedItems:
@@ -177,7 +177,7 @@ def _aligned(
             reasons=label_reasons(said),
             groups=groups[place],
         )
-        for place, said in sorted(labels_by_place(told).items(), key=lambda pair: _order(pair[0]))
+        for place, said in sorted(labels_by_place(labels).items(), key=lambda pair: _order(pair[0]))
     ]
     return AlignedItems(
         name=criterion.name,
@@ -205,7 +205,7 @@ def _order(place: OutputKey) -> tuple[str, str, int]:
 
 
 MIN_CASES_PER_SIDE = 10
-"""Cases each side of the split needs: fewer let no difference be told."""
+"""Cases each side of the split needs: fewer let no difference be labels."""
 
 _FOLDS = 5
 
