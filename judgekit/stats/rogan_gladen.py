@@ -287,7 +287,8 @@ def _refusal(counts: _Counts, rates: JudgeRates, min_labels: int) -> str | None:
 
 
 def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
-    # Lang & Reiczigel (2014): pseudo-counts keep the interval open at rates of 0 and 1.
+    # Lee et al. (2025) after Lang & Reiczigel (2014): pseudo-counts keep the interval open at
+    # rates of 0 and 1.
     z = normal_quantile(level)
     size, m_neg, m_pos = counts.n + z * z, counts.n_neg + 2, counts.n_pos + 2
     p = (counts.n_pass + z * z / 2) / size
