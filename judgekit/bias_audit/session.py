@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 AuditStopReason = Literal["interrupted", "budget", "model"]
 """Why an audit ended before everything was asked."""
 
+# Failures that every further call would repeat.
 _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
 
@@ -63,6 +64,7 @@ class ProbeSession:
 
     def end(self, reason: AuditStopReason) -> None:
         """Ask nothing further."""
+        # The first reason stays: an interruption after the budget ran out is not why it ended.
         self.reason = self.reason or reason
         self.stop.set()
 

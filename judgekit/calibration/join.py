@@ -187,8 +187,10 @@ def cluster_of(
 def _by_place(grades: PointwiseData) -> dict[OutputKey, dict[str, list[ScoreSample]]]:
     names = [c.name for c in grades.rubric.criteria] if grades.rubric else []
     named = {s.criterion for s in grades.samples if s.criterion}
+    # A file with one criterion may leave its name out.
     sole = names[0] if len(names) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
     table: dict[OutputKey, dict[str, list[ScoreSample]]] = {}
+    # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         table.setdefault(sample.place, {}).setdefault(sample.criterion or sole, []).append(sample)
     return {place: table[place] for place in sorted(table, key=lambda place: place.rank)}
@@ -206,6 +208,7 @@ def _known(name: str, grades: PointwiseData, labels: Sequence[MatchedLabel]) -> 
     given = [t.placed.label.raw for t in labels]
     raws = [raw for raw in given if isinstance(raw, float | int)]
     if any(isinstance(raw, str) and raw.casefold() in YES_NO for raw in given):
+        # Yes and no are labels on a scale from 0 to 1, even where only one of them occurs.
         raws += [0.0, 1.0]
     own = [s for s in grades.samples if s.criterion in (name, None)]
     return infer_criterion(name, own, raws)
@@ -263,6 +266,7 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
     except DatasetError as error:
         if criterion is not WHOLE_CRITERION:
             raise
+        # Labels of the whole are the usual reason: the name of the criterion was forgotten.
         hint = "name its `criterion`; of the whole a label is a number from 0 to 1"
         raise placed.fault(error.message, hint) from None
 
@@ -288,6 +292,7 @@ class _Builder:
             elif item.judge is not None:
                 others.append(item)
         rubric = self.grades.rubric
+        # The criterion knows best what passes, then the rubric.
         threshold = criterion.pass_value
         if threshold is None:
             threshold = _THRESHOLD if rubric is None else rubric.pass_threshold
@@ -347,6 +352,7 @@ def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
     if len(criteria) < _TWO:
         return None
     first = criteria[0]
+    # Pooled on their own scale where they share one: levels keep their names in the tables.
     same = all((each.scale, each.threshold) == (first.scale, first.threshold) for each in criteria)
     if not same and any(each.is_nominal for each in criteria):
         return None

@@ -96,6 +96,7 @@ def join_pairs(
     }
     whole = aligned.pop(WHOLE_OUTPUT, None)
     labelled = tuple(each for each in aligned.values() if each.items)
+    # Comparisons keep no kind of failure for an order, so that all count as unusable.
     n_failed = Counter(
         "unusable" for pair in pairs.pairs for choice in pair.choices if choice.winner is None
     )
@@ -142,6 +143,7 @@ def _aligned(
     items = []
     for place, pair in found.items():
         groups = pairs.groups.get(place, {})
+        # By annotator, so that the order of rows changes no figure.
         labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
         item = JudgedItem(
             place=place,
@@ -170,6 +172,7 @@ def confidence_of(pair: PairJudgment) -> float | None:
     if pair.confidence is not None or pair.winner in (None, "tie"):
         return pair.confidence
     shares = [choice.share for choice in pair.choices if choice.share is not None]
+    # A probability of both orders is trusted only where nothing finer is known.
     if not shares:
         sure = pair.probability
         if sure is None or pair.choices:
@@ -181,6 +184,7 @@ def confidence_of(pair: PairJudgment) -> float | None:
 
 def _rationale(pair: PairJudgment) -> str | None:
     said = [c for c in pair.choices if c.rationale]
+    # The reason that is shown should be one for the winner.
     same = [c for c in said if c.winner == pair.winner]
     return next((c.rationale for c in (*same, *said)), None)
 
@@ -318,6 +322,7 @@ def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
 
 
 def _reconciled(both: _PairVerdicts) -> Winner:
+    # An unusable order is no agreement: the pair is a tie, as in the comparison itself.
     return both.ab if both.ab is not None and both.ab == both.ba else "tie"
 
 
