@@ -207,7 +207,9 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
     said: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
+        # The first judgment of a criterion is the one that is shown.
         said.setdefault(one.criterion, one)
+    # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
     return JudgedSide(
@@ -249,7 +251,9 @@ def compare_verdicts(
     """What the new judge changes."""
     if not pairs:
         raise NotEnoughDataError("no output was judged before")
+    # Only outputs decided on both sides: an open verdict is neither a flip nor agreement.
     decided = [one for one in pairs if None not in (one.old.passed, one.new.passed)]
+    # Verdicts of one case are not independent: figures are clustered by case.
     cases = [one.case_id for one in decided]
     passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
     old_rubric, new_rubric = rubrics
@@ -299,6 +303,7 @@ def _criteria(
 ) -> dict[str, CriterionShift]:
     before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
     asked = {criterion.name: criterion for criterion in new.criteria}
+    # Criteria of rubrics that cases bring along come after those of the run.
     seen = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
     for name in {**asked, **seen}:
@@ -328,6 +333,7 @@ def _sides(pairs: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[Judge
 def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
     """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
     if new is None or old is None:
+        # Both None: neither judge was asked by the rubric of the run.
         return new is old
     return old.fingerprint == new.fingerprint
 
@@ -337,6 +343,7 @@ def _raw_kappa(
 ) -> Kappa | None:
     if old is None or new is None or new.scale.points is None:
         return None
+    # Kappa of two scales would compare numbers that mean different things.
     if new.scale.points != old.scale.points:
         return None
     sides = [
@@ -351,6 +358,7 @@ def _level(said: CriterionAnswer | None, scale: Scale) -> float | None:
     """The score nearest to what the answers come to."""
     if said is None or said.own is None:
         return None
+    # Several answers average to values between the levels; kappa needs one of them.
     return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
 
 
@@ -403,6 +411,7 @@ def _kinds(sides: Iterable[JudgedSide]) -> Mapping[str, int]:
 
 def _total(prices: Sequence[float | None]) -> float | None:
     known = [price for price in prices if price is not None]
+    # A sum without the unknown prices would look like the whole cost.
     return sum(known) if len(known) == len(prices) else None
 
 

@@ -128,6 +128,7 @@ def join_labelled_outputs(
     shown: Collection[str] = (),
 ) -> LabelledOutputs:
     """Bring outputs and labels together."""
+    # An error of the system under test has nothing that a judge could be tuned on.
     answered = [(c, o) for c, o in answers if o.error is None]
     places = {OutputKey(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]
@@ -193,6 +194,7 @@ def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
     """What is never split has to hold whole cases, or a case would stand on both sides."""
     found: dict[str, Hashable] = {}
     for item in (item for part in criteria for item in part.items):
+        # A case on both sides would leak what was chosen into the confirmation.
         if found.setdefault(item.place.case_id, item.cluster) != item.cluster:
             raise SettingsError(
                 f"case {item.place.case_id!r} has outputs with different {name!r}",
@@ -235,6 +237,7 @@ class Split:
 def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
     """Split cases, or groups of them, in two, with as many of each level on either side."""
     # Within strata of people's mean score, the order is drawn; then every so many-th is held out.
+    # Stratified, so that chance cannot put all low scores on one side of the split.
     ordered = _ordered(labels, seed)
     start = seeded_draw(seed, "split")
     is_held = [

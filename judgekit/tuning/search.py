@@ -137,11 +137,11 @@ if TYPE_CHECKING:
     Parts = tuple[AlignedItems, ...]
 
 
-async def run_tuning(setup: TuningSetup, sitting: ProbeSession | None = None) -> Tuning:
+async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:
     """Choose a candidate, and hold it against the present rubric on the held-out cases."""
-    asking = _CandidateRunner(setup, sitting or ProbeSession())
+    asking = _CandidateRunner(setup, session or ProbeSession())
     trained = await _trained(asking)
-    if asking.is_broken_off:
+    if asking.is_stopped:
         return _result(asking, _Outcome({}))
     order = rank_candidates(setup.present.name, trained) if setup.present.name in trained else []
     if not order:
@@ -155,12 +155,12 @@ class _CandidateRunner:
     """Asks, and keeps everything that was said."""
 
     setup: TuningSetup
-    sitting: ProbeSession
+    session: ProbeSession
     said: list[Verdict] = field(default_factory=list)
 
     @property
-    def is_broken_off(self) -> bool:
-        return self.sitting.reason is not None or "frozen_miss" in self.failures()[0]
+    def is_stopped(self) -> bool:
+        return self.session.reason is not None or "frozen_miss" in self.failures()[0]
 
     def failures(self) -> tuple[dict[str, int], dict[str, str]]:
         return count_failures(self.said)
@@ -170,7 +170,7 @@ class _CandidateRunner:
     ) -> Parts:
         """The labelled items of some clusters, scored one way."""
         asks = self.setup.asks(candidate, rubric, clusters)
-        answers = (await ask_all(self.setup.bench, asks, self.sitting)).values()
+        answers = (await ask_all(self.setup.bench, asks, self.session)).values()
         verdicts = [one for one in answers if isinstance(one, Verdict)]
         self.said += verdicts
         return attach_scores(self.setup.labels.within(clusters), _scores(verdicts))
@@ -196,6 +196,7 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[tuple[OutputKey, str], float | 
         place = OutputKey(verdict.case_id or "", verdict.variant)
         for judgment in verdict.judgments:
             raws[place, judgment.criterion].append(judgment.raw)
+    # Repeats are averaged before the loss, as they are when a rubric is used.
     return {key: fsum(found) / len(found) for key, found in raws.items()}
 
 
@@ -203,11 +204,12 @@ async def _trained(asking: _CandidateRunner) -> dict[str, Parts]:
     """All candidates on the training cases; plain ones first, for examples go by mistakes."""
     setup = asking.setup
     training = setup.split.training
+    # First, since their mistakes choose the examples of the others.
     plain = [one for one in setup.candidates if one.is_plain]
     found = await gather_in_order([asking.scored(one, one.rubric, training) for one in plain])
     trained = {one.name: parts for one, parts in zip(plain, found, strict=True)}
     showing = [one for one in setup.candidates if not one.is_plain]
-    if asking.is_broken_off or not any(part.both for part in trained[setup.present.name]):
+    if asking.is_stopped or not any(part.both for part in trained[setup.present.name]):
         return {}
     jobs = [
         asking.scored(
@@ -216,6 +218,7 @@ async def _trained(asking: _CandidateRunner) -> dict[str, Parts]:
         for one in showing
         for fold in setup.split.folds
     ]
+    # Answers come back in the order of the jobs: fold by fold of each candidate.
     folds = iter(await gather_in_order(jobs))
     for one in showing:
         parts = [next(folds) for _ in setup.split.folds]
@@ -245,13 +248,14 @@ async def _tested(
 ) -> _Outcome:
     """The present rubric and the chosen one on the held-out cases."""
     setup, level = asking.setup, 1 - asking.setup.options.alpha
+    # Asked once, by the chosen candidate only: a second look would be a second choice.
     unseen = setup.split.held_out
     tuned = chosen.with_examples(_example_pool(setup, chosen, trained), setup.split.training)
     jobs = [asking.scored(setup.present, setup.rubric, unseen)]
     if chosen is not setup.present:
         jobs.append(asking.scored(chosen, tuned, unseen))
     found = await gather_in_order(jobs)
-    if asking.is_broken_off:
+    if asking.is_stopped:
         return _Outcome({})
     present = held_out_result(setup.present.name, found[0], level=level)
     if chosen is setup.present:
@@ -276,7 +280,7 @@ def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
     setup = asking.setup
     labels, parts, chosen = setup.labels, setup.split, outcome.chosen
     failures, messages = asking.failures()
-    reason = asking.sitting.reason or ("frozen" if "frozen_miss" in failures else None)
+    reason = asking.session.reason or ("frozen" if "frozen_miss" in failures else None)
     training = labels.cases_of(parts.training)
     return Tuning(
         rubric=setup.rubric.name,
