@@ -62,6 +62,7 @@ def find_stability(heard: Sequence[TrialAnswers], material: AuditInputs) -> Prob
         level=material.level,
     )
     values = [[v for arm in one.trial.arms if (v := one.value(arm)) is not None] for one in heard]
+    # Pooled as variances: a mean of standard deviations of two or three answers is biased down.
     within = [variance(row) for row in values if len(row) >= _TWO]
     same = [row for row in values if len(row) >= _TWO and len(set(row)) == 1]
     counts: dict[str, float | int | str] = {"askings": material.n_askings}

@@ -49,6 +49,7 @@ def find_position(heard: Sequence[TrialAnswers], material: AuditInputs) -> Probe
     """How far the first place is preferred; which output is better cancels out."""
     sides = [(one.first("both", "ab"), one.first("both", "ba")) for one in heard]
     known = [(x, y) for x, y in sides if x is not None and y is not None]
+    # 0 for a judge that goes by the output, ±½ for one that goes by the place alone.
     leans = [None if x is None or y is None else (x + y - 1) / 2 for x, y in sides]
     effect = shift_effect(
         "first place preferred",
@@ -90,7 +91,12 @@ def plan_identical(material: AuditInputs) -> Trials:
                 case.id,
                 {
                     "same": PairProbe(
-                        case=case, a=output, b=output, rubric=material.rubric, orders=("ab",)
+                        # One order suffices: turned round, the same text makes the same request.
+                        case=case,
+                        a=output,
+                        b=output,
+                        rubric=material.rubric,
+                        orders=("ab",),
                     )
                 },
             )

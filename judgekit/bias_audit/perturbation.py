@@ -47,11 +47,12 @@ def plan_rewriting(material: AuditInputs, probe: str, rewrite: Rewrite) -> Trial
         )
         if both is None:
             continue
-        plain, dressed = (with_text(output, text) for text in both)
+        plain, changed = (with_text(output, text) for text in both)
         asks = [
-            GradeProbe(case=case, output=one, rubric=material.rubric) for one in (plain, dressed)
+            GradeProbe(case=case, output=one, rubric=material.rubric) for one in (plain, changed)
         ]
-        pair = PairProbe(case=case, a=dressed, b=plain, rubric=material.rubric)
+        # Judges that score alike may still prefer: both ways of asking are tried.
+        pair = PairProbe(case=case, a=changed, b=plain, rubric=material.rubric)
         trials.append(Trial(case.id, {"plain": asks[0], "changed": asks[1], "both": pair}))
     return Trials(
         tuple(trials),
@@ -109,6 +110,7 @@ One might go on at greater length, but what there is to cover is covered by what
 To sum up, and taking everything together, the answer is what it is and stands as it was given.
 """.splitlines()
 
+# Short answers get a fixed length of padding: doubling ten words would change nothing.
 _LEAST_WORDS = 120
 """Words that are added at least, so that a short answer becomes a long one."""
 
@@ -120,6 +122,8 @@ def pad_text(text: str, draw: random.Random) -> str:
     sentences: list[str] = []
     while sum(len(sentence.split()) for sentence in sentences) < wanted:
         sentences.append(next(source))
+    # Before and after, so that neither the first nor the last words of the answer lose their
+    # place.
     half = len(sentences) // 2
     return f"{' '.join(sentences[:half])}\n\n{text}\n\n{' '.join(sentences[half:])}"
 
@@ -152,7 +156,9 @@ _BOLD_WORDS = 2
 
 def plain_and_formatted(text: str, draw: random.Random) -> tuple[str, str] | None:
     """The same words without and with a layout in Markdown."""
+    # The signature is shared with rewritings that draw; layout has nothing to draw.
     del draw
+    # Code and tables lose their meaning without layout, so that any judge would lower its score.
     if _LAYOUT.search(text):
         return None
     plain = strip_formatting(text)
@@ -253,6 +259,7 @@ def family_of(model: str) -> str | None:
 
 def attribute_text(text: str, family: str) -> str:
     """A text that says who wrote it."""
+    # The same sentence for both families: only the name may differ between the arms.
     return f"{text}\n\n(This answer was written by {MODEL_FAMILIES.get(family, family)}.)"
 
 

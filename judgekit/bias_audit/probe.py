@@ -63,6 +63,7 @@ class GradeProbe:
     @property
     def key(self) -> tuple[object, ...]:
         """Two questions with the same key are asked once."""
+        # Order matters: reversed criteria are another question in joint mode.
         names = tuple(criterion.name for criterion in self.rubric.criteria)
         return (self.case.id, self.output.variant, self.output.text, names, self.template,
                 self.asking)  # fmt: skip
@@ -162,6 +163,8 @@ class ProbeRunner:
             for question in comparer.questions(wanted.case, shown, wanted.rubric)
             if question.order in wanted.orders
         ]
+        # The preference on the whole is what probes compare; criteria are asked only where it is
+        # not.
         return [one for one in questions if None in one.asked] or questions
 
     def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
@@ -170,6 +173,7 @@ class ProbeRunner:
         key = wanted.template, wanted.asking
         if key not in self._graders:
             self._graders[key] = self._new_grader(wanted.template, (wanted.asking + 1) * own)
+        # Asking again is a later repeat: earlier repeats are in the cache and cost nothing.
         earlier = range(wanted.asking * own)
         names = [criterion.name for criterion in wanted.rubric.criteria]
         return self._graders[key], [(name, repeat) for name in names for repeat in earlier]
@@ -327,6 +331,7 @@ def excess_change(
         if not names:
             rows.append((None, None))
             continue
+        # Noise of asking twice is the baseline: only what exceeds it is an effect of the change.
         gaps = [[abs(plain[name] - side[name]) for name in names] for side in (again, other)]
         rows.append((fsum(gaps[0]) / len(names), fsum(gaps[1]) / len(names)))
     return [row[0] for row in rows], [row[1] for row in rows]

@@ -296,11 +296,12 @@ def adjust_p_values(probes: Sequence[ProbeResult], *, level: float) -> tuple[Pro
     adjusted = iter(adjust(looks, "holm").value)
     n = sum(p is not None for p in looks)
 
-    def told(effects: Sequence[Effect]) -> tuple[Effect, ...]:
+    def with_verdicts(effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(_adjusted(effect, next(adjusted), n, 1 - level) for effect in effects)
 
     return tuple(
-        replace(probe, effects=told(probe.effects), parts=told(probe.parts)) for probe in probes
+        replace(probe, effects=with_verdicts(probe.effects), parts=with_verdicts(probe.parts))
+        for probe in probes
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 AuditStopReason = Literal["interrupted", "budget", "model"]
 """Why an audit ended before everything was asked."""
 
+# Failures that every further call would repeat.
 _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
 
@@ -63,15 +64,16 @@ class ProbeSession:
 
     def end(self, reason: AuditStopReason) -> None:
         """Ask nothing further."""
+        # The first reason stays: an interruption after the budget ran out is not why it ended.
         self.reason = self.reason or reason
         self.stop.set()
 
 
 async def run_audit(
-    bench: ProbeRunner, material: AuditInputs, plan: AuditPlan, sitting: ProbeSession | None = None
+    bench: ProbeRunner, material: AuditInputs, plan: AuditPlan, session: ProbeSession | None = None
 ) -> Audit:
     """Ask everything that is planned, and say what each probe found."""
-    going = sitting or ProbeSession()
+    going = session or ProbeSession()
     answers = await ask_all(bench, plan.wanted, going)
     failures, messages = count_failures(answers.values())
     return Audit(
@@ -95,33 +97,33 @@ def evaluate_probes(
     plan: AuditPlan,
     material: AuditInputs,
     answers: Mapping[tuple[object, ...], Said],
-    sitting: ProbeSession | None = None,
+    session: ProbeSession | None = None,
 ) -> tuple[ProbeResult, ...]:
     """What answers come to, probe by probe; asks nothing."""
-    going = sitting or ProbeSession()
+    going = session or ProbeSession()
     found = [_found(one, answers, material, going) for one in plan.probes]
     return adjust_p_values(found, level=material.level)
 
 
 async def ask_all(
-    bench: ProbeRunner, wanted: Iterable[ProbeQuestion], sitting: ProbeSession
+    bench: ProbeRunner, wanted: Iterable[ProbeQuestion], session: ProbeSession
 ) -> dict[tuple[object, ...], Said]:
-    """Ask several questions at a time, until all are answered or the sitting is ended."""
+    """Ask several questions at a time, until all are answered or the session is ended."""
     answers: dict[tuple[object, ...], Said] = {}
     source = iter(wanted)
 
     async def worker() -> None:
-        while not sitting.stop.is_set() and (ask := next(source, None)) is not None:
+        while not session.stop.is_set() and (ask := next(source, None)) is not None:
             said = await (bench.graded(ask) if isinstance(ask, GradeProbe) else bench.compared(ask))
             answers[ask.key] = said
-            sitting.watch(said)
+            session.watch(said)
             for failure in answer_failures(said):
                 if failure.kind == "budget":
-                    sitting.end("budget")
+                    session.end("budget")
                 elif failure.kind in _FATAL:
-                    sitting.end("model")
+                    session.end("model")
 
-    await gather_in_order([worker() for _ in range(max(1, sitting.in_flight))])
+    await gather_in_order([worker() for _ in range(max(1, session.in_flight))])
     return answers
 
 
@@ -129,7 +131,7 @@ def _found(
     planned: PlannedProbe,
     answers: Mapping[tuple[object, ...], Said],
     material: AuditInputs,
-    sitting: ProbeSession,
+    session: ProbeSession,
 ) -> ProbeResult:
     probe, trials = planned.probe, planned.trials
     if trials.skipped is not None:
@@ -151,7 +153,7 @@ def _found(
     failed = [found for key in asked if key in answers and (found := answer_failures(answers[key]))]
     unasked = any(key not in answers for key in asked)
     withheld = next((_WITHHELD[f.kind] for one in failed for f in one if f.kind in _WITHHELD), None)
-    reason = _NOT_ASKED.get(sitting.reason or "") if unasked else withheld
+    reason = _NOT_ASKED.get(session.reason or "") if unasked else withheld
     findings = probe.find(heard, material)
     return ProbeResult(
         name=probe.name,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _NO_LEVELS = "the scale has no levels: see ccc and icc"
 
+# Distances between levels such as 0.1 and 0.3 are not exact.
 _SLACK = 1e-9
 
 
@@ -164,6 +165,7 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
     """How far judge and people agree on a scale."""
     a, b = aligned.human_level.tolist(), aligned.judge_level.tolist()
     clusters = aligned.clusters
+    # No category is near another: within one level is exact there.
     step = 0.0 if aligned.is_nominal else level_step(aligned.levels)
     return ScaleAgreement(
         exact=clustered_rate(_near(a, b, 0.0), clusters, level=level),
@@ -199,12 +201,14 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
     people, judge = aligned.human_pass, aligned.judge_pass
     clusters = aligned.clusters
     known = ~(np.isnan(people) | np.isnan(judge))
+    # nan == nan is False, which would count two missing verdicts as a disagreement.
     same = np.where(known, people == judge, nan)
     true_pos = int((people[known] * judge[known]).sum())
     n_pos, n_judged = int(people[known].sum()), int(judge[known].sum())
     false_pos, false_neg = n_judged - true_pos, n_pos - true_pos
 
     def share(outcome: np.ndarray, among: np.ndarray) -> Rate:
+        # Rates among labelled passes or fails only; their clusters come along.
         places = np.flatnonzero(known & among)
         names = None if clusters is None else [clusters[i] for i in places]
         return clustered_rate(outcome[places].tolist(), names, level=level)
@@ -252,6 +256,7 @@ def confusion_table(aligned: AlignedItems) -> Confusion | None:
     for human, judge in zip(aligned.human_level, aligned.judge_level, strict=True):
         counts[place[float(human)], place[float(judge)]] += 1
     unusable = np.zeros(len(levels), dtype=int)
+    # Failures are shown beside the table: left out, a judge that fails on hard items looks better.
     silent = aligned.where(lambda item: item.judge is None)
     for label in silent.labels.tolist():
         unusable[place[label]] += 1
@@ -317,6 +322,7 @@ def _gwet(aligned: AlignedItems, level: float) -> Estimate:
         lambda: gwet_ac(
             rows,
             labels=levels,
+            # Of two levels any weights are the same, and unweighted AC1 is the name people know.
             weights=None if aligned.is_binary or aligned.is_nominal else "quadratic",
             clusters=aligned.clusters,
             level=level,
@@ -492,6 +498,7 @@ def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | Non
     rows = [list(item.samples) for item in items]
     clusters = [item.cluster for item in items]
     names = clusters if len(set(clusters)) < len(clusters) else None
+    # Of each item by itself: the spread between items is not the judge's unsteadiness.
     spreads = [float(np.std(row, ddof=1)) for row, _ in several]
     return Steadiness(
         n_items=len(several),

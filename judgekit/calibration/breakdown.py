@@ -116,6 +116,7 @@ def build_segments(
     found: list[Segment] = []
     for kind in (_VARIANT, "stratum", "tag", _CRITERION, *options.by):
         names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
+        # One group is the whole again; a single tag still parts tagged items from the rest.
         if len(names) < _TWO and kind != "tag":
             continue
         for name in names:
@@ -169,6 +170,7 @@ def _segment(
         human_mean=_mean(part, part.human, level),
         judge_rate=clustered_rate(part.judge_pass.tolist(), clusters, level=level),
         human_rate=clustered_rate(part.human_pass.tolist(), clusters, level=level),
+        # Only variants are compared by their corrected rate; every group would need labels enough.
         corrected=correct_figure(part, what, options) if kind == _VARIANT else None,
         orders=None if pairs is None else pair_orders(part, pairs, level=level),
     )
@@ -206,6 +208,7 @@ def _owners(aligned: AlignedItems, members: Mapping[str, list[int]]) -> dict[str
     owners: dict[str, Hashable] = {}
     for name, places in members.items():
         clusters = {aligned.both[place].cluster for place in places}
+        # A group cut across clusters belongs to none, and groups count as independent.
         if len(clusters) > 1:
             return None
         owners[name] = clusters.pop()
@@ -340,6 +343,7 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
             distance = 1.0  # another category is another category
         if abs(distance) > _SAME:
             found.append((abs(distance), item.confidence or 0.0, item, distance, human))
+    # Confident errors first: they are what a template can be improved by.
     found.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))
     return tuple(
         Disagreement(
@@ -377,6 +381,8 @@ def suggest_labels(parts: Sequence[AlignedItems], most: int) -> tuple[LabelSugge
         for group in by_level.values()
         for rank, (suggestion, _) in enumerate(group)
     ]
+    # Two of each level in turn, then by score: neither the scale nor the uncertainty alone
+    # decides.
     ranked.sort(key=lambda row: (row[0] // 2, row[1], row[2].case_id))
     return tuple(suggestion for _, _, suggestion in ranked[:most])
 

@@ -32,6 +32,7 @@ _FOLDS = 5
 
 _MOST_POINTS = 60
 
+# Platt scaling has two coefficients; on fewer items each fold would fit its noise.
 _LEAST = 30
 
 _HALF = 0.5
@@ -200,6 +201,7 @@ def assess_trust(aligned: AlignedItems, options: CalibrationOptions) -> Trust | 
     after, why_not = _after(x, y, names, options)
     curve = risk_coverage(x, y)
     points = list(zip(curve.coverage, curve.risk, strict=True))
+    # A page draws the curve; thousands of points would only slow it down.
     step = max(1, len(points) // _MOST_POINTS)
     top = [risk for coverage, risk in points if coverage <= _HALF]
     return Trust(
@@ -236,6 +238,7 @@ def cross_fit_recalibration(
         choice = choose_map(judge.tolist(), people.tolist(), cluster_folds(names, options.seed))
     except NotEnoughDataError as error:
         return error.message
+    # A line can leave the scale, and no judge can give such a score.
     mapped = np.clip(np.array(choice.out_of_fold), aligned.scale.min, aligned.scale.max)
     before, after = judge - people, mapped - people
     passed = np.array([aligned.passes(float(raw)) for raw in mapped])
@@ -254,6 +257,7 @@ def cross_fit_recalibration(
 
 def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
     """A fold for each item, the items of a case in one, whatever the order of the items."""
+    # Whole clusters share a fold, or a case would be fitted on and predicted.
     shuffled = sorted(set(names), key=lambda name: _drawn(seed, name))
     fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
     return [fold[name] for name in names]
@@ -261,6 +265,7 @@ def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
 
 def _drawn(seed: int, *names: object) -> str:
     """A mark that is as good as drawn, and follows from the names and the seed alone."""
+    # A hash, not a generator: folds depend on neither the order of rows nor on how many there are.
     return hashlib.sha256(repr((seed, *names)).encode()).hexdigest()
 
 

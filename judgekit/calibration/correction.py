@@ -164,11 +164,13 @@ def correct_figure(
     estimator = found.estimator
     if sides.is_clustered and not isnan(estimate.value):
         if labels_are == "random":
+            # Post-stratification has no clustered variance here, and PPI++ has.
             estimate = _clustered(sides, estimate, level)
             estimator = "ppi++" if estimate.method.startswith("ppi++") else estimator
         else:
             warnings.append(_NOT_CLUSTERED)
     if options.labels_are is None:
+        # Without a statement of how items were chosen, the evidence against randomness decides.
         if looks is False:
             estimate = undefined_estimate(
                 _NOT_RANDOM, n=found.n_labels, method=found.estimator, level=level
@@ -210,6 +212,7 @@ def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) 
     varies = float(judge.std()) > 0
     corr = float(np.corrcoef(labels, judge)[0, 1]) if varies else 0.0
     alpha = 1 - options.level
+    # Planned at the correlation seen so far, which small samples overstate: a lower bound.
     needed = labels_for_ppi(len(sides.others), options.half_width, sd, corr, alpha=alpha)
     alone = labels_for_ppi(0, options.half_width, sd, 0.0, alpha=alpha)
     return LabelBudget(
@@ -245,6 +248,7 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         labels, labeled = aligned.human_pass, aligned.judge_pass
         others = [aligned.judge_passes(item) for item in aligned.unlabelled]
     else:
+        # On [0, 1], so that figures of criteria with different scales can be compared.
         labels = np.array([aligned.value(mean_rating(item)) for item in both])
         labeled = np.array([aligned.value(x) for x in aligned.judge.tolist()])
         others = [nan if i.judge is None else aligned.value(i.judge) for i in aligned.unlabelled]
@@ -331,6 +335,8 @@ def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
     for sign, scores, names in zip(
         (1, -1), (sides.labeled, sides.others), sides.clusters, strict=True
     ):
+        # The pull of each case on the difference of the two means, a case on both sides counting
+        # once.
         shares = sign * (scores - scores.mean()) / len(scores)
         for share, name in zip(shares.tolist(), names, strict=True):
             pulls[name] += share

@@ -64,6 +64,7 @@ _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "ratio
 
 _TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
 
+# Ignored by name, so that any other unknown column is reported as a typing error.
 _SPARE = frozenset({
     "criterion_passed", "evidence", "evidence_found", "expected_raw", "source", "model", "cached",
     "cost_usd", "failure_message", "verdict_value", "verdict_passed", "case_name", "rubric",
@@ -240,6 +241,7 @@ def _scored(
 
 
 def _level(said: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None) -> float:
+    # A rubric with one criterion needs no name in the rows.
     names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     name = names[0] if len(names) == 1 else said.criterion
     placed = LocatedLabel(Label(case_id=said.case_id, raw=said.raw), line, path)
@@ -255,6 +257,7 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
         fields, _ = read_cells(fields, json_names=("metadata",), list_names=())
     kept = {name: value for name, value in fields.items() if name not in _SPARE}
     raw = kept.get("raw")
+    # CSV has only text: "4" is a score, "good" is the name of a level.
     if isinstance(raw, str):
         kept["raw"] = parse_number(raw) if raw.strip() else None
     winner = kept.get("winner")
@@ -265,6 +268,7 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
 
 def _is_missing(value: JsonValue) -> bool:
     """Whether nothing was said: null, or the nan that tables put for it."""
+    # pandas writes nan where it has no value.
     return value is None or (isinstance(value, float) and isnan(value))
 
 
@@ -275,6 +279,7 @@ def _scores(
     for row in rows:
         place = OutputKey(row.case_id, row.variant, row.answer)
         grades.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
+        # The system under test failed, not the judge: nobody judged this output.
         if row.failure_kind == "target_error":
             grades.n_errors += 1
             continue
@@ -345,6 +350,7 @@ def _pair(place: OutputKey, criterion: str | None, said: list[JudgedWinnerRow]) 
 
 def _agreed(winners: set[Winner | None]) -> Winner | None:
     """What the orders come to: the same, or a tie; open where one is not usable."""
+    # One usable order is not enough to say what both orders conclude.
     if None in winners:
         return None
     return winners.pop() if len(winners) == 1 else "tie"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from judgekit.stats.alpha import AlphaLevel
     from judgekit.stats.intervals import Rate
 
+# A mean of labels such as 0.7 and 0.7 has to stay 0.7, or a threshold of 0.7 would fail it.
 _DIGITS = 12
 
 _TWO_LEVELS = 2
@@ -125,6 +126,7 @@ class AlignedItems:
     @cached_property
     def human(self) -> np.ndarray:
         """The mean of people's scores of `both`; of categories the label."""
+        # Biases and correlations go by the mean of annotators; categories have none.
         of = self.label if self.is_nominal else mean_rating
         return np.array([of(item) for item in self.both], dtype=float)
 
@@ -179,6 +181,8 @@ class AlignedItems:
         ratings = list(item.ratings.values())
         if self.is_nominal:
             counts = Counter(ratings)
+            # Ties between categories go to the lowest value, so that the order of annotators is no
+            # matter.
             return min(counts, key=lambda rating: (-counts[rating], rating))
         if self.consensus == "mean":
             return mean_rating(item)
@@ -228,6 +232,7 @@ def mean_rating(item: JudgedItem) -> float:
 def clusters_of(items: Sequence[JudgedItem]) -> list[Hashable] | None:
     """The cluster of each item."""
     names = [item.cluster for item in items]
+    # Where each item is a cluster of its own the plain formulas are exact, and faster.
     return names if len(set(names)) < len(names) else None
 
 
@@ -267,6 +272,7 @@ def infer_criterion(
                 hint="give the rubric",
             )
         ends = min(scores), max(scores)
+    # Only of whole scores can it be assumed that the scale has levels.
     integer = all(float(score).is_integer() for score in (*scores, *ends))
     scale = Scale(min=ends[0], max=ends[1], integer=integer)
     return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
@@ -278,6 +284,7 @@ def levels_of(scale: Scale) -> tuple[float, ...] | None:
         return scale.points
     span = scale.max - scale.min
     is_whole = float(scale.min).is_integer() and float(scale.max).is_integer()
+    # From 0 to 1 without levels is a continuous scale; 0 to 100 has too many levels for a kappa.
     if not is_whole or not _TWO <= span <= _WIDEST:
         return None
     return tuple(scale.min + step for step in range(int(span) + 1))
@@ -291,7 +298,9 @@ def level_of(score: float, points: Sequence[float] | None) -> float:
 @lru_cache(maxsize=4096)
 def _nearest(score: float, points: tuple[float, ...]) -> float:
     place = min(
-        range(len(points)), key=lambda i: (round(abs(points[i] - score), _LEVEL_DIGITS), -i)
+        # A half goes up, as people round, and not to the even level.
+        range(len(points)),
+        key=lambda i: (round(abs(points[i] - score), _LEVEL_DIGITS), -i),
     )
     return points[place]
 
@@ -308,6 +317,7 @@ def _ends(found: Sequence[tuple[float, float | None]]) -> tuple[float, float] | 
     pairs = [(raw, value) for raw, value in found if value is not None]
     if not pairs:
         return None
+    # The farthest two points, whose rounding error matters least for the ends.
     (low, low_value), (high, high_value) = min(pairs), max(pairs)
     if isclose(low_value, high_value) or isclose(low, high):
         return None
@@ -349,6 +359,7 @@ def clustered_estimate(
     each = np.array([codes[name] for name in clusters])
     most = _MOST_LEFT_OUT
     if is_quadratic:
+        # A statistic over all pairs costs the square of the items for each block that is left out.
         most = int(min(most, max(10, _WORK // max(1, len(each)) ** 2)))
     blocks = each % most
     left_out = [statistic(np.flatnonzero(blocks != block)) for block in np.unique(blocks)]
@@ -393,6 +404,7 @@ def clip_to_unit(found: Estimate) -> Estimate:
     """An estimate of what lies in [0, 1], the ends of its interval cut there."""
     if isnan(found.low):
         return found
+    # The value stays inside its interval, even where it lies outside [0, 1] itself.
     low, high = max(found.low, min(0.0, found.value)), min(found.high, max(1.0, found.value))
     return replace(found, low=low, high=high)
 
@@ -440,7 +452,7 @@ def overall_items(
     rubric: Rubric,
     criteria: Sequence[AlignedItems],
     combined: Mapping[OutputKey, CombinedScore],
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
 ) -> AlignedItems:
     """The verdicts of a rubric, against those that people's scores come to by the same rubric."""
     # An annotator who scored every weighted criterion of an output has a value for the whole, the
@@ -452,7 +464,7 @@ def overall_items(
             found.setdefault(item.place, {})[each.name] = item
     by_name = {each.name: each for each in criteria}
     said: dict[OutputKey, list[MatchedLabel]] = {}
-    for one in told:
+    for one in labels:
         said.setdefault(one.place, []).append(one)
     items = [
         _item(rubric, by_name, parts, combined.get(place), said.get(place, ()))
@@ -473,12 +485,12 @@ def _item(
     criteria: Mapping[str, AlignedItems],
     parts: Mapping[str, JudgedItem],
     combined: CombinedScore | None,
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
 ) -> JudgedItem:
     any_part = next(iter(parts.values()))
     judge = _verdict(rubric, _scores(criteria, parts))
     value, passed = judge if combined is None else (combined.value, combined.passed)
-    ratings = {one.annotator: float(one.placed.label.raw or 0) for one in told}
+    ratings = {one.annotator: float(one.placed.label.raw or 0) for one in labels}
     human_passed = None
     labelled = {name: item for name, item in parts.items() if item.ratings}
     if not ratings:
@@ -490,10 +502,13 @@ def _item(
         cluster=any_part.cluster,
         judge=value,
         ratings=ratings,
+        # The whole is as sure as its least sure part; unknown where a part is.
         confidence=min(sure) if len(sure) == len(parts) else None,
         rationale=_joined({n: i.rationale for n, i in parts.items() if i.rationale}),
         reasons={
-            one.annotator: one.placed.label.rationale for one in told if one.placed.label.rationale
+            one.annotator: one.placed.label.rationale
+            for one in labels
+            if one.placed.label.rationale
         }
         or _reasons(labelled),
         groups=any_part.groups,

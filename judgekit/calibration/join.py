@@ -113,29 +113,29 @@ class CalibrationData:
 def join_labels(
     grades: PointwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
-    """Hold labels against scores."""
+    """Match labels with scores."""
     table = _by_place(grades)
     names = _criteria(grades, table)
     matching = LabelMatcher(table, names, options.annotators)
     matching.take(labels)
-    told: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
-    for each in matching.told:
-        told[each.criterion].append(each)
-    criteria = [_known(name, grades, told[name]) for name in names]
+    by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
+    for each in matching.matched:
+        by_criterion[each.criterion].append(each)
+    criteria = [_known(name, grades, by_criterion[name]) for name in names]
     notes = [*_assumed(criteria, grades.rubric), *matching.notes()]
     notes += [note for each in criteria for note in _outside(each, table)]
-    matching.check(label_problems(told, (*criteria, WHOLE_CRITERION)))
-    add_metadata(grades.groups, matching.told)
+    matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
+    add_metadata(grades.groups, matching.matched)
     builder = _Builder(grades, table, options)
-    aligned = [builder.aligned(c, told[c.name]) for c in criteria]
+    aligned = [builder.aligned(c, by_criterion[c.name]) for c in criteria]
     labelled = tuple(each for each in aligned if each.items)
     rubric = grades.rubric
     whole = None
     if rubric is not None and len(rubric.criteria) > 1 and not any(a.is_nominal for a in aligned):
-        whole = overall_items(rubric, aligned, grades.combined, told[WHOLE_OUTPUT])
+        whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
     failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
     counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
-    places = {each.place for each in matching.told}
+    places = {each.place for each in matching.matched}
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
@@ -165,9 +165,9 @@ def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
     return {annotator: reason for annotator, reason in said if reason}
 
 
-def add_metadata(groups: dict[OutputKey, Groups], told: Sequence[MatchedLabel]) -> None:
+def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
     """Put what labels say of their items among the items' groups."""
-    for each in _by_annotator(told):
+    for each in _by_annotator(labels):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
@@ -187,8 +187,10 @@ def cluster_of(
 def _by_place(grades: PointwiseData) -> dict[OutputKey, dict[str, list[ScoreSample]]]:
     names = [c.name for c in grades.rubric.criteria] if grades.rubric else []
     named = {s.criterion for s in grades.samples if s.criterion}
+    # A file with one criterion may leave its name out.
     sole = names[0] if len(names) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
     table: dict[OutputKey, dict[str, list[ScoreSample]]] = {}
+    # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         table.setdefault(sample.place, {}).setdefault(sample.criterion or sole, []).append(sample)
     return {place: table[place] for place in sorted(table, key=lambda place: place.rank)}
@@ -200,12 +202,13 @@ def _criteria(grades: PointwiseData, table: Mapping[OutputKey, Mapping[str, obje
     return [name for name in own if name in seen] + sorted(seen.difference(own))
 
 
-def _known(name: str, grades: PointwiseData, told: Sequence[MatchedLabel]) -> Criterion:
+def _known(name: str, grades: PointwiseData, labels: Sequence[MatchedLabel]) -> Criterion:
     if grades.rubric is not None and name in [c.name for c in grades.rubric.criteria]:
         return grades.rubric.criterion(name)
-    given = [t.placed.label.raw for t in told]
+    given = [t.placed.label.raw for t in labels]
     raws = [raw for raw in given if isinstance(raw, float | int)]
     if any(isinstance(raw, str) and raw.casefold() in YES_NO for raw in given):
+        # Yes and no are labels on a scale from 0 to 1, even where only one of them occurs.
         raws += [0.0, 1.0]
     own = [s for s in grades.samples if s.criterion in (name, None)]
     return infer_criterion(name, own, raws)
@@ -263,6 +266,7 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
     except DatasetError as error:
         if criterion is not WHOLE_CRITERION:
             raise
+        # Labels of the whole are the usual reason: the name of the criterion was forgotten.
         hint = "name its `criterion`; of the whole a label is a number from 0 to 1"
         raise placed.fault(error.message, hint) from None
 
@@ -275,8 +279,8 @@ class _Builder:
     table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]]
     options: CalibrationOptions
 
-    def aligned(self, criterion: Criterion, told: Sequence[MatchedLabel]) -> AlignedItems:
-        by_place = labels_by_place(told)
+    def aligned(self, criterion: Criterion, labels: Sequence[MatchedLabel]) -> AlignedItems:
+        by_place = labels_by_place(labels)
         items, others = [], []
         for place, said in self.table.items():
             samples = said.get(criterion.name)
@@ -288,6 +292,7 @@ class _Builder:
             elif item.judge is not None:
                 others.append(item)
         rubric = self.grades.rubric
+        # The criterion knows best what passes, then the rubric.
         threshold = criterion.pass_value
         if threshold is None:
             threshold = _THRESHOLD if rubric is None else rubric.pass_threshold
@@ -312,7 +317,7 @@ class _Builder:
         place: OutputKey,
         criterion: Criterion,
         samples: Sequence[ScoreSample],
-        told: Sequence[MatchedLabel],
+        labels: Sequence[MatchedLabel],
     ) -> JudgedItem:
         groups = self.grades.groups.get(place, {})
         usable = [s for s in samples if s.raw is not None]
@@ -323,10 +328,10 @@ class _Builder:
             cluster=cluster_of(place, groups, criterion.name, self.options),
             judge=self._score(place, criterion, usable),
             samples=tuple(s.raw for s in samples),
-            ratings={t.annotator: label_score(t.placed, criterion) for t in told},
+            ratings={t.annotator: label_score(t.placed, criterion) for t in labels},
             confidence=fsum(sure) / len(sure) if sure else None,
             rationale=next((s.rationale for s in usable if s.rationale), None),
-            reasons=label_reasons(told),
+            reasons=label_reasons(labels),
             groups=groups,
         )
 
@@ -347,6 +352,7 @@ def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
     if len(criteria) < _TWO:
         return None
     first = criteria[0]
+    # Pooled on their own scale where they share one: levels keep their names in the tables.
     same = all((each.scale, each.threshold) == (first.scale, first.threshold) for each in criteria)
     if not same and any(each.is_nominal for each in criteria):
         return None
@@ -411,7 +417,7 @@ class LabelMatcher:
     only: Collection[str] = ()
     """Only these annotators; empty for all."""
 
-    told: list[MatchedLabel] = field(default_factory=list)
+    matched: list[MatchedLabel] = field(default_factory=list)
     """The labels that match."""
 
     n_labels: int = 0
@@ -439,7 +445,7 @@ class LabelMatcher:
     def check(self, further: Sequence[DatasetError] = ()) -> None:
         """Raise everything that is wrong, at once."""
         raise_problems(sorted([*self.problems, *further], key=lambda problem: problem.line or 0))
-        if not self.told:
+        if not self.matched:
             self._nothing_matched(list(dict.fromkeys(place.case_id for place in self.places)))
 
     def _take(
@@ -472,7 +478,7 @@ class LabelMatcher:
             key = (found[0], criterion, annotator)
             first = seen.setdefault(key, placed)
             if first is placed:
-                self.told.append(MatchedLabel(placed, found[0], criterion, annotator))
+                self.matched.append(MatchedLabel(placed, found[0], criterion, annotator))
             else:
                 hint = "keep one of them, or name the annotators apart"
                 problem = f"{annotator!r} has labelled this already in {first.where}"
@@ -532,7 +538,7 @@ class LabelMatcher:
             n_labels=self.n_labels,
             n_missing=self.n_missing,
             n_left_out=self.n_left_out,
-            n_joined=len(self.told),
+            n_joined=len(self.matched),
             n_not_judged=len(self.not_judged),
             not_judged=tuple(sorted({str(place) for place in self.not_judged})[:_MOST_NAMED]),
             n_judged=len(judged),
@@ -542,7 +548,7 @@ class LabelMatcher:
             n_judge_failures=sum(failures.values()),
             failures=failures,
             n_errors=n_errors,
-            annotators=tuple(sorted({each.annotator for each in self.told})),
+            annotators=tuple(sorted({each.annotator for each in self.matched})),
         )
 
 

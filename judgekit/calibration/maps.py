@@ -84,8 +84,8 @@ def fit_maps(material: MapInputs, *, fitted_at: datetime) -> Calibration:
         except NotEnoughDataError as error:
             without[criterion.name] = error.message
     if not maps:
-        told = "; ".join(f"{name}: {why}" for name, why in without.items())
-        raise NotEnoughDataError(f"no criterion has enough labels for a map: {told}")
+        reasons = "; ".join(f"{name}: {why}" for name, why in without.items())
+        raise NotEnoughDataError(f"no criterion has enough labels for a map: {reasons}")
     kept = [material.aligned[one.criterion.name] for one in maps]
     return Calibration(
         rubric=rubric,

@@ -73,7 +73,7 @@ class JoinedPairs:
 def join_pairs(
     pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
 ) -> JoinedPairs:
-    """Hold labels against choices between two outputs."""
+    """Match labels with choices between two outputs."""
     by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
         by_criterion[pair.criterion or WHOLE_OUTPUT][pair.place] = pair
@@ -81,27 +81,28 @@ def join_pairs(
     matching = LabelMatcher(places, list(by_criterion), options.annotators)
     matching.take(labels)
     problems: list[DatasetError] = []
-    told: defaultdict[str, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each in matching.told:
+    by_name: defaultdict[str, list[tuple[MatchedLabel, float]]] = defaultdict(list)
+    for each in matching.matched:
         share = _share(each)
         if share is None:
             problems.append(each.placed.fault("it names no winner", _HINT))
         else:
-            told[each.criterion].append((each, share))
+            by_name[each.criterion].append((each, share))
     matching.check(problems)
-    add_metadata(pairs.groups, matching.told)
+    add_metadata(pairs.groups, matching.matched)
     aligned = {
-        name: _aligned(name, found, told[name], pairs, options)
+        name: _aligned(name, found, by_name[name], pairs, options)
         for name, found in by_criterion.items()
     }
     whole = aligned.pop(WHOLE_OUTPUT, None)
     labelled = tuple(each for each in aligned.values() if each.items)
+    # Comparisons keep no kind of failure for an order, so that all count as unusable.
     n_failed = Counter(
         "unusable" for pair in pairs.pairs for choice in pair.choices if choice.winner is None
     )
     n_answers = sum(len(pair.choices) for pair in pairs.pairs)
     judges = dict.fromkeys(c.judge for pair in pairs.pairs for c in pair.choices if c.judge)
-    found_places = {each.place for each in matching.told}
+    found_places = {each.place for each in matching.matched}
     material = CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
@@ -113,15 +114,15 @@ def join_pairs(
     return JoinedPairs(material, by_criterion)
 
 
-def _share(told: MatchedLabel) -> float | None:
+def _share(matched: MatchedLabel) -> float | None:
     """How far a person prefers a: 1, 0.5 or 0; None where the label names neither."""
-    label = told.placed.label
+    label = matched.placed.label
     if label.winner is None:
         raw = label.raw
         return (
             float(raw) if isinstance(raw, float | int) and raw in WINNER_POINTS.values() else None
         )
-    a, _, b = (told.place.variant or "").partition("::")
+    a, _, b = (matched.place.variant or "").partition("::")
     named = {name: side for name, side in ((a, 1.0), (b, 0.0)) if name}
     if label.winner in named:
         return named[label.winner]
@@ -132,16 +133,17 @@ def _share(told: MatchedLabel) -> float | None:
 def _aligned(
     name: str,
     found: Mapping[OutputKey, PairJudgment],
-    told: Sequence[tuple[MatchedLabel, float]],
+    shares: Sequence[tuple[MatchedLabel, float]],
     pairs: PairwiseData,
     options: CalibrationOptions,
 ) -> AlignedItems:
     by_place: defaultdict[OutputKey, list[tuple[MatchedLabel, float]]] = defaultdict(list)
-    for each, share in told:
+    for each, share in shares:
         by_place[each.place].append((each, share))
     items = []
     for place, pair in found.items():
         groups = pairs.groups.get(place, {})
+        # By annotator, so that the order of rows changes no figure.
         labels = sorted(by_place.get(place, ()), key=lambda one: one[0].annotator)
         item = JudgedItem(
             place=place,
@@ -170,6 +172,7 @@ def confidence_of(pair: PairJudgment) -> float | None:
     if pair.confidence is not None or pair.winner in (None, "tie"):
         return pair.confidence
     shares = [choice.share for choice in pair.choices if choice.share is not None]
+    # A probability of both orders is trusted only where nothing finer is known.
     if not shares:
         sure = pair.probability
         if sure is None or pair.choices:
@@ -181,6 +184,7 @@ def confidence_of(pair: PairJudgment) -> float | None:
 
 def _rationale(pair: PairJudgment) -> str | None:
     said = [c for c in pair.choices if c.rationale]
+    # The reason that is shown should be one for the winner.
     same = [c for c in said if c.winner == pair.winner]
     return next((c.rationale for c in (*same, *said)), None)
 
@@ -262,7 +266,7 @@ def pair_orders(
     items = [item for item in aligned.items if pairs[item.place].choices]
     if not items:
         return None
-    told = [_told(aligned, item, pairs[item.place]) for item in items]
+    verdicts = [_verdicts_of(aligned, item, pairs[item.place]) for item in items]
     clusters = clusters_of(items)
     asked = {choice.order for item in items for choice in pairs[item.place].choices}
     both = len(asked) > 1
@@ -270,11 +274,11 @@ def pair_orders(
     def share(outcomes: Sequence[float], *, known: bool = True) -> Rate:
         return clustered_rate(outcomes if known else [], clusters if known else None, level=level)
 
-    reconciled = [_reconciled(each) for each in told]
-    labels = [each.label for each in told]
-    ab = share([float(t.ab == t.label) for t in told], known="ab" in asked)
-    ba = share([float(t.ba == t.label) for t in told], known="ba" in asked)
-    usable = [float(v == t.label) for t in told for v in (t.ab, t.ba) if v is not None]
+    reconciled = [_reconciled(each) for each in verdicts]
+    labels = [each.label for each in verdicts]
+    ab = share([float(t.ab == t.label) for t in verdicts], known="ab" in asked)
+    ba = share([float(t.ba == t.label) for t in verdicts], known="ba" in asked)
+    usable = [float(v == t.label) for t in verdicts for v in (t.ab, t.ba) if v is not None]
     return PairOrders(
         n=len(items),
         n_answers=sum(len(pairs[item.place].choices) for item in items),
@@ -282,20 +286,20 @@ def pair_orders(
         accuracy_ab=ab,
         accuracy_ba=ba,
         accuracy_mean=(ab.value + ba.value) / 2 if both else nan,
-        accuracy_both=share([float(t.ab == t.label == t.ba) for t in told], known=both),
-        accuracy_usable=clustered_rate(usable, _twice(items, told), level=level),
-        swap_accuracy=share([_swapped(t) for t in told], known=both),
+        accuracy_both=share([float(t.ab == t.label == t.ba) for t in verdicts], known=both),
+        accuracy_usable=clustered_rate(usable, _twice(items, verdicts), level=level),
+        swap_accuracy=share([_swapped(t) for t in verdicts], known=both),
         reconciled_accuracy=share(
-            [float(v == t.label) for v, t in zip(reconciled, told, strict=True)], known=both
+            [float(v == t.label) for v, t in zip(reconciled, verdicts, strict=True)], known=both
         ),
-        kappa=_kappa(labels, reconciled if both else _single(told, asked), clusters, level),
-        kappa_orders=_kappa([t.ab for t in told], [t.ba for t in told], clusters, level),
-        position_conflict=share([float(t.ab != t.ba) for t in told], known=both),
-        first_shown=_first_shown(items, told, level),
+        kappa=_kappa(labels, reconciled if both else _single(verdicts, asked), clusters, level),
+        kappa_orders=_kappa([t.ab for t in verdicts], [t.ba for t in verdicts], clusters, level),
+        position_conflict=share([float(t.ab != t.ba) for t in verdicts], known=both),
+        first_shown=_first_shown(items, verdicts, level),
         win_rate_a=clustered_unit_mean(
             [
                 WINNER_POINTS[v] if v else nan
-                for v in (reconciled if both else _single(told, asked))
+                for v in (reconciled if both else _single(verdicts, asked))
             ],
             clusters,
             level=level,
@@ -306,7 +310,7 @@ def pair_orders(
     )
 
 
-def _told(aligned: AlignedItems, item: JudgedItem, pair: PairJudgment) -> _PairVerdicts:
+def _verdicts_of(aligned: AlignedItems, item: JudgedItem, pair: PairJudgment) -> _PairVerdicts:
     label = majority_winner([aligned.label(item)])
     return _PairVerdicts(label, _verdict(pair, "ab"), _verdict(pair, "ba"))
 
@@ -317,18 +321,21 @@ def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
     return majority_winner(points) if points else None
 
 
-def _reconciled(told: _PairVerdicts) -> Winner:
-    return told.ab if told.ab is not None and told.ab == told.ba else "tie"
+def _reconciled(both: _PairVerdicts) -> Winner:
+    # An unusable order is no agreement: the pair is a tie, as in the comparison itself.
+    return both.ab if both.ab is not None and both.ab == both.ba else "tie"
 
 
-def _single(told: Sequence[_PairVerdicts], asked: set[PresentationOrder]) -> list[Winner | None]:
-    return [t.ab if "ab" in asked else t.ba for t in told]
+def _single(
+    verdicts: Sequence[_PairVerdicts], asked: set[PresentationOrder]
+) -> list[Winner | None]:
+    return [t.ab if "ab" in asked else t.ba for t in verdicts]
 
 
-def _swapped(told: _PairVerdicts) -> float:
-    other = {"a": "b", "b": "a", "tie": None}[told.label]
-    verdicts = [verdict for verdict in (told.ab, told.ba) if verdict is not None]
-    points = sum((v == told.label) - (v == other) for v in verdicts)
+def _swapped(both: _PairVerdicts) -> float:
+    other = {"a": "b", "b": "a", "tie": None}[both.label]
+    usable = [verdict for verdict in (both.ab, both.ba) if verdict is not None]
+    points = sum((v == both.label) - (v == other) for v in usable)
     return float(points > 0)
 
 
@@ -344,9 +351,11 @@ def _kappa(
     )
 
 
-def _first_shown(items: Sequence[JudgedItem], told: Sequence[_PairVerdicts], level: float) -> Rate:
+def _first_shown(
+    items: Sequence[JudgedItem], verdicts: Sequence[_PairVerdicts], level: float
+) -> Rate:
     outcomes, names = [], []
-    for item, each in zip(items, told, strict=True):
+    for item, each in zip(items, verdicts, strict=True):
         for verdict, first in ((each.ab, "a"), (each.ba, "b")):
             if verdict in ("a", "b"):
                 outcomes.append(float(verdict == first))
@@ -354,10 +363,10 @@ def _first_shown(items: Sequence[JudgedItem], told: Sequence[_PairVerdicts], lev
     return clustered_rate(outcomes, names if len(set(names)) < len(names) else None, level=level)
 
 
-def _twice(items: Sequence[JudgedItem], told: Sequence[_PairVerdicts]) -> list[Hashable] | None:
+def _twice(items: Sequence[JudgedItem], verdicts: Sequence[_PairVerdicts]) -> list[Hashable] | None:
     names = [
         item.cluster
-        for item, each in zip(items, told, strict=True)
+        for item, each in zip(items, verdicts, strict=True)
         for verdict in (each.ab, each.ba)
         if verdict is not None
     ]

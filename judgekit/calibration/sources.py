@@ -77,6 +77,7 @@ def judged_from_run(run: Run) -> PointwiseData:
     asked = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=asked, origin={"run": run.id})
     for result in run.results():
+        # A person among the judges would be compared with people, and agree too well.
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )
@@ -84,6 +85,7 @@ def judged_from_run(run: Run) -> PointwiseData:
         if verdict is None:
             continue
         place = OutputKey(result.case.id, result.variant, result.repeat)
+        # Metadata of outputs makes groups too: a model version or a language.
         grades.groups[place] = groups_of(result.case, result.output.metadata)
         _take_verdict(grades, verdict, place)
     return grades
@@ -138,6 +140,7 @@ def _asked(verdicts: Iterable[Verdict]) -> CalibratedPanel | None:
     """How the judge of verdicts was asked; None where one does not say so, or they differ."""
     found = [one.asked for one in verdicts if one.judgments]
     same = found and all(asked == found[0] for asked in found)
+    # Maps are only valid for one way of asking.
     return without_human_judges(found[0]) if same else None
 
 
@@ -147,6 +150,7 @@ def _place(one: JudgmentRecord) -> OutputKey:
             "a judgment does not say of which case it is",
             hint="give verdicts, or judgments with a `case_id`",
         )
+    # A comparison has two variants; they make its key later.
     variant = None if isinstance(one, Comparison) else one.variant
     return OutputKey(one.case_id, variant)
 
@@ -220,6 +224,7 @@ def _pairs_of(one: Comparison, place: OutputKey) -> Iterable[PairJudgment]:
     said: list[Preference | PreferenceFailure] = [*one.preferences, *one.failures]
     asked_whole = any(each.criterion is None for each in said)
     whole = [each for each in said if each.criterion is None]
+    # A judge asked about one criterion only has decided the whole with it.
     if asked_whole or one.is_identical or len(one.criteria) != 1:
         yield _pair(place, None, whole, one.winner, one.probability)
     for criterion in one.criteria:
@@ -443,6 +448,7 @@ def _case(cases: Mapping[str, Case], case_id: str) -> Case:
 async def _graded(
     judge: Judge, output: _Output, asked: set[_Asked], rubric: Rubric, case: Case
 ) -> Verdict:
+    # The outputs were not recorded, and reading a reply needs none.
     shown = Output(text=_NOT_KEPT, variant=output[1])
     open_ones = {
         (criterion.name, repeat)
@@ -484,6 +490,7 @@ async def _compared(
         for one in found
     ]
     found = comparer.conclude(case, a, b, comparer.blind_pair(a, b), rubric, said)
+    # Pairs recorded in one order are decided by it; asking for the other would be impossible.
     is_one_sided = len({order for order, _, _ in asked}) == 1
     return _as_far_as_asked(found) if is_one_sided else found
 

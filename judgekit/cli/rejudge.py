@@ -153,11 +153,11 @@ def _of_run(name: str, store: RunStore, options: Options) -> tuple[Rejudged | No
             else describe_run_calibration(maps, old, by_rubric, judge)
         )
     left_out: Counter[str] = Counter()
-    twices = list(paired_verdicts(old, ended, store, left_out=left_out))
+    pairs = list(paired_verdicts(old, ended, store, left_out=left_out))
     found = None
-    if twices or sitting.status is None:
+    if pairs or sitting.status is None:
         found = compare_verdicts(
-            twices,
+            pairs,
             (old.rubric, by_rubric),
             (old.panel.judges, ended.panel.judges),
             calibration=words,
@@ -206,7 +206,7 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
     finally:
         setup.judge.close()
     both = pair_verdicts(old, verdicts)
-    if not both.twices and not is_stopped:
+    if not both.pairs and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
             hint="both need the same case_id and variant",
@@ -215,9 +215,9 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
     same = setup.rubric if prints == {setup.rubric.fingerprint} else None
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     found = None
-    if both.twices:
+    if both.pairs:
         found = compare_verdicts(
-            both.twices,
+            both.pairs,
             (same, setup.rubric),
             (judges, (setup.judge.id,)),
             calibration=words,

@@ -98,6 +98,7 @@ class ComparisonTally:
         flags = reliability_flags(flip_rate, position)
         controlled, reason = self._length_controlled(level)
         raw_a, raw_b = (_mean(raws) for raws in self._raws)
+        # Simple cases first, as the type lists them, whatever order they came in.
         known = [stratum for stratum in get_args(CaseStratum) if stratum in self._strata]
         return ComparisonSummary(
             a=self._labels[0],
@@ -134,6 +135,7 @@ class ComparisonTally:
         )
 
     def _adjusted(self, level: float) -> dict[str, WinFigures]:
+        # In the order of the rubric; Holm counts all criteria that were compared.
         order = [c.name for c in self._rubric.criteria if c.name in self._criteria]
         found = {name: self._criteria[name].figures(level) for name in order}
         adjusted = adjust([figures.p for figures in found.values()], "holm").known
@@ -164,6 +166,7 @@ def _mean(raws: array[float]) -> float | None:
 def _higher(raw_a: float | None, raw_b: float | None) -> Winner | None:
     if raw_a is None or raw_b is None:
         return None
+    # Means of many scores differ in their last digits without meaning it.
     if abs(raw_a - raw_b) <= VALUE_TOLERANCE:
         return "tie"
     return "a" if raw_a > raw_b else "b"

@@ -134,6 +134,8 @@ class OrderTally:
         self._cases.append(case)
         self._flips.append(nan if consistent is None else float(not consistent))
         every = list(answers)
+        # Keyed by question: orders are paired only where the same judge was asked the same, both
+        # ways.
         chosen = {
             (each.judge, each.criterion, each.repeat, each.order): each.choice
             for each in every
@@ -221,6 +223,7 @@ class PanelTally:
         )
 
     def _alpha(self, level: float) -> Alpha | None:
+        # One row a pair and one column a judge; a judge that was not asked is missing, not a tie.
         rows: list[list[Winner | None]] = [[None] * len(self._judges) for _ in self._cases]
         for column, one in enumerate(self._judges.values()):
             for place, winner in zip(one.places, one.winners, strict=True):

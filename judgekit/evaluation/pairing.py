@@ -166,6 +166,8 @@ class Pairing:
             n += 1
             case = f"{pair.repeat} {record_text(pair.case)}"
             for output, digest in zip((pair.a, pair.b), seen, strict=True):
+                # Outputs and cases in the order of pairs: a resumed comparison has to be of the
+                # same ones.
                 digest.update(f"{case}\n{record_text(output)}\n".encode())
         wanted = [n, *(most for most in (self._sample, self._limit) if most is not None)]
         return PairingSurvey(min(wanted), left_out, (seen[0].hexdigest(), seen[1].hexdigest()))
@@ -184,6 +186,7 @@ class Pairing:
             (one for one in side.read() if not tags or tags & set(one.case.tags))
             for side in (self.a, self.b)
         ]
+        # Both sides in step: of files in the same order only a few outputs wait in memory.
         for abreast in zip_longest(*sides):
             for answered, own in zip(abreast, waiting, strict=True):
                 if answered is not None:
@@ -229,6 +232,8 @@ def _met(
     keys = {(one.case.id, one.repeat) for one in abreast if one is not None}
     for key in sorted(key for key in keys if all(key in own for own in waiting)):
         a, b = (own.take(key) for own in waiting)
+        # The same id with another input is another question; comparing the answers would mean
+        # nothing.
         if a.case.input == b.case.input:
             yield OutputPair(a.case, a.output, b.output, a.repeat)
             continue
@@ -244,6 +249,7 @@ def _drawn(pairs: Iterable[OutputPair], size: int, rng: random.Random) -> Iterat
         if place < size:
             kept.append((place, pair))
         elif (slot := rng.randrange(place + 1)) < size:
+            # Places are kept, so that the sample comes back in the order of the cases.
             kept[slot] = (place, pair)
     return iter([pair for _, pair in sorted(kept, key=lambda found: found[0])])
 
@@ -288,6 +294,7 @@ class Contest:
                 hint="name two different ones or more",
             )
         self._seed = seed
+        # By name, so that the order of arguments changes neither matches nor requests.
         ordered = sorted(sides, key=lambda side: side.label)
         answers = {side.label: list(side.read()) for side in ordered}
         cases = self._chosen(answers, frozenset(tags), limit, sample)
@@ -318,6 +325,8 @@ class Contest:
     def in_rounds(self) -> list[Match]:
         """All matches, case by case, so that wherever one stops the sides met equally often."""
         every = [match for matches in self.matches.values() for match in matches]
+        # All sides meet on a case before the next one, so that an interrupted round-robin is
+        # balanced.
         return sorted(every, key=lambda match: self._place(match.pair.case.id))
 
     def _chosen(
@@ -335,6 +344,8 @@ class Contest:
         }
         found = list(known)
         if sample is not None:
+            # By hash, not by a generator: a larger sample contains the smaller one, so cached
+            # replies serve.
             drawn = set(sorted(found, key=self._place)[:sample])
             found = [case for case in found if case in drawn]
         return set(found[:limit])
@@ -413,6 +424,7 @@ async def compare_in_order(
                 following = next(source, None)
                 if following is None:
                     break
+                # Enough in flight, but never all: a comparison can have a million pairs.
                 begun.append((following[1], asyncio.create_task(ask(*following))))
             if not begun:
                 return

@@ -226,6 +226,8 @@ class Ranker:
         def next_round() -> list[OutputPair] | None:
             nonlocal chosen
             matches = self._selector.next_round(self.matches)
+            # Comparisons come back in the order of their pairs, so that this walks along with
+            # them.
             chosen = iter(matches)
             return [match.pair for match in matches] or None
 
@@ -275,6 +277,7 @@ PairChoice = Literal["round-robin", "adaptive"]
 _ROUND = 8
 """Matches an adaptive round has at least; the choice is made anew after each round."""
 
+# Without it the information about sides that have not met is singular.
 _FLOOR = 0.25
 """What is known of each strength beforehand, in units of one even match."""
 
@@ -332,6 +335,8 @@ class AdaptiveSelector:
 
     def next_round(self, met: Sequence[MatchResult]) -> list[Match]:
         """The next matches, given all that came out."""
+        # A round has a fixed size: with as many as are in flight, the matches would depend on the
+        # machine.
         size = min(max(_ROUND, len(self._contest.matches)), self._most - self._n_asked)
         if not self._n_asked:
             pairs = list(self._open())[:size]
@@ -354,6 +359,7 @@ class AdaptiveSelector:
 
     def _informative(self, met: Sequence[MatchResult], size: int) -> list[tuple[str, str]]:
         labels = self._contest.labels
+        # Undecided matches tell nothing of strengths; they count only in the bounds.
         known = [m for m in met if m.winner is not None]
         shown = significant_order(known, (), labels, self._rules, is_adaptive=True)
         ratings = _ratings(known, labels)
@@ -381,6 +387,7 @@ def _ratings(known: Sequence[MatchResult], labels: Sequence[str]) -> dict[str, f
     """Log-strengths of all sides; half a win and half a loss against the mean hold them finite."""
     if not known:
         return dict.fromkeys(labels, 0.0)
+    # By winners alone: the pull of the first place matters little here, and its fit takes time.
     winners = [m._replace(choices=(), is_identical=False) for m in known]
     found = fit_strengths(winners, labels, ties="half", level=0.95)
     ratings = zip(labels, found.fitted.ratings, strict=True)
@@ -408,8 +415,10 @@ def _greedy(
             for pair in sorted(room)
             if room[pair]
         }
+        # Rounded, so that two gains that differ by rounding choose alike on every machine.
         best = max(gains, key=lambda pair: round(gains[pair], 9))
         x = covariance @ _contrast(place, *best)
+        # Sherman-Morrison: the inverse after one more match, without inverting again.
         covariance -= _weight(ratings, *best) * np.outer(x, x) / (1 + gains[best])
         room[best] -= 1
         chosen.append(best)

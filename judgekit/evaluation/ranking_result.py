@@ -285,6 +285,7 @@ class RankingSummary:
 
 _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
+# A match turned round was shown in the other order as well.
 _TURNED: dict[PresentationOrder, PresentationOrder] = {"ab": "ba", "ba": "ab"}
 
 _OUTCOMES: dict[PreferenceSlot, tuple[float, float, float]] = {
@@ -337,10 +338,12 @@ class MatchResult(NamedTuple):
 
     def shown(self) -> list[tuple[str, str, tuple[float, float, float]]]:
         """The choices with their places: who was shown first, who second, and how it came out."""
+        # The same text is a tie in either order, though nobody was asked.
         if self.is_identical:
             return [(self.a, self.b, (0.0, 0.0, 1.0)), (self.b, self.a, (0.0, 0.0, 1.0))]
         found = []
         for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
+            # Several repeats or judges share one order: their mean is one observation.
             own = [_outcome(choice) for said, choice in self.choices if said == order]
             won, lost, tied = (fsum(column) / len(own) for column in zip(*own, strict=True))
             found.append((first, second, (won, lost, tied)))
@@ -368,6 +371,7 @@ def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
 
 def canonical_match(meeting: MatchResult) -> MatchResult:
     """The same meeting, told from the side that comes first in the alphabet."""
+    # One orientation for each pair, so that wins of both directions add up.
     if meeting.a <= meeting.b:
         return meeting
     return meeting._replace(
@@ -381,11 +385,14 @@ def canonical_match(meeting: MatchResult) -> MatchResult:
 
 def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     """Meetings in an order of their own, so that no figure hangs on the order they came in."""
+    # Floats are summed in this order: any other would change the last digits of strengths.
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
 
 
 def _choice(said: Preference, rule: ReconciliationRule) -> PreferenceSlot | float:
     """What a preference counts as: a choice, or where they are averaged its probability."""
+    # Under `consistent` only the choice decides; a probability would decide where the choice does
+    # not.
     is_known = rule == "average" and said.logprob_first is not None
     return cast("float", said.logprob_first) if is_known else said.choice
 

@@ -100,6 +100,7 @@ def rank_matches(
 
 def _groups(sides: Sequence[str], known: Sequence[MatchResult]) -> tuple[tuple[str, ...], ...]:
     """Sides that meetings link, the largest groups first."""
+    # Strengths of sides that never met, not even by way of others, cannot be compared.
     group = {side: {side} for side in sides}
     for a, b in {(m.a, m.b) for m in known}:
         if group[a] is not group[b]:
@@ -121,6 +122,7 @@ def _places(
     fit = fit_of_side(group[0], fits)
     if fit is None:
         return [_unmatched_side(number, group[0])]
+    # Rounded: what Newton leaves of a difference must not order equal sides.
     order = sorted(group, key=lambda name: (-round(fit.rating(name), 9), name))
     found = []
     for name in order:
@@ -166,6 +168,7 @@ def _win_rate(name: str, own: Sequence[MatchResult]) -> Estimate:
     cases = [m.case_id or f"comparison {place}" for place, m in enumerate(own)]
     found = mean(shares, clusters=cases if len(set(cases)) < len(cases) else None)
     if found.reason is not None:
+        # Equal shares have no spread: an interval of no width would claim certainty.
         return replace(found, low=nan, high=nan, design_effect=nan, se=nan)
     return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
@@ -244,6 +247,7 @@ def decide_ranking(
         reason = reason if met else "no comparison is decided"
         return RankDecision(is_decided=False, order=order, reason=reason, alpha=rules.alpha)
     for place, side in enumerate(ranked[: rules.top]):
+        # Only the first open place is reported: those after it depend on it.
         rivals = [o.name for o in ranked[place + 1 :] if not shown.better(side.name, o.name)]
         if rivals:
             more = f" and {len(rivals) - 1} more" if rivals[1:] else ""
@@ -289,6 +293,7 @@ def _n_to_decide(fit: Strengths, a: str, b: str, alpha: float) -> int | None:
     found = fit.fitted.difference(fit.names.index(a), fit.names.index(b))
     if fit.is_separated or not found.se > 0 or abs(found.value) <= _SAME_RATING:
         return None
+    # The standard error times the root of n is the spread of one case.
     needed = sample_size_paired(found.value, found.se * sqrt(found.n), alpha=alpha).value
     return max(found.n + 1, ceil(needed))
 
@@ -380,6 +385,7 @@ def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
                 raise DatasetError(
                     error.message, path=path, line=row.line, hint=error.hint
                 ) from error
+            # Wins by different rubrics answer different questions.
             if len(collection.rubrics) > 1:
                 raise DatasetError(
                     f"comparisons by different rubrics: {', '.join(collection.rubrics.values())}",
@@ -406,7 +412,9 @@ def _add_row(collection: MatchCollection, row: FileRow) -> None:
     fields, faults = rename_fields(row.fields, _ALIASES)
     if faults:
         raise DatasetError(faults[0].message, hint=faults[0].remedy)
+    # Public battle files have many other columns; unlike our own rows they are not checked.
     kept = {name: fields[name] for name in PairWinnerRow.model_fields if name in fields}
+    # JSON writers often number their cases.
     if isinstance(kept.get("case_id"), int):
         kept["case_id"] = str(kept["case_id"])
     if isinstance(said := kept.get("winner"), str):

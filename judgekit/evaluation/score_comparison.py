@@ -143,6 +143,7 @@ class SideScores:
     def __init__(
         self, results: Iterable[CaseResult], run: RunInfo, tags: Collection[str] = ()
     ) -> None:
+        # One pass over the stored results: a run may be larger than memory.
         wanted = frozenset(tags)
         self.cases: set[str] = set()
         self.values: _CasePoints = {}
@@ -184,6 +185,7 @@ def compare_side_scores(
         if name in b.criteria
         and (found := _difference(a.criteria[name], b.criteria[name], alpha, VALUE_STEP))
     }
+    # Pairing by case takes the difficulty of cases out of the difference.
     both = a.cases & b.cases
     bounds = _bounds(a, b, both)
     return ScoreComparison(
@@ -219,9 +221,11 @@ def _difference(
     of: Collection[str] | None = None,
 ) -> ScoreDifference | None:
     """B less A over the cases that both have; a step of None means pass or fail."""
+    # Sorted, so that the seeded resampling does not depend on the order of results.
     cases = sorted(case for case in a if case in b and (of is None or case in of))
     if not cases:
         return None
+    # Repeats of a case are averaged first: they are not independent evidence.
     sides = [
         list(cluster_means([v for c in cases for v in side[c]], [c for c in cases for _ in side[c]])
              .values())
@@ -229,6 +233,7 @@ def _difference(
     ]  # fmt: skip
     plain = paired_difference(*sides, step=step or 1.0, level=1 - alpha)
     estimate: PairedDifference | PairedProportions = plain
+    # Repeats make a pass rate per case of shares: then the t test of differences is the right one.
     if step is None and all(value in (0.0, 1.0) for side in sides for value in side):
         estimate = pass_rate_difference(*sides, level=1 - alpha)
     varies = plain.sd > 0
@@ -281,6 +286,7 @@ def _bounds(a: SideScores, b: SideScores, both: set[str]) -> tuple[float, float]
     """B less A with the worst and the best value, 0 and 1, in place of every missing one."""
     if both <= a.values.keys() & b.values.keys():
         return None
+    # The widest bounds: nothing is assumed of why values are missing.
     low = fsum(_mean(b, case, 0.0) - _mean(a, case, 1.0) for case in both)
     high = fsum(_mean(b, case, 1.0) - _mean(a, case, 0.0) for case in both)
     return low / len(both), high / len(both)
@@ -310,6 +316,7 @@ def _decision(
         return ComparisonDecision(winner=None, reason="no case differs", p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n
     reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
+    # A significant difference that missing values could reverse is no decision.
     is_open = bounds is not None and bounds[0] <= 0 <= bounds[1]
     if found.p <= alpha and difference and is_open:
         reason = f"{reason}, but the cases without a value could turn it"

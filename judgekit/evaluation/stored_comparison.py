@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
     """What was said of a stored pair comes to."""
+    # Concluded from what was said, by the code that asked: a new rule needs no new question.
     seen = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
     sides = (("a", pair.a), ("b", pair.b))
     errors = [f"output {side}: {output.error}" for side, output in sides if output.error]
@@ -220,6 +221,7 @@ def new_comparison(
         "chosen": pairing.chosen,
         "n_pairs": survey.n_pairs,
         "left_out": {k: list(v) if isinstance(v, tuple) else v for k, v in left_out.items()},
+        # Fingerprints by part, so that a refused resume can say what has changed.
         "parts": {name: value[:_SHORT] for name, value in parts.items()},
         "started_at": now,
     }
@@ -261,6 +263,7 @@ class ComparisonRecorder:
         for pair in self._store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
             said: list[Said] = [*pair.preferences, *pair.failures]
+            # What was paid before counts against the same budget.
             paid += sum(each.cost_usd or 0.0 for each in said)
         return paid
 
@@ -436,6 +439,7 @@ async def analyse_pairs(
 ) -> list[AnalysisFailure]:
     """Ask about pairs, several at a time; each answer is on disk before the next is told."""
     analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
+    # The model limits calls itself; this only bounds the tasks that wait.
     slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))
     failures: list[AnalysisFailure] = []
 

@@ -207,7 +207,9 @@ def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -
     said: dict[str, Judgment | JudgeFailure] = {}
     every: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
     for one in every:
+        # The first judgment of a criterion is the one that is shown.
         said.setdefault(one.criterion, one)
+    # Raw answers are compared: maps of the old judge say nothing of the new one.
     plain = verdict.uncalibrated
     own = {one.name: one.value for one in verdict.criteria} if plain is None else plain.criteria
     return JudgedSide(
@@ -237,7 +239,7 @@ def uncalibrated_side(verdict: Verdict) -> JudgedSide:
 
 
 def compare_verdicts(
-    twices: Sequence[PairedVerdict],
+    pairs: Sequence[PairedVerdict],
     rubrics: tuple[Rubric | None, Rubric],
     judges: tuple[Iterable[str], Iterable[str]],
     *,
@@ -247,9 +249,11 @@ def compare_verdicts(
     left_out: Mapping[str, int] | None = None,
 ) -> Rejudged:
     """What the new judge changes."""
-    if not twices:
+    if not pairs:
         raise NotEnoughDataError("no output was judged before")
-    decided = [one for one in twices if None not in (one.old.passed, one.new.passed)]
+    # Only outputs decided on both sides: an open verdict is neither a flip nor agreement.
+    decided = [one for one in pairs if None not in (one.old.passed, one.new.passed)]
+    # Verdicts of one case are not independent: figures are clustered by case.
     cases = [one.case_id for one in decided]
     passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
     old_rubric, new_rubric = rubrics
@@ -259,10 +263,10 @@ def compare_verdicts(
         new_judges=tuple(dict.fromkeys(judges[1])),
         rubric=new_rubric.name,
         same_rubric=same,
-        n=len(twices),
-        n_cases=len({one.case_id for one in twices}),
+        n=len(pairs),
+        n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
-        n_undecided=len(twices) - len(decided),
+        n_undecided=len(pairs) - len(decided),
         churn=_share([float(one.has_flipped) for one in decided], cases, level),
         kappa=_kappa(
             passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
@@ -270,16 +274,16 @@ def compare_verdicts(
         old_pass_rate=_share(passed[0], cases, level),
         new_pass_rate=_share(passed[1], cases, level),
         value=_shift(
-            [one.old.value for one in twices], [one.new.value for one in twices], twices, level
+            [one.old.value for one in pairs], [one.new.value for one in pairs], pairs, level
         ),
-        criteria=_criteria(twices, old_rubric, new_rubric, level),
+        criteria=_criteria(pairs, old_rubric, new_rubric, level),
         flips=tuple(
-            sorted((one for one in twices if one.has_flipped), key=lambda one: -abs(one.shift))
+            sorted((one for one in pairs if one.has_flipped), key=lambda one: -abs(one.shift))
         ),
-        old_failures=_kinds(one.old for one in twices),
-        new_failures=_kinds(one.new for one in twices),
-        old_price_usd=_total([one.old.price_usd for one in twices]),
-        new_price_usd=_total([one.new.price_usd for one in twices]),
+        old_failures=_kinds(one.old for one in pairs),
+        new_failures=_kinds(one.new for one in pairs),
+        old_price_usd=_total([one.old.price_usd for one in pairs]),
+        new_price_usd=_total([one.new.price_usd for one in pairs]),
         calibration=calibration,
         old_run_id=runs[0],
         run_id=runs[1],
@@ -295,18 +299,19 @@ def _criterion_answer(value: float | None, one: Judgment | JudgeFailure | None) 
 
 
 def _criteria(
-    twices: Sequence[PairedVerdict], old: Rubric | None, new: Rubric, level: float
+    pairs: Sequence[PairedVerdict], old: Rubric | None, new: Rubric, level: float
 ) -> dict[str, CriterionShift]:
     before = {} if old is None else {criterion.name: criterion for criterion in old.criteria}
     asked = {criterion.name: criterion for criterion in new.criteria}
-    seen = dict.fromkeys(name for one in twices for name in one.new.criteria)
+    # Criteria of rubrics that cases bring along come after those of the run.
+    seen = dict.fromkeys(name for one in pairs for name in one.new.criteria)
     found: dict[str, PairedDifference] = {}
     for name in {**asked, **seen}:
         values = [
             [said.value if (said := side.criteria.get(name)) else None for side in both]
-            for both in _sides(twices)
+            for both in _sides(pairs)
         ]
-        shift = _shift(values[0], values[1], twices, level)
+        shift = _shift(values[0], values[1], pairs, level)
         if shift is not None:
             found[name] = shift
     adjusted = adjust([shift.p_value for shift in found.values()], "holm").known
@@ -314,35 +319,37 @@ def _criteria(
         name: CriterionShift(
             shift=shift,
             p_adjusted=p,
-            kappa=_raw_kappa(twices, before.get(name), asked.get(name), level),
+            kappa=_raw_kappa(pairs, before.get(name), asked.get(name), level),
             same_question=_is_same(before.get(name), asked.get(name)),
         )
         for (name, shift), p in zip(found.items(), adjusted, strict=True)
     }
 
 
-def _sides(twices: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[JudgedSide]]:
-    return [one.old for one in twices], [one.new for one in twices]
+def _sides(pairs: Sequence[PairedVerdict]) -> tuple[list[JudgedSide], list[JudgedSide]]:
+    return [one.old for one in pairs], [one.new for one in pairs]
 
 
 def _is_same(old: Criterion | None, new: Criterion | None) -> bool:
     """Whether a criterion is asked as before; one of a case's own rubric stays with the case."""
     if new is None or old is None:
+        # Both None: neither judge was asked by the rubric of the run.
         return new is old
     return old.fingerprint == new.fingerprint
 
 
 def _raw_kappa(
-    twices: Sequence[PairedVerdict], old: Criterion | None, new: Criterion | None, level: float
+    pairs: Sequence[PairedVerdict], old: Criterion | None, new: Criterion | None, level: float
 ) -> Kappa | None:
     if old is None or new is None or new.scale.points is None:
         return None
+    # Kappa of two scales would compare numbers that mean different things.
     if new.scale.points != old.scale.points:
         return None
     sides = [
-        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(twices)
+        [_level(side.criteria.get(new.name), new.scale) for side in both] for both in _sides(pairs)
     ]
-    cases = [one.case_id for one in twices]
+    cases = [one.case_id for one in pairs]
     points = new.scale.points
     return _kappa(sides[0], sides[1], labels=points, cases=cases, level=level, weights="quadratic")
 
@@ -351,6 +358,7 @@ def _level(said: CriterionAnswer | None, scale: Scale) -> float | None:
     """The score nearest to what the answers come to."""
     if said is None or said.own is None:
         return None
+    # Several answers average to values between the levels; kappa needs one of them.
     return level_of(scale.min + said.own * (scale.max - scale.min), scale.points)
 
 
@@ -379,10 +387,10 @@ def _kappa(
 def _shift(
     old: Sequence[float | None],
     new: Sequence[float | None],
-    twices: Sequence[PairedVerdict],
+    pairs: Sequence[PairedVerdict],
     level: float,
 ) -> PairedDifference | None:
-    cases = [one.case_id for one in twices]
+    cases = [one.case_id for one in pairs]
     try:
         return within_one(paired_difference(old, new, step=VALUE_STEP, clusters=cases, level=level))
     except NotEnoughDataError:
@@ -403,6 +411,7 @@ def _kinds(sides: Iterable[JudgedSide]) -> Mapping[str, int]:
 
 def _total(prices: Sequence[float | None]) -> float | None:
     known = [price for price in prices if price is not None]
+    # A sum without the unknown prices would look like the whole cost.
     return sum(known) if len(known) == len(prices) else None
 
 
@@ -446,7 +455,7 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
 class VerdictPairing:
     """Outputs with what both judges made of them, and how many are in no figure."""
 
-    twices: tuple[PairedVerdict, ...]
+    pairs: tuple[PairedVerdict, ...]
     """In the order of the new verdicts."""
 
     left_out: Mapping[str, int]
@@ -458,7 +467,7 @@ class VerdictPairing:
 
 def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> VerdictPairing:
     """Set old verdicts beside new ones."""
-    twices: list[PairedVerdict] = []
+    pairs: list[PairedVerdict] = []
     left_out: Counter[str] = Counter()
     met: set[Key] = set()
     for after in new:
@@ -470,7 +479,7 @@ def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Verdict
         elif before is None:
             left_out[NO_OLD_VERDICT] += 1
         else:
-            twices.append(
+            pairs.append(
                 PairedVerdict(
                     case_id=after.case_id or "",
                     variant=after.variant or "",
@@ -482,5 +491,5 @@ def pair_verdicts(old: Mapping[Key, Verdict], new: Iterable[Verdict]) -> Verdict
     if unmet := len(old.keys() - met):
         left_out[NO_NEW_VERDICT] = unmet
     return VerdictPairing(
-        tuple(twices), left_out, any(one.uncalibrated is not None for one in old.values())
+        tuple(pairs), left_out, any(one.uncalibrated is not None for one in old.values())
     )

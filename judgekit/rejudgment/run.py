@@ -134,7 +134,7 @@ _FATAL = frozenset({"auth", "not_found", "quota"})
 
 @dataclass(slots=True)
 class RejudgeSession:
-    """One sitting: what it is told, and what came of it."""
+    """One session of judging again: its limits, its progress and how it ended."""
 
     in_flight: int = 32
     """Outputs in work at a time."""
@@ -219,10 +219,10 @@ def original_run(run: RunInfo, store: RunStore) -> RunInfo:
 
 
 async def rejudge_run(
-    old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, sitting: RejudgeSession | None = None
+    old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, session: RejudgeSession | None = None
 ) -> RunInfo:
     """Judge every output of a run again; no target is asked."""
-    going = sitting or RejudgeSession()
+    going = session or RejudgeSession()
     store.begin(new)
     status: RunStatus = "interrupted"
     reason: str | None = None
@@ -270,13 +270,13 @@ class _RejudgeWorker:
     """Judges outputs one after the other; several of it share one source."""
 
     def __init__(
-        self, run: RunInfo, judge: Judge, keeper: ObservationWriter, sitting: RejudgeSession
+        self, run: RunInfo, judge: Judge, keeper: ObservationWriter, session: RejudgeSession
     ) -> None:
-        self._run, self._judge, self._keeper, self._sitting = run, judge, keeper, sitting
+        self._run, self._judge, self._keeper, self._session = run, judge, keeper, session
         self.n_open = 0
 
     async def take_from(self, source: Iterator[CaseResult]) -> None:
-        while not self._sitting.stop.is_set() and (result := next(source, None)) is not None:
+        while not self._session.stop.is_set() and (result := next(source, None)) is not None:
             said = await self._said(result)
             kept = [one for one in said if not _is_unasked(one)]
             self.n_open += len(kept) < len(said)
@@ -312,12 +312,12 @@ class _RejudgeWorker:
     def _tell(self, result: CaseResult, said: list[Judgment | JudgeFailure]) -> None:
         failures = tuple(one for one in said if isinstance(one, JudgeFailure))
         if any(one.kind == "budget" for one in failures):
-            self._sitting.end("stopped")
+            self._session.end("stopped")
         elif any(one.kind in _FATAL for one in failures):
-            self._sitting.end("incomplete")
-        self._sitting.n_missed += any(one.kind == "frozen_miss" for one in failures)
+            self._session.end("incomplete")
+        self._session.n_missed += any(one.kind == "frozen_miss" for one in failures)
         judgments = tuple(one for one in said if isinstance(one, Judgment))
-        self._sitting.watch(
+        self._session.watch(
             result.model_copy(update={"judgments": judgments, "failures": failures})
         )
 

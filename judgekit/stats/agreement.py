@@ -62,6 +62,7 @@ __all__ = [
     "scott_pi",
 ]
 
+# A variance below this is what is left of cancelling terms, not spread.
 _ROUNDING = 1e-14
 
 _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
@@ -240,6 +241,7 @@ def agreement_rate(
         near = int((np.abs(left - right) <= within + SLACK).sum())
         return proportion(near, len(left), level=level, n_missing=n_missing)
     gaps = np.abs(floats(a) - floats(b))
+    # A comparison with nan is False, which would count a missing score as a disagreement.
     agreed = np.where(np.isnan(gaps), nan, gaps <= within + SLACK)
     return clustered_proportion(agreed.tolist(), clusters, level=level)
 
@@ -269,9 +271,11 @@ def _tables(
     if clusters is not None and len(clusters) != len(a):
         raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
     q = len(labels)
+    # Pairs are coded as cells of the table, so that millions of items become one bincount.
     cells = np.array([rank[x] * q + rank[y] for x, y in pairs])
     whole = np.bincount(cells, minlength=q * q)
     if clusters is None:
+        # Items in one cell leave out the same table: it is computed once per cell, not per item.
         used, item = np.unique(cells, return_inverse=True)
         parts = np.eye(q * q, dtype=int)[used]
         without = (whole - parts)[item]
@@ -286,6 +290,7 @@ def _tables(
 def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Kappa, observed and expected agreement of one table or of a stack of them."""
     n = table.sum(axis=(-2, -1))
+    # A table that leaves out the only cluster is empty: 0/0 becomes nan, which is meant.
     with np.errstate(invalid="ignore"):
         po = (w * table).sum(axis=(-2, -1)) / n
         rows, columns = table.sum(axis=-1), table.sum(axis=-2)
@@ -297,6 +302,7 @@ def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = table.sum(axis=(-2, -1))
     with np.errstate(invalid="ignore"):
         po = np.trace(table, axis1=-2, axis2=-1) / n
+        # Unlike kappa, pi takes one distribution for both raters: the mean of their margins.
         share = (table.sum(axis=-1) + table.sum(axis=-2)) / (2 * n[..., None])
     pe = (share**2).sum(axis=-1)
     return above_chance(po, pe), po, pe
@@ -307,6 +313,7 @@ def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> f
     if isnan(kappa):
         return nan
     rows, columns = p.sum(axis=1), p.sum(axis=0)
+    # Fleiss, Cohen & Everitt (1969), the non-null standard error for any weights.
     lean = (w @ columns)[:, None] + rows @ w
     spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
     return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0
@@ -317,6 +324,8 @@ def _ends(
 ) -> Interval:
     if ci == "none":
         return Interval(nan, nan, "no interval was asked for")
+    # The jackknife is the default: the analytic error is 0 at perfect agreement and knows no
+    # clusters.
     if ci == "jackknife":
         return coefficient_interval(value, left_out, level=level)
     half = normal_quantile(level) * se

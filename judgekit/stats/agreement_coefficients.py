@@ -22,6 +22,7 @@ Weights = Literal["linear", "quadratic", "ordinal"]
 
 IntervalMethod = Literal["jackknife", "analytic", "none"]
 
+# Chance agreement within this of 1 makes the coefficient 0/0, whatever the last digits say.
 _ROUNDING = 1e-12
 
 
@@ -52,6 +53,8 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
             unknown.
     """
     q = len(labels)
+    # The whole scale is asked for: weights from the labels seen alone would change with the
+    # sample.
     if len(set(labels)) < q or q < 2:  # noqa: PLR2004 - one label cannot disagree
         raise ValueError(f"labels are {list(labels)}; give the whole scale, each label once")
     if weights is None:
@@ -60,8 +63,10 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
         raise ValueError(f"no weights are called {weights!r}; known: linear, quadratic, ordinal")
     places = np.arange(q)
     if weights == "ordinal":
+        # Gwet (2014), ordinal weights: pairs of levels between the two, over all pairs of levels.
         apart = np.abs(places[:, None] - places)
         return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
+    # Names have no distance, so that their places on the scale stand for it.
     numbers = all(isinstance(label, int | float) for label in labels)
     points = np.array(labels, dtype=float) if numbers else places.astype(float)
     distance = np.abs(points[:, None] - points) / np.ptp(points)
@@ -79,6 +84,7 @@ def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
         The coefficient; nan where chance alone gives full agreement (0/0).
     """
     gain, room = observed - expected, 1 - expected
+    # Without this, agreement exactly at chance gives -0.0 or 1e-17, and its sign is reported.
     gain = np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(room > _ROUNDING, gain / room, nan)
@@ -107,6 +113,7 @@ def coefficient_interval(
     """
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)
+    # An interval of no width would claim certainty: better none, with the reason.
     if not isnan(low) and low < high:
         return Interval(low, high, None)
     if len(values) < 2:  # noqa: PLR2004 - a variance needs two
@@ -282,6 +289,7 @@ def count_ratings(
 
 def _plain(rating: Hashable) -> Hashable:
     """A rating out of an array as Python's own number or text, which order and compare alike."""
+    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
     return rating.item() if isinstance(rating, np.generic) else rating
 
 

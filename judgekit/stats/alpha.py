@@ -32,6 +32,7 @@ AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
+# Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
 
 _FEW_LEVELS = 64
@@ -89,6 +90,7 @@ def krippendorff_alpha(
         value, left_out = _interval_alphas(table)
     elif level == "nominal":
         value, left_out = _nominal_alphas(table)
+    # Few levels go by counts, many by ranks: a table of items by levels would not fit in memory.
     elif level == "ordinal" and _is_fine(table):
         value, left_out = _ranked_alphas(table)
     else:
@@ -127,6 +129,7 @@ class _Units(NamedTuple):
         if table.clusters is not None:
             ones = np.ones(len(table.counts))
             return cls(table.counts, ones, table.clusters, np.arange(table.n))
+        # Items with the same counts are alike: each distinct row is left out once.
         rows, place, times = np.unique(
             table.counts, axis=0, return_inverse=True, return_counts=True
         )
@@ -141,6 +144,7 @@ class _Units(NamedTuple):
 def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each item or case, from sums of values and of their squares."""
     values = _numbers(table.ratings)
+    # Centred first: sums of squares of large numbers would lose the spread to rounding.
     values = values - values.mean()
     sums = np.zeros((table.n_items, 3))
     np.add.at(sums, table.items, np.stack([np.ones(len(values)), values, values**2], axis=1))

@@ -20,6 +20,7 @@ from judgekit.stats.quantiles import check_level, require_whole
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
+# 2^10 regressions for each resample; beyond that the shares take minutes.
 _MOST_GROUPS = 10
 
 _ROWS_PER_PARAMETER = 10
@@ -150,6 +151,7 @@ def shapley_r2(
         drawn = np.concatenate(parts, axis=1)
         ends = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1)
         low, high = tuple(ends[0].tolist()), tuple(ends[1].tolist())
+        # A share of R² is never negative: only a shuffled column shows how much is noise.
         floor = _noise_floor(table, rng)
     return ShapleyR2(
         lmg=tuple(shares.lmg.tolist()),
@@ -200,6 +202,7 @@ def type2_anova(
     for group in table.groups:
         without, its_rank = _residual(table.whole, [c for c in columns if c not in group])
         df = rank - its_rank
+        # Least squares can lose a digit: a residual may not seem to grow with a column.
         gain = max(0.0, without - rss)
         f = (gain / df) / (rss / df_error) if df and rss > 0 else nan
         found.append((f, _f_tail(f, df, df_error), gain / without if df and without else nan, df))
@@ -270,6 +273,7 @@ def _columns(group: Sequence[int]) -> list[int]:
 
 def _centred(x: np.ndarray) -> np.ndarray:
     """Columns of mean 0 and, where they vary, variance 1."""
+    # Standardised, so that one tolerance judges the rank of columns in any unit.
     shifted = x - x.mean(axis=-2, keepdims=True)
     spread = shifted.std(axis=-2, keepdims=True)
     return np.asarray(shifted / np.where(spread > _FLAT, spread, np.inf))
@@ -292,6 +296,7 @@ def _shares(correlations: np.ndarray, groups: Sequence[Sequence[int]]) -> _Share
     lmg = np.zeros((p, *correlations.shape[:-2]))
     for chosen, value in r2.items():
         for g in set(every) - set(chosen):
+            # Shapley (1953): the share of orders in which exactly these groups come before.
             weight = factorial(len(chosen)) * factorial(p - len(chosen) - 1) / factorial(p)
             lmg[g] += weight * (r2[tuple(sorted((*chosen, g)))] - value)
     last = [r2[every] - r2[tuple(h for h in every if h != g)] for g in every]
@@ -305,6 +310,7 @@ def _r2(correlations: np.ndarray, columns: Sequence[int]) -> np.ndarray:
         return varies
     inner = correlations[..., columns, :][..., columns]
     target = correlations[..., columns, -1]
+    # Dependent columns are allowed in a group: the pseudo-inverse shares what they explain.
     inverse = np.linalg.pinv(inner, rcond=_FLAT, hermitian=True)
     return np.asarray(varies + np.einsum("...i,...ij,...j->...", target, inverse, target))
 
@@ -317,6 +323,7 @@ def _draws(table: _Table, rng: np.random.Generator, n_resamples: int) -> Iterato
         for start in range(0, n_resamples, most):
             yield table.whole[rng.integers(0, n, (min(most, n_resamples - start), n))]
         return
+    # Clusters differ in size, so that their resamples cannot be one array.
     members = [np.flatnonzero(table.codes == k) for k in range(int(table.codes.max()) + 1)]
     for _ in range(n_resamples):
         pick = rng.integers(0, len(members), len(members))

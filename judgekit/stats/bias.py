@@ -395,8 +395,10 @@ def length_slope(
     n = len(y)
     if n < 4:  # noqa: PLR2004 - three coefficients and a residual
         raise NotEnoughDataError(f"{n} outputs with all three numbers; four are needed")
+    # In log2 the coefficient reads as points per doubling of the length.
     doublings = np.log2(words)
     design = np.column_stack([np.ones(n), doublings - doublings.mean(), people - people.mean()])
+    # Rank is judged on scaled columns: scores of 0 to 1 beside ones of 0 to 100 are not collinear.
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
         raise NotEnoughDataError("length and human score do not vary apart from each other")
@@ -468,6 +470,7 @@ def scale_use(
         low, high, p_value = _clustered_ratio(x, y, codes, value, level)
         reason = "leaving one case out leaves no spread, or changes nothing"
     elif sd_human and sd_judge:
+        # Pitman (1939) and Morgan (1939): the interval for the ratio of two correlated spreads.
         k = 1 + 2 * max(0.0, 1 - r * r) * t_quantile(level, n - 2) ** 2 / (n - 2)
         low, high = (value * sqrt(k + sign * sqrt(k * k - 1)) for sign in (-1, 1))
         gap = sd_judge**2 - sd_human**2
@@ -519,6 +522,7 @@ def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granu
     share = (counts / len(known)).tolist()
     wide = top - bottom > 10  # noqa: PLR2004 - on short scales every fifth point is no habit
     return Granularity(
+        # exp of the entropy (Hill number of order 1): levels used alike often count fully.
         effective_levels=exp(-fsum(p * log(p) for p in share)),
         n_distinct=len(values),
         modal_share=max(share),
@@ -539,10 +543,12 @@ def _clustered_ratio(
     groups, logs = len(left), []
     for v in (x, y):
         centred = v - v.mean()
+        # Sums without each cluster come from totals less its own: n instead of n times clusters.
         first, second = (p.sum() - np.bincount(codes, p) for p in (centred, centred**2))
         spread = second - first**2 / np.maximum(left, 1)
         logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
     without = logs[1] - logs[0]
+    # On the log scale, where a ratio is nearly normal and the interval cannot go below 0.
     se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
     if not se > _FLAT:
         return nan, nan, nan
@@ -560,11 +566,13 @@ def _robust_fit(
     coef = bread @ design.T @ y
     rest = y - design @ coef
     if codes is None:
+        # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, honest in small samples.
         leverage = np.einsum("ij,jk,ik->i", design, bread, design)
         score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
         return coef, bread @ score.T @ score @ bread, n - k
     totals = np.zeros((int(codes.max()) + 1, k))
     np.add.at(totals, codes, design * rest[:, None])
     groups = len(totals)
+    # The small-sample factor of clustered errors; with one cluster there is no variance.
     factor = groups / (groups - 1) if groups > 1 else nan
     return coef, bread @ totals.T @ totals @ bread * factor, groups - 1

@@ -126,6 +126,7 @@ def _known_weights(
     return np.asarray(w[known])
 
 
+# Logits of 0 and 1 are infinite: one overconfident item would decide the fit.
 _CLIP = 1e-6
 
 
@@ -241,6 +242,8 @@ def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> 
     columns = _logs(x)
     used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
     weights = _slopes(columns, used, targets)
+    # Kull et al. (2017): a negative slope is set to 0 and the rest is fitted again, so that the
+    # map never falls.
     while used and min(weights[place] for place in used) < 0:
         used = [place for place in used if weights[place] > 0]
         weights = _slopes(columns, used, targets)
@@ -256,6 +259,7 @@ def _smoothed(
         raise NotEnoughDataError("a map needs two different scores and both labels")
     n1 = float(y.sum())
     n0 = len(y) - n1
+    # Platt (1999): smoothed targets, so that separable labels have a finite fit.
     return x, np.where(y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2)), n_missing
 
 
@@ -412,6 +416,7 @@ def fit_affine(x: Sequence[float | None], y: Sequence[float | None]) -> AffineMa
         NotEnoughDataError: When the judge gives one score only.
     """
     left, right, n_missing = known_pairs(x, y)
+    # Centred, so that a scale far from 0 does not cost the slope its digits.
     centred = left - left.mean() if len(left) else left
     spread = float((centred**2).sum())
     if not spread > _FLAT:
@@ -450,6 +455,7 @@ def crossfit(
     fold = fold_codes(folds, x, y)
     found = np.empty(len(left))
     for k in np.unique(fold):
+        # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
         found[fold == k] = fit(left[away].tolist(), right[away].tolist()).predict(left[fold == k])
     whole = np.full(len(x), np.nan)
@@ -498,6 +504,8 @@ def choose_map(
     known = ~np.isnan(next(iter(predicted.values())))
     errors = [(name, *_squared(p[known], right)) for name, p in predicted.items()]
     _, best, doubt = min(errors, key=lambda row: row[1])
+    # The one-standard-error rule: the simplest map (the order of _FITS) that is not worse beyond
+    # chance.
     name = next(name for name, error, _ in errors if error <= best + doubt)
     return MapChoice(
         chosen=_FITS[name](left.tolist(), right.tolist()),

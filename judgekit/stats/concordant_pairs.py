@@ -131,7 +131,7 @@ def sums_below(
     state = _State(ranks[order], mass[order], order)
     found = np.zeros(n_corners, dtype=own.dtype)
     for bit in reversed(range(len(levels).bit_length())):
-        state = state.looked_at(bit, found)
+        state = state.refined(bit, found)
     return found
 
 
@@ -142,7 +142,7 @@ class _State(NamedTuple):
     mass: np.ndarray
     place: np.ndarray
 
-    def looked_at(self, bit: int, found: np.ndarray) -> _State:
+    def refined(self, bit: int, found: np.ndarray) -> _State:
         """Adds what this bit tells to the corners; parts each run of equal higher bits by it."""
         size = len(self.rank)
         head, ones = self.rank >> (bit + 1), (self.rank >> bit) & 1

@@ -107,6 +107,7 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
         raise NotEnoughDataError("no votes to count")
     counts, n = Counter(known), len(known)
     most = max(counts.values())
+    # + 0.0 turns the -0.0 of a unanimous vote into 0.0.
     entropy = -fsum(c / n * log(c / n) for c in counts.values()) + 0.0
     pairs = sum(c * (c - 1) for c in counts.values())
     return VoteConfidence(
@@ -145,6 +146,7 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
     masses = dict.fromkeys(sorted(levels.values()), 0.0)
     for token, logprob in token_logprobs.items():
         if token.strip() in levels:
+            # " 4" and "4" are two tokens and one score: their masses add.
             masses[levels[token.strip()]] += exp(logprob)
     total = fsum(masses.values())
     if not total > 0:
@@ -155,6 +157,7 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
         )  # fmt: skip
     share = {score: mass / total for score, mass in masses.items()}
     value = fsum(score * p for score, p in share.items())
+    # The unknown mass could lie on either end of the scale: these are the bounds of the mean.
     rest, held = max(0.0, 1 - total), min(1.0, total)
     return ExpectedScore(
         value=value,
@@ -195,6 +198,7 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
     total = fsum(w for _, w in known)
     if not total > 0:
         return Figure(value=nan, method="mean log-odds", reason="no probability with a weight")
+    # One vote of exactly 0 or 1 has infinite odds and would silence all others.
     clipped = [(min(1 - _CLIP, max(_CLIP, p)), w) for p, w in known]
     odds = fsum(w * log(p / (1 - p)) for p, w in clipped) / total
     return Figure(value=1 / (1 + exp(-odds)), method="mean log-odds")
@@ -229,6 +233,7 @@ def stack_confidence(
     if known.sum() < _ENOUGH_LABELS:
         raise NotEnoughDataError(f"{int(known.sum())} labelled items; stacking needs 100")
     fold = fold_codes(folds, usable.tolist(), y.tolist())
+    # Fitted across folds: stacked on its own labels, a confidence always looks calibrated.
     design = np.column_stack([np.ones(len(fold)), x[known]])
     found = np.full(len(y), nan)
     inside = np.empty(len(fold))

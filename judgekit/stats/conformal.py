@@ -74,6 +74,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
         raise ValueError("a residual is negative; give absolute values")
     n = len(known)
     k = ceil((n + 1) * (1 - alpha) - SLACK)
+    # With too few residuals no finite bound has the coverage: infinity is the honest answer.
     if k > n:
         needed = ceil(1 / alpha - 1 - SLACK)
         reason = f"{n} residuals; {needed} are needed for {1 - alpha:.0%}"
@@ -81,7 +82,12 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
     from scipy.special import betaincinv  # noqa: PLC0415 - half a second, only where it is needed
 
     return ConformalQuantile(
-        value=known[k - 1], n=n, alpha=alpha, coverage_low=float(betaincinv(k, n + 1 - k, 0.05))
+        # Coverage given the residuals is Beta(k, n + 1 - k); its 5 % quantile is what can be
+        # relied on.
+        value=known[k - 1],
+        n=n,
+        alpha=alpha,
+        coverage_low=float(betaincinv(k, n + 1 - k, 0.05)),
     )
 
 
@@ -145,6 +151,7 @@ def conformal_by_group(
     for residual, name in zip(residuals, groups, strict=True):
         if not is_missing(residual):
             members.setdefault(name, []).append(residual)
+    # A small group borrows the quantile of all: its own would be infinite or a matter of chance.
     pooled = conformal_quantile(residuals, alpha)
     return {
         name: conformal_quantile(own, alpha) if len(own) >= min_items else pooled
@@ -208,6 +215,7 @@ def _outwards(probabilities: Sequence[float]) -> list[tuple[int, int, float]]:
     if not (p >= 0).all() or not p.sum() > 0:
         raise NotEnoughDataError("a distribution needs a positive mass and no negative part")
     p = p / p.sum()
+    # From the mode outwards, so that the set is always an interval of the scale.
     low = high = int(p.argmax())
     found = [(low, high, float(p[low]))]
     while high - low + 1 < len(p):

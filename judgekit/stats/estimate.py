@@ -244,10 +244,12 @@ def jackknife_interval(
     quantile = t_quantile(level, n - 1)
     if n < 2 or isnan(value) or abs(value) >= 1 or any(isnan(v) for v in leave_one_out):  # noqa: PLR2004 - a variance needs two
         return nan, nan
+    # fsum: the differences of leave-one-out values are near the limit of doubles.
     centre = fsum(leave_one_out) / n
     se = sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
     if se <= _ROUNDING:
         return nan, nan
+    # On the Fisher z scale (derivative 1 / (1 - v²)), so that limits stay inside (-1, 1).
     half = quantile * se / (1 - value * value)
     return tanh(atanh(value) - half), tanh(atanh(value) + half)
 
@@ -268,6 +270,7 @@ def decide(estimate: Estimate, margin: float) -> Decision:
     """
     if not margin >= 0:
         raise ValueError(f"margin is {margin}; it is 0 or more")
+    # nan limits fail every comparison and end as inconclusive, as they should.
     if estimate.low > 0:
         return "better"
     if estimate.high < 0:

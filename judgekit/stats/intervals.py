@@ -72,12 +72,15 @@ def mean(
     centre = fsum(known) / n
     totals: dict[Hashable, float] = defaultdict(float)
     for value, name in zip(known, names, strict=True):
+        # Totals of deviations per cluster: the sandwich variance of a mean, whatever the
+        # correlation inside.
         totals[name] += value - centre
     groups = len(totals)
     naive = fsum((value - centre) ** 2 for value in known) / (n * (n - 1)) if n > 1 else nan
     variance = (
         fsum(t * t for t in totals.values()) / n**2 * groups / (groups - 1) if groups > 1 else nan
     )
+    # Equal values leave a variance of rounding errors, and an interval of no width says too much.
     flat = groups > 1 and sqrt(variance) <= 1e-12 * max(abs(value) for value in known)
     alone = "one cluster only" if clusters is not None else "one observation only"
     reason = alone if groups == 1 else "no variation" if flat else None
@@ -139,6 +142,8 @@ def rating_mean(
         raise NotEnoughDataError("no ratings to average")
     kept = known if clusters is None else list(cluster_means(known, names).values())
     n, value = len(kept), fsum(kept) / len(kept)
+    # One pseudo-rating, spread evenly over the scale, keeps the interval open where all ratings
+    # agree.
     low, high, se = _pseudo_rating_interval(kept, scale, continuous=continuous, level=level)
     return Estimate(
         value=value,
@@ -162,6 +167,7 @@ def _pseudo_rating_interval(
     points = set(scale)
     middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
     centre = (fsum(kept) + middle) / (n + 1)
+    # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
     pseudo = (
         (top - bottom) ** 2 / 12 + (middle - centre) ** 2
         if continuous
@@ -288,6 +294,7 @@ def clustered_proportion(
     shares = list(cluster_means(known, names).values())
     low, high = share_interval(shares, most=len(known), level=level)
     rate = fsum(shares) / len(shares)
+    # Worst and best case keep the clusters of missing outcomes: they are not independent either.
     missing = [c for v, c in zip(outcomes, clusters, strict=True) if v is None or v != v]  # noqa: PLR0124 - nan
     failed, passed = (
         list(cluster_means([*known, *[end] * len(missing)], [*names, *missing]).values())
@@ -349,6 +356,8 @@ def pooled_proportion(
     worth = float(groups)
     if groups > 1 and squares > 0:
         variance = squares / n**2 * groups / (groups - 1)
+        # Korn & Graubard (1998): effective trials, shrunk for the degrees of freedom of few
+        # clusters.
         few = normal_quantile(level) / t_quantile(level, groups - 1)
         worth = min(float(n), rate * (1 - rate) / variance * few**2)
     low, high = wilson(rate, worth, level=level)
@@ -406,6 +415,7 @@ def effective_n(
     """
     n, weight = len(shares), len(shares) + len(pseudo) / 2
     centre = (fsum(shares) + fsum(pseudo) / 2) / weight
+    # Pseudo-shares at both ends weigh half an item each, so that unanimous shares have a variance.
     squares = fsum(s * s for s in shares) + fsum(s * s for s in pseudo) / 2
     return min(n * centre * (1 - centre) / (squares / weight - centre * centre), most)
 
@@ -427,6 +437,7 @@ def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]
     z = normal_quantile(level)
     shrink = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / shrink
+    # Wilson (1927). At 0 and 1 rounding would leave an end a hair inside the range.
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
     return (0.0 if rate == 0 else middle - half), (1.0 if rate == 1 else middle + half)
 
@@ -452,8 +463,10 @@ def difference_of_proportions(
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     first, second = proportion(k1, n1, level=level), proportion(k2, n2, level=level)
     value = first.value - second.value
+    # Newcombe (1998), method 10: the Wilson limits of both rates, combined by squares.
     down = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
     up = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    # The test pools both rates, as the null hypothesis says they are one; the interval does not.
     pooled = (k1 + k2) / (n1 + n2) if n1 and n2 else nan
     variance = pooled * (1 - pooled) * (1 / n1 + 1 / n2) if n1 and n2 else nan
     return RateDifference(
@@ -478,6 +491,8 @@ def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[fl
     from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
 
     tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]
+    # Clopper-Pearson and the Bayesian limits are Beta quantiles that differ in what they add to k
+    # and n - k.
     low = 0.0 if k == 0 else float(betaincinv(k + outer, n - k + inner, tail))
     high = 1.0 if k == n else float(betaincinv(k + inner, n - k + outer, 1 - tail))
     return low, high

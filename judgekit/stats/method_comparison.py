@@ -166,6 +166,7 @@ def bland_altman(
     z, t = normal_quantile(level), t_quantile(level, n - 1)
     codes = known_clusters(clusters, human, judge)
     of_bias = mean(d.tolist(), clusters=None if codes is None else codes.tolist(), level=level)
+    # Bland & Altman (1999): the standard error of a limit, of its mean and of its spread.
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
     if codes is not None and varies:
         halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
@@ -218,6 +219,8 @@ def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> flo
     groups = len(n)
     if groups < 2 or n.min() < 2:  # noqa: PLR2004 - a variance needs two
         return nan
+    # The limit itself is left out of case by case; its formula above holds for independent items
+    # only.
     without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
     se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
     return t_quantile(level, groups - 1) * se if se > _FLAT else nan
@@ -239,6 +242,7 @@ class _Moments:
             0.0 if np.ptp(v) <= _FLAT * float(np.abs(v).max()) else float(v.std()) for v in (x, y)
         )
         flat = sd_x == 0 or sd_y == 0
+        # A side without spread has no covariance: rounding would give it a sign.
         shared = 0.0 if flat else float(((x - mean_x) * (y - mean_y)).mean())
         return cls(mean_x - mean_y, sd_x, sd_y, shared)
 
@@ -270,6 +274,7 @@ def _concordance_ends(
         return coefficient_interval(value, _concordance_without(x, y), level=level)
     if n < 3:  # noqa: PLR2004 - the variance divides by n - 2
         return Interval(nan, nan, "two items only")
+    # Lin (1989), his variance as corrected in 2000, on the z scale.
     variance = _lin_variance(moments) / (n - 2)
     if not variance > _FLAT**2 or abs(value) >= 1:
         return Interval(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _Label = TypeVar("_Label", bound="Hashable")
 
+# 0.1 + 0.2 and 0.3 are one score: without rounding they would be two levels, or a broken tie.
 DIGITS = 9
 """Scores that agree so far are tied; floats differ in the last places."""
 
@@ -30,6 +31,7 @@ def is_missing(value: object) -> bool:
     Returns:
         True where it is.
     """
+    # isnan of a string raises, and labels may be strings.
     return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
 
@@ -132,6 +134,7 @@ def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.nda
     Returns:
         A number from 0 for each of them.
     """
+    # By first appearance and not np.unique: names of clusters may be of types that do not sort.
     codes: dict[Hashable, int] = {}
     return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
 
@@ -184,6 +187,7 @@ def fold_codes(
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     places = np.flatnonzero(known).tolist()
     if isinstance(folds, int):
+        # Dealt in turn, not drawn: the same data give the same folds without a seed.
         found = np.arange(len(places)) % max(1, folds)
     else:
         if len(folds) != len(x):

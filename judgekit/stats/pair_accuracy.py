@@ -100,6 +100,7 @@ def pairwise_accuracy(
     right = found.concordant + found.ties_both
     shares = right[in_use] / found.pairs[in_use]
     n, n_pairs = len(shares), int(found.pairs.sum())
+    # Groups are the units: pairs within one share their outputs.
     low, high = _share_ends(shares, n_pairs, level)
     return PairAccuracy(
         value=float(shares.mean()),
@@ -216,6 +217,7 @@ def _pairs(
             group.append(np.full(len(first), len(group)))
     if not differences:
         raise NotEnoughDataError(_NO_PAIR)
+    # Equal differences of floats have to be equal, or each would be a tie width of its own.
     rounded = np.round(np.concatenate(differences, axis=1), DIGITS)
     return _Pairs(rounded[0], rounded[1], np.concatenate(group), items.n_missing)
 
@@ -235,10 +237,13 @@ def _best_width(pairs: _Pairs) -> tuple[float, float]:
     weight = 1 / (np.bincount(pairs.group)[pairs.group] * pairs.n_groups)
     apart = np.abs(pairs.judge)
     ordered = (pairs.human * pairs.judge > 0).astype(float)
+    # Going through the widths once: what becomes a tie gains where people tie and loses where it
+    # was right.
     change = weight * ((pairs.human == 0) - ordered)
     widths, place = np.unique(np.append(apart, 0.0), return_inverse=True)
     gain = np.bincount(place[:-1], change, minlength=len(widths))
     accuracy = float((weight * ordered).sum()) + np.cumsum(gain)
+    # The smallest of the best widths: a larger one is not better, only wider.
     best = int(np.argmax(accuracy >= accuracy.max() - 1e-12))
     return float(widths[best]), float(min(1.0, accuracy[best]))
 
@@ -249,6 +254,7 @@ def _crossfit(pairs: _Pairs, level: float) -> Estimate:
         return Estimate(
             value=nan, low=nan, high=nan, level=level, n=n, method=method, reason="one group only"
         )
+    # Chosen and measured on the same pairs, a width would look better than it is.
     fold = pairs.group % min(_FOLDS, n)
     right = np.zeros(len(pairs.human), dtype=bool)
     for held_out in range(min(_FOLDS, n)):

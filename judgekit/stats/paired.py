@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 __all__ = [
-    "VALUE_STEP",
     "PairedDifference",
     "PairedProportions",
     "SignedRanks",

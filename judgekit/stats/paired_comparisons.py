@@ -69,6 +69,8 @@ class Comparisons(NamedTuple):
         items = self.items
         basis = np.zeros((self.n_items, len(items) - 1))
         basis[items[:-1]] = np.eye(len(items) - 1)
+        # Sum to zero: no item is the reference, and standard errors do not depend on the choice of
+        # one.
         basis[items[-1]] = -1
         return basis, basis[self.i] - basis[self.j]
 
@@ -87,6 +89,7 @@ class Comparisons(NamedTuple):
 
     def is_separated(self) -> bool:
         """Whether some items never lost or tied against the others."""
+        # Strengths are finite if and only if every item reaches every other by wins (Ford 1957).
         reach = _closure(self._beats())[np.ix_(self.items, self.items)]
         return not bool(reach.all())
 
@@ -97,6 +100,7 @@ class Comparisons(NamedTuple):
             (self.i, self.j, self.counts[:, 0] > 0),
             (self.j, self.i, self.counts[:, 1] > 0),
         ):
+            # A tie counts as a win both ways: it links the items, and strengths stay finite.
             beats[winner[won | tied], loser[won | tied]] = True
         return beats
 

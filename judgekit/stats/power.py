@@ -308,6 +308,7 @@ def _sign_power(n: int, p: float, alpha: float) -> float:
     """The chance that n decisive pairs are significant: both tails of Binomial(n, p)."""
     from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
 
+    # The normal law only gives the start: the exact critical value is near it.
     most = max(0, int(n / 2 - _z(alpha) * sqrt(n) / 2))
     while 2 * bdtr(most + 1, n, 0.5) <= alpha:
         most += 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Quantile = Literal["t", "normal"]
 
+# Below these counts a tuned lam is noise and the variance of the labels is underestimated.
 _FEW_LABELS, _SOME_LABELS = 20, 50
 
 _FLAT = 1e-12
@@ -161,6 +162,7 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     data = [_Data.of(s["labels"], s["judge_labeled"], s["judge_unlabeled"], None) for s in strata]
     weights = _stratum_weights(strata, data)
     common = _Data.pooled(data).tuned()
+    # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
     lams = [_stratum_lam(s.get("lam"), d, common) for s, d in zip(strata, data, strict=True)]
     means = [d.mean(lam) for d, lam in zip(data, lams, strict=True)]
     value = float(sum(w * m for w, (m, _) in zip(weights, means, strict=True)))
@@ -220,6 +222,7 @@ def crossfit_isotonic_mean(
     oof = np.empty(len(y))
     for k, of_fold in enumerate(maps):
         oof[fold == k] = of_fold.predict(f[fold == k])
+    # Unlabelled items were used by no fold, so that every map may speak of them.
     recalibrated = np.mean([of_fold.predict(others) for of_fold in maps], axis=0)
     found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
     return CrossfitMean(
@@ -286,12 +289,16 @@ class _Data(NamedTuple):
         if rest == 0 or n < 2:  # noqa: PLR2004 - a covariance needs two
             return 0.0
         spread = float(np.concatenate([self.f, self.others]).var(ddof=1))
+        # A judge that gives one score tells nothing: dividing by rounding errors would make lam
+        # arbitrary.
         if spread <= _FLAT * max(1.0, float(np.abs(self.f).max())) ** 2:
             return 0.0
         shared = float(((self.y - self.y.mean()) * (self.f - self.f.mean())).mean())
+        # Angelopoulos et al. (2023), PPI++: the lam of least variance, kept in [0, 1].
         return min(1.0, max(0.0, shared / ((1 + n / rest) * spread)))
 
     def mean(self, lam: float) -> tuple[float, float]:
+        # The mean error of the judge on labelled items, taken off its mean on the others.
         rectifier = self.y - lam * self.f
         own, rest = self.cases or (None, None)
         variance = _variance_of_mean(rectifier, own)
@@ -313,6 +320,7 @@ def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
     """s^2 / n, or that of case totals (Cameron & Miller 2015); nan for one unit."""
     pull = x - x.mean()
     totals = pull if cases is None else np.bincount(cases, pull)
+    # Totals per case instead of single items: outputs of one case are not independent.
     groups = len(totals)
     if groups < 2:  # noqa: PLR2004 - a variance needs two
         return nan

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
 
+# Sums of scores such as 0.1 differ in their last digits; nobody means such a difference.
 SLACK = 1e-9
 """Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
 
@@ -75,6 +76,7 @@ def normal_p_value(z: float) -> float:
     """
     if isnan(z):
         return nan
+    # erfc keeps its digits in the tail, where 1 - cdf would be 0.
     return erfc(abs(z) / sqrt(2))
 
 
@@ -120,6 +122,7 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
         return 1.0, 1.0
     from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
 
+    # The mid-p counts half of what was observed: less conservative with few cases.
     below = float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
     up_to = float(bdtr(fewer, n, 0.5))
     return min(1.0, 2 * up_to), min(1.0, up_to + below)
@@ -162,6 +165,7 @@ def require(**values: object) -> tuple[float, ...]:
 def _require_whole(name: str, value: object) -> int:
     if isinstance(value, Integral):
         return index(value)
+    # numpy and pandas hand over counts as floats.
     if isinstance(value, Real) and float(value).is_integer():
         return int(float(value))
     raise ValueError(f"{name} is {value}; a count is a whole number")

@@ -50,6 +50,7 @@ _FAR = 0.10
 
 _FLAT = 1e-9
 
+# The same order as the columns of counts: wins, losses, ties.
 _POINTS = np.array([1.0, 0.0, 0.5])
 """What item i gets for its win, item j's and a tie."""
 
@@ -110,6 +111,8 @@ def bradley_terry(
     extra = _extra_columns(rows, covariates, len(results), position=position)
     basis, differences = rows.contrasts()
     prior = rows.is_separated()
+    # Separated strengths are infinite: half a win and half a loss of each item against the mean
+    # hold them finite.
     pseudo = basis[rows.items] if prior else basis[:0]
     beside = np.zeros((len(pseudo), extra.shape[1]))
     design = np.vstack([np.hstack([differences, extra]), np.hstack([pseudo, beside])])
@@ -168,6 +171,7 @@ def bootstrap_ranking(
         try:
             drawn.append(fits[model](_resampled(rows, rng), n_items).ratings)
         except NotEnoughDataError:
+            # A resample without a fit stays in the list as nan, so that it is seen to be missing.
             drawn.append((nan,) * n_items)
     sample = np.array(drawn)
     tails = [(1 - level) / 2, (1 + level) / 2]
@@ -230,6 +234,8 @@ def length_controlled_win_rate(
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
         raise NotEnoughDataError("the difference in length does not vary: nothing to control for")
+    # Dubois et al. (2024), length-controlled AlpacaEval: the intercept is the rate at equal
+    # lengths.
     design = np.column_stack([np.ones(len(y)), np.tanh(longer / spread)])
     fit = fit_logistic(design, y)
     places = np.flatnonzero(known).tolist()
@@ -293,6 +299,8 @@ def _covariance(
 ) -> np.ndarray:
     """Each comparison, or each prompt, is a unit; so is each half win that was added."""
     p = fit.fitted
+    # A half win is an outcome with its own spread, so that the curvature alone misstates the
+    # variance.
     squares = (counts * (_POINTS - p[:, None]) ** 2).sum(axis=1)
     if clusters is None:
         return sandwich(fit.curvature, design.T @ (squares[:, None] * design))
@@ -314,6 +322,7 @@ def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
         cells = rng.multinomial(rows.n_units, (rows.counts / total).ravel())
         counts = cells.reshape(rows.counts.shape).astype(float)
     else:
+        # Whole clusters are drawn: comparisons of one case are not independent.
         often = np.bincount(rng.integers(0, rows.n_units, rows.n_units), minlength=rows.n_units)
         counts = rows.counts * often[rows.clusters][:, None]
     return [

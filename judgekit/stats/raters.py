@@ -138,6 +138,8 @@ def _table(
     labels: Sequence[Hashable] | None,
     clusters: Sequence[Hashable] | None,
 ) -> RatingCounts:
+    # Gwet: an item with one rating still tells of the distribution of labels, though not of
+    # agreement.
     count_ratings(ratings, labels=labels)  # refuses where no item has two
     return count_ratings(ratings, labels=labels, at_least=1, clusters=clusters)
 
@@ -159,6 +161,8 @@ class _Agreement:
     ) -> _Agreement:
         raters = table.counts.sum(axis=1)
         paired = raters > 1
+        # A placeholder of 1 keeps single ratings from dividing by 0; `paired` takes them out
+        # again.
         pairs = np.where(paired, raters * (raters - 1), 1)
         item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
         share = table.counts / raters[:, None]
@@ -166,6 +170,7 @@ class _Agreement:
         sums = [_per_unit(units, column) for column in (item, paired, np.ones_like(item), share)]
         whole = [part.sum(axis=0) for part in sums]
         pa, pe = whole[0] / whole[1], expected(whole[3] / whole[2])
+        # Every sum is additive over units: leaving one out is a subtraction.
         rest = [total - part for total, part in zip(whole, sums, strict=True)]
         with np.errstate(invalid="ignore"):
             pa_left = rest[0] / np.where(rest[1] > 0, rest[1], nan)
@@ -187,6 +192,7 @@ def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> flo
     n, room = len(table.counts), 1 - found.pe
     paired = table.counts.sum(axis=1) > 1
     margin = found.share.sum(axis=0) / n
+    # Gwet (2014), linearised variance: the pull of each item on agreement and on chance.
     agreement = n / paired.sum() * (found.item - found.pe * paired) / room
     chance = factor * (found.share * (1 - margin)).sum(axis=1)
     pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
@@ -296,11 +302,13 @@ def icc(
     if not len(ratings):
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
     table = floats(ratings).reshape(len(ratings), -1)
+    # Mean squares need a full table: an item with a missing rating is left out whole, and counted.
     kept = table[~np.isnan(table).any(axis=1)]
     n, k = kept.shape
     if n < 2 or k < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError(f"{n} complete items of {k} raters; an ICC needs two of each")
     squares = _MeanSquares.of(kept)
+    # Shrout & Fleiss (1979): one-way models put the spread of raters into the error.
     error = squares.within if kind.startswith("1") else squares.error
     value = _value(squares, kind)
     f = squares.items / error if error > _FLAT * squares.size else nan
@@ -356,6 +364,7 @@ class _MeanSquares(NamedTuple):
 def _value(s: _MeanSquares, kind: ICCKind) -> float:
     model, of_mean = kind[0], kind.endswith("k")
     error = s.within if model == "1" else s.error
+    # Absolute agreement (2,·) also pays for raters that differ in level.
     shift = 0.0 if model != "2" else (s.raters - s.error) / s.n
     below = s.items + shift if of_mean else s.items + (s.k - 1) * error + s.k * shift
     return (s.items - error) / below if below > _FLAT * s.size else nan
@@ -377,6 +386,7 @@ def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
         f_low = f / _f_quantile(level, s.n - 1, df)
         f_high = f * _f_quantile(level, df, s.n - 1)
         low, high = (1 - 1 / x if of_mean else (x - 1) / (x + s.k - 1) for x in (f_low, f_high))
+    # The F limits can miss the value or collapse in tiny tables: then there are none.
     if not low - _FLAT <= _value(s, kind) <= high + _FLAT or not high - low > _NARROW:
         return Interval(nan, nan, "the limits cannot be told in these data")
     return Interval(low, high, None)
@@ -396,6 +406,7 @@ def _absolute_ends(s: _MeanSquares, level: float) -> tuple[float, float]:
     below = (n - 1) * own**2 + rest**2
     if not below > 0:
         return nan, nan
+    # Satterthwaite: the degrees of freedom of a sum of two mean squares (McGraw & Wong 1996).
     df = (k - 1) * (n - 1) * (own + rest) ** 2 / below
     f_low, f_high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
     scale = k * s.raters + (k * n - k - n) * s.error

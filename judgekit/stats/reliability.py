@@ -54,8 +54,10 @@ __all__ = [
 
 BinKind = Literal["width", "mass"]
 
+# With fewer items the expected error of a calibrated judge is as large as a real one.
 _FEW = 200
 
+# Simulations run in chunks of so many cells: all at once they take gigabytes.
 _CELLS = 500_000
 """Numbers simulated at once: 4 MiB."""
 
@@ -155,6 +157,7 @@ def ece(
             [gap @ shares for gap in _chance_gaps(p, y, bins, codes, rng, n_simulations)]
         )
         expected = float(simulated.mean())
+        # The observed value counts as one of the simulations, so that p is never 0.
         p_value = float((1 + (simulated >= value - 1e-12).sum()) / (1 + n_simulations))
     return CalibrationError(
         value=value,
@@ -204,6 +207,7 @@ def reliability_table(
         inside = bins == b
         ends = (b / n_bins, (b + 1) / n_bins)
         if kind == "mass":
+            # Bins of equal mass have no ends of their own: what they hold is shown.
             ends = (float(p[inside].min()), float(p[inside].max()))
         rate = (
             proportion(int(y[inside].sum()), int(inside.sum()), level=level)
@@ -227,6 +231,7 @@ def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
         raise ValueError(f"{n_bins} bins of equal {kind}; one or more of width or mass")
     if kind == "width":
         inner = np.arange(1, n_bins) / n_bins
+        # An edge belongs to the bin below, whatever rounding did to the score.
         return np.asarray(np.searchsorted(inner, p - 1e-12, side="left"))
     bins = np.empty(len(p), dtype=int)
     for b, places in enumerate(np.array_split(np.argsort(p, kind="stable"), n_bins)):
@@ -262,6 +267,8 @@ def _chance_gaps(
         if codes is None:
             yield _gaps(p, (rng.random((rows, many)) < p).astype(float), bins)[0]
         else:
+            # Whole cases change sign (wild bootstrap): drawing each outcome alone would take them
+            # as independent.
             yield np.abs(rng.choice((-1.0, 1.0), (rows, many)) @ pull)
 
 
@@ -349,6 +356,7 @@ def brier_decomposition(
     rates, share = np.bincount(place, y) / counts, counts / len(p)
     base = float(y.mean())
     uncertainty = base * (1 - base)
+    # CORP (Dimitriadis, Gneiting & Jordan 2021): isotonic recalibration needs no bins.
     recalibrated = fit_isotonic(p.tolist(), y.tolist()).predict(p)
     best = float(((recalibrated - y) ** 2).mean())
     return BrierDecomposition(
@@ -401,6 +409,7 @@ def log_loss(
         NotEnoughDataError: When no item has both sides.
     """
     p, y, n_missing = known_probabilities(prob, outcome)
+    # One sure and wrong answer has an infinite loss; how many were clipped is reported.
     clipped = np.clip(p, _CLIP, 1 - _CLIP)
     codes = known_clusters(clusters, prob, outcome)
     losses = (-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist()

@@ -28,6 +28,7 @@ CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
 
 _METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
 
+# The values that Calderon et al. (2025) suggest, for unskilled to expert annotators.
 _EPSILONS = (0.1, 0.15, 0.2)
 
 _FEW_RATERS = 3
@@ -263,6 +264,7 @@ def _duels(
     of_rater = [item for item, labels in items.items() if rater in labels]
     scores = []
     for item in of_rater:
+        # Judge and rater are both compared with the others, never with each other.
         others = [label for name, label in items[item].items() if name != rater]
         scores.append([_score(x, others, score) for x in (judge[item], items[item][rater])])
     of_judge, of_human = np.array(scores).reshape(-1, 2).T
@@ -278,6 +280,7 @@ def _duels(
 
 def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
     if score == "accuracy":
+        # Shares over the other raters, so that raters of items with few labels count alike.
         return sum(label == other for other in others) / len(others)
     differences = floats(others) - float(label or 0.0)
     return -float(np.sqrt(np.mean(differences**2)))
@@ -288,6 +291,7 @@ def _p_value(ahead: Estimate, epsilon: float) -> float:
     gap = ahead.value - epsilon
     if isnan(ahead.se):
         return 1.0  # one case has no spread to test by
+    # Without spread the t statistic is infinite: the sign of the gap decides.
     if ahead.se < SLACK:
         return 0.0 if gap < -SLACK else 1.0
     t = gap / ahead.se
@@ -296,6 +300,7 @@ def _p_value(ahead: Estimate, epsilon: float) -> float:
 
 
 def _rejected(p_values: Sequence[float], q: float) -> tuple[bool, ...]:
+    # Benjamini-Yekutieli: the tests share items and judge, so they depend on one another.
     return tuple(p <= q for p in adjust(p_values, "by").value)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BootstrapMethod = Literal["percentile", "bca"]
 
+# A statistic undefined on more resamples than this has a biased interval: the rest is a selection.
 _MOST_DROPPED = 0.05
 
 _ROUNDING = 1e-12
@@ -162,6 +163,7 @@ def bootstrap_table(
     if n == 0:
         raise NotEnoughDataError("the table holds no item")
     value = float(statistic(counts))
+    # Resampling items of a table is one multinomial draw: no list of items is built.
     draws = generator.multinomial(n, counts.ravel() / n, size=n_resamples)
     drawn = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
     found = _interval(drawn, value, level)
@@ -196,6 +198,7 @@ def _generator(
         raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
     if rng is not None:
         return rng
+    # SFC64 by name, not default_rng: seeded intervals must not change with numpy.
     return np.random.Generator(np.random.SFC64(require_whole(seed=seed)[0]))
 
 
@@ -236,11 +239,13 @@ def _draw(
     n_resamples: int,
 ) -> np.ndarray:
     """The statistic on each resample, by the quickest way that has exactly that law."""
+    # Named statistics of one column have closed forms that are much faster.
     if isinstance(statistic, str) and sample.rows.ndim == 1:
         return ResampledValues(*sample).draw(statistic, rng, n_resamples)
     chosen = resample_positions(sample.n, rng, n_resamples, width=sample.rows.size)
     if sample.codes is None:
         return np.array([function(np.take(sample.rows, row, axis=0)) for p in chosen for row in p])
+    # Rows sorted by cluster: a resample is a list of runs and needs no search.
     by_cluster = sample.rows[np.argsort(sample.codes, kind="stable")]
     sizes = np.bincount(sample.codes)
     starts = np.cumsum(sizes) - sizes
@@ -300,12 +305,15 @@ def _bca_levels(
     known: np.ndarray, value: float, leave_one_out: np.ndarray, level: float
 ) -> tuple[float, float]:
     slack = 1e-12 * float(np.abs(known).max())
+    # Resamples equal to the value count half: discrete statistics tie often, and BCa is shifted
+    # otherwise.
     below = float(np.mean(known < value - slack) + np.mean(np.abs(known - value) <= slack) / 2)
     pull = leave_one_out.mean() - leave_one_out
     size = float((pull**2).sum())
     if not 0 < below < 1 or not size > 0:
         return nan, nan
     normal = NormalDist()
+    # Efron (1987): bias correction and acceleration.
     shift, skew = normal.inv_cdf(below), float((pull**3).sum()) / (6 * size**1.5)
     ends = (shift + normal.inv_cdf((1 + sign * level) / 2) for sign in (-1, 1))
     low, high = (normal.cdf(shift + end / (1 - skew * end)) for end in ends)
@@ -345,6 +353,7 @@ def resample_positions(
     Yields:
         Arrays of one row a resample, n places each.
     """
+    # In chunks that fit the processor cache; one array of all resamples can take gigabytes.
     most = max(1, _CHUNK_CELLS // max(n, width or 0))
     for start in range(0, n_resamples, most):
         yield rng.integers(0, n, (min(most, n_resamples - start), n))
@@ -383,6 +392,7 @@ class ResampledValues:
         if self.codes is not None:
             return self._draw_clustered(statistic, rng, n_resamples)
         levels, counts = np.unique(self.x, return_counts=True)
+        # Ratings have few levels: drawing their counts replaces drawing every item.
         if len(levels) * _ITEMS_A_LEVEL <= self.n:
             draws = rng.multinomial(self.n, counts / self.n, size=n_resamples)
             return _of_levels(draws, levels, statistic)
@@ -434,6 +444,8 @@ class ResampledValues:
         n = len(ordered)
         if self.codes is None:
             middle = n // 2 + 1
+            # The order statistics of uniform numbers are Beta distributed: a median needs one
+            # draw, not n.
             upper = rng.beta(middle, n + 1 - middle, n_resamples)
             high = ordered[_places(upper, n)]
             if n % 2:
@@ -445,6 +457,7 @@ class ResampledValues:
         for part in resample_positions(self.n, rng, n_resamples, width=n):
             rows = np.arange(len(part))[:, None] * self.n
             often = np.bincount((part + rows).ravel(), minlength=part.size).reshape(part.shape)
+            # How many values lie below each place, given how often its cluster was drawn.
             reached = np.cumsum(often[:, of], axis=1)
             total = reached[:, -1:]
             low, high = ((reached <= k).sum(axis=1) for k in ((total - 1) // 2, total // 2))
@@ -454,6 +467,7 @@ class ResampledValues:
 
 def _take(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     """`values[places]`; `clip` spares a buffer, no place lies outside."""
+    # mode="clip" skips the bounds check: the positions are in range.
     return np.take(values, places, mode="clip")
 
 
@@ -471,6 +485,7 @@ def _of_moments(sums: np.ndarray, statistic: StatisticName) -> np.ndarray:
     if statistic == "mean":
         return np.asarray(first / n)
     squares = second - first**2 / n
+    # Cancellation leaves a tiny variance, even a negative one, where all values are equal.
     squares = np.where(squares > _SAME_WITHIN * second, squares, 0.0)
     return np.asarray(np.sqrt(squares / np.where(n > 1, n - 1, nan)))
 

@@ -200,6 +200,7 @@ def corrected_pass_rate(
         ends, n_dropped = _resampled_ends(counts, rng, n_resamples, level)
     elif refusal is None:
         ends = _lee_ends(counts, rates, level)
+    # Clipped for display, while `raw` keeps what the formula gave.
     value = raw if isnan(raw) else min(1.0, max(0.0, raw))
     return CorrectedRate(
         value=value,
@@ -246,6 +247,7 @@ def allocate_labels(
         raise ValueError("pass_rate, tpr and tnr lie in 0..1")
     if at_least < 0 or budget < 2 * at_least:
         raise ValueError(f"{budget} labels cannot give each class {at_least}")
+    # Neyman allocation: labels in proportion to share times standard deviation.
     positive = pass_rate * sqrt(tpr * (1 - tpr))
     negative = (1 - pass_rate) * sqrt(tnr * (1 - tnr))
     doubt = positive + negative
@@ -285,6 +287,8 @@ def _refusal(counts: _Counts, rates: JudgeRates, min_labels: int) -> str | None:
 
 
 def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
+    # Lee et al. (2025) after Lang & Reiczigel (2014): pseudo-counts keep the interval open at
+    # rates of 0 and 1.
     z = normal_quantile(level)
     size, m_neg, m_pos = counts.n + z * z, counts.n_neg + 2, counts.n_pos + 2
     p = (counts.n_pass + z * z / 2) / size
@@ -311,6 +315,7 @@ def _resampled_ends(
         counts.n_neg - counts.true_neg,
         counts.true_neg,
     ]
+    # Labels are drawn together, so that the numbers of passes and failures vary too.
     m = counts.n_pos + counts.n_neg
     drawn = rng.multinomial(m, np.array(cells) / m, size=n_resamples)
     passed = rng.binomial(counts.n, counts.n_pass / counts.n, n_resamples) / counts.n
@@ -318,6 +323,8 @@ def _resampled_ends(
     with np.errstate(invalid="ignore", divide="ignore"):
         tnr = drawn[:, 3] / negative
         youden = drawn[:, 0] / positive + tnr - 1
+        # A resample in which the judge is no better than chance has no corrected rate: dropped and
+        # counted.
         rate = np.where(youden > 0, (passed + tnr - 1) / youden, nan)
     known = rate[~np.isnan(rate)]
     n_dropped = n_resamples - len(known)
@@ -330,6 +337,7 @@ def _resampled_ends(
 
 def _clipped(low: float, high: float) -> Interval:
     low, high = min(1.0, max(0.0, low)), min(1.0, max(0.0, high))
+    # Both ends clipped to one bound refute the rates that were assumed; they prove nothing.
     if low < high:
         return Interval(low, high, None)
     reason = "the judge's pass rate cannot come from these TPR and TNR: they do not hold here"

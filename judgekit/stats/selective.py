@@ -156,6 +156,7 @@ def risk_coverage(
         )
         ends = found.low, found.high
     errors = int(sample.error.sum())
+    # A perfect order rejects all errors first: what an AURC can reach at this error rate.
     perfect = np.maximum(0, accepted - (n - errors)) / accepted
     return RiskCoverage(
         coverage=tuple((accepted / n).tolist()),
@@ -249,9 +250,11 @@ def cascade_thresholds(
         sure[~left] = nan
         known = ~(np.isnan(sure) | np.isnan(right))
         sample = _Sample(sure[known], 1 - right[known], int((left & ~known).sum()))
+        # Bonferroni over stages: all thresholds together keep the risk.
         stage = _threshold(sample, max_risk, delta / len(stages), grid)
         accepted = known & (sure >= stage.threshold - SLACK)
         errors += float((1 - right[accepted]).sum())
+        # Later stages see only what earlier ones passed on; their guarantee is for those items.
         left &= ~accepted
         found.append(stage)
     n_accepted = n - int(left.sum())
@@ -268,6 +271,7 @@ def _risks(rows: np.ndarray) -> np.ndarray:
     sure, error = rows[order].T
     first = np.flatnonzero(np.concatenate([[True], sure[1:] != sure[:-1]]))
     counts = np.diff(np.append(first, len(sure)))
+    # Items with the same confidence share their errors: their order in the file must not matter.
     shared = np.add.reduceat(error, first) / counts
     return np.asarray(np.cumsum(np.repeat(shared, counts)) / np.arange(1, len(sure) + 1))
 
@@ -295,8 +299,11 @@ class _Level(NamedTuple):
 def _threshold(
     sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
 ) -> AbstainThreshold:
+    # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
     best, reason = None, f"each level has fewer than the {needed:.0f} items needed"
+    # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
+    # no alpha is split.
     for threshold in sorted(set(grid), reverse=True):
         level = _level(sample, threshold, max_risk)
         if level.n < needed - SLACK:
@@ -399,6 +406,7 @@ def _delong(
     se = sqrt(sum(float(v.var(ddof=1)) / n if n > 1 else nan for v, n in parts))
     if not se > 0 or not 0 < value < 1:
         return Interval(nan, nan, "too few items for a variance"), se
+    # DeLong (1988), on the Fisher z scale of 2 AUC - 1: limits stay inside [0, 1].
     half = normal_quantile(level) * 2 * se / (1 - (2 * value - 1) ** 2)
     low, high = (tanh(atanh(2 * value - 1) + sign * half) for sign in (-1, 1))
     return Interval((low + 1) / 2, (high + 1) / 2, None), se
@@ -425,6 +433,8 @@ def _without_cases(
     for case in np.flatnonzero((rights > 0) & (wrongs > 0)):
         own = members[case]
         right, wrong = p[own][is_right[own]], p[own][~is_right[own]]
+        # Pairs inside a case are taken off twice with its right and its wrong items: added back
+        # once.
         within[case] = _share_below(right, wrong).sum() * len(wrong)
     pairs = (n_right - rights) * (n_wrong - wrongs)
     left = np.where(pairs > 0, (total - by_case + within) / np.where(pairs > 0, pairs, 1), nan)

@@ -16,6 +16,7 @@ from judgekit.stats.quantiles import require, require_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+# Halving 60 times exhausts the digits of a double.
 _BISECTIONS = 60
 
 
@@ -107,6 +108,7 @@ def win_e_process(
     wins = losses = 0
     path = []
     for outcome in outcomes:
+        # A missing outcome moves nothing, as a tie does, but keeps its place in the path.
         known = 0.5 if outcome is None or outcome != outcome else outcome  # noqa: PLR0124 - nan
         if known not in (0, 0.5, 1):
             raise ValueError(f"outcome {outcome} is neither 0, 1/2 nor 1")
@@ -115,6 +117,8 @@ def win_e_process(
     crossed = [place for place, value in enumerate(path, start=1) if value >= 1 / alpha]
     return EProcess(
         path=tuple(path),
+        # Ville (1939): the largest value so far bounds the chance, so that one may look at any
+        # time.
         p_value=min(1.0, 1 / max(path, default=1.0)),
         stopped_at=crossed[0] if crossed else None,
         alpha=alpha,
@@ -180,6 +184,7 @@ def mean_confidence_sequence(
     if min(known) < low or max(known) > high:
         raise ValueError(f"a value lies outside {low:g}..{high:g}")
     unit = (np.asarray(known) - low) / (high - low)
+    # Waudby-Smith & Ramdas (2024): half of alpha for each side.
     stakes, limit = _stakes(unit, alpha), log(2 / alpha)
     centre = float(unit.mean())
     lower = _crossing(lambda m: _capital(unit, stakes, m) < limit)
@@ -227,6 +232,7 @@ def asymptotic_confidence_sequence(
     values, n = np.asarray(known), len(known)
     sd = float(values.std(ddof=1)) if n > 1 else nan
     flat = not sd > 1e-12 * float(np.abs(values).max())
+    # The tuning that makes the sequence narrowest at `best_at` (Waudby-Smith et al. 2021).
     r2 = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
     half = sd * sqrt(2 * (n * r2 + 1) / (n**2 * r2) * log(sqrt(n * r2 + 1) / alpha))
     half = nan if flat else half
@@ -262,12 +268,14 @@ def _stakes(unit: np.ndarray, alpha: float) -> np.ndarray:
     t = np.arange(1, len(unit) + 1)
     running = (0.5 + np.cumsum(unit)) / (t + 1)
     variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)
+    # A bet may use only what was known before: the variance up to the step before.
     before = np.concatenate([[0.25], variance[:-1]])
     return np.asarray(np.sqrt(2 * log(2 / alpha) / (before * t * np.log1p(t))))
 
 
 def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:
     """The log of the capital of the bettor on a mean above m; it falls in m."""
+    # At most half of what would ruin, so that the capital stays positive.
     bets = np.minimum(stakes, 0.5 / m) if m > 0 else stakes
     return float(np.log1p(bets * (unit - m)).sum())
 

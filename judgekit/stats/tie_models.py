@@ -227,6 +227,7 @@ def _fit(
     check_level(level)
     rows = comparisons(results, n_items, clusters)
     if not rows.counts[:, :2].any():
+        # The tie parameter would grow without end, and the strengths with it would mean nothing.
         raise NotEnoughDataError("every comparison is a tie: the items cannot be told apart")
     basis, differences = rows.contrasts()
     design = np.column_stack([differences, np.ones((len(rows.i), int(position)))])

@@ -146,6 +146,7 @@ def direction(
     found: DirectionName = "stable"
     if len(y) < _FEWEST_POINTS:
         return _direction(found, "insufficient-data", y, width, len(scores) - len(known))
+    # Before the test of direction: a steady change too small to matter is no trend.
     if width <= band + SLACK:
         return _direction(found, "within-band", y, width, len(scores) - len(known))
     if abs(s) < consistent_s(len(y)):
@@ -171,6 +172,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
     if consecutive < 1:
         raise ValueError(f"consecutive is {consecutive}; it is 1 or more")
     length = 0
+    # Only a run of degrading up to now escalates; one that ended is history.
     for name in reversed(directions):
         if name != "degrading":
             break
@@ -205,6 +207,7 @@ def pass_rate_drop(
     if not (0 <= previous <= 1 and 0 <= current <= 1 and limit >= 0):
         raise ValueError(f"rates {previous} and {current}, limit {limit}: out of range")
     points = previous - current
+    # From 0 nothing can drop.
     relative = points / previous if previous > 0 else 0.0
     return PassRateDrop(points=points, relative=relative, critical=relative > limit + SLACK)
 

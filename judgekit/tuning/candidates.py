@@ -62,23 +62,23 @@ class Candidate:
         """Whether it shows nobody's output."""
         return not (self.anchors or self.n_examples)
 
-    def dressed(self, shelf: ExamplePool, among: Collection[Hashable]) -> Rubric:
+    def with_examples(self, pool: ExamplePool, among: Collection[Hashable]) -> Rubric:
         """Its rubric, with anchors or examples from some clusters only."""
         if self.is_plain:
             return self.rubric
-        known = {part.name for part in shelf.labels.criteria}
+        known = {part.name for part in pool.labels.criteria}
         criteria = tuple(
-            self._dressed(criterion, shelf, among) if criterion.name in known else criterion
+            self._with_examples(criterion, pool, among) if criterion.name in known else criterion
             for criterion in self.rubric.criteria
         )
         return self.rubric.model_copy(update={"criteria": criteria})
 
-    def _dressed(
-        self, criterion: Criterion, shelf: ExamplePool, among: Collection[Hashable]
+    def _with_examples(
+        self, criterion: Criterion, pool: ExamplePool, among: Collection[Hashable]
     ) -> Criterion:
         if self.anchors:
-            return shelf.anchored(criterion, among)
-        shown = criterion.examples + shelf.examples(criterion.name, self.n_examples, among)
+            return pool.anchored(criterion, among)
+        shown = criterion.examples + pool.examples(criterion.name, self.n_examples, among)
         return criterion.model_copy(update={"examples": shown})
 
 
@@ -93,10 +93,12 @@ def build_candidates(
         wordings[name] = _in_words_of(rubric, other, name)
     found = []
     for name, worded in wordings.items():
+        # The present wording is always tried: it is what every other has to beat.
         if 0 in options.few_shot or name == PRESENT_RUBRIC:
             found.append(Candidate(wording=name, rubric=worded))
         if options.anchors:
             found.append(Candidate(wording=name, rubric=worded, anchors=True))
+        # Fewest examples first: of equal candidates the simpler one is chosen.
         for n in sorted({n for n in options.few_shot if n}):
             how = _template(template)
             found.append(Candidate(wording=name, rubric=worded, n_examples=n, template=how))
@@ -109,6 +111,7 @@ def build_candidates(
 
 
 def _template(own: PromptTemplate) -> str | None:
+    # A template that shows examples needs no other one.
     if own.header.shows_examples:
         return None
     if own.name == _PLAIN:
@@ -144,6 +147,7 @@ def _worded(own: Criterion, other: Criterion, name: str) -> Criterion:
             f"candidate {name!r} scores {own.name!r} on another scale than the present rubric",
             hint="labels are of one scale: keep it, and word its levels otherwise",
         )
+    # Weight and threshold are not words: changing them would change what passes.
     words = ("question", "scoring_guide", "scale", "examples")
     return own.model_copy(update={word: getattr(other, word) for word in words})
 
@@ -216,13 +220,18 @@ class ExamplePool:
         low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
         chosen: list[JudgedItem] = []
         for place in range(n):
+            # Examples are spread over the scores that occur, so that the judge sees the whole
+            # scale.
             target = low + (high - low) * (place / (n - 1) if n > 1 else 0.5)
+            # Never two of one case: the second would teach nothing new.
             used = {item.cluster for item in chosen}
             chosen.append(
                 min(
                     (item for item in pool if item.cluster not in used),
                     key=lambda item: (
                         round(abs(values[id(item)] - target), _DIGITS),
+                        # Short examples before long ones, and where the judge was most wrong
+                        # before where it was right.
                         len(self._text(item)) > longest,
                         -round(self.mistakes.get((item.place, item.criterion), 0.0), _DIGITS),
                         seeded_draw(self.seed, "example", tuple(item.place), item.criterion),
@@ -236,6 +245,7 @@ class ExamplePool:
 
     def _example(self, part: AlignedItems, item: JudgedItem) -> Example:
         case, output = self.labels.answers[item.place]
+        # A mean between two levels would teach a score that nobody can give.
         raw = level_of(part.label(item), part.levels)
         reasons = [item.reasons[who] for who, said in item.ratings.items()
                    if who in item.reasons and said == raw]  # fmt: skip

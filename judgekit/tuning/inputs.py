@@ -128,19 +128,20 @@ def join_labelled_outputs(
     shown: Collection[str] = (),
 ) -> LabelledOutputs:
     """Bring outputs and labels together."""
+    # An error of the system under test has nothing that a judge could be tuned on.
     answered = [(c, o) for c, o in answers if o.error is None]
     places = {OutputKey(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
     by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
-    for each in matching.told:
+    for each in matching.matched:
         by_criterion[each.criterion].append(each)
     # Labels of the whole output are not used, so that they need no score.
     named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
     matching.check(label_problems(by_criterion, named))
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
-    add_metadata(groups, matching.told)
+    add_metadata(groups, matching.matched)
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
     made = [_aligned(c, by_criterion[c.name], groups, wanted) for c in rubric.criteria]
     criteria = tuple(part for part in made if part.items)
@@ -163,7 +164,7 @@ def join_labelled_outputs(
 
 def _aligned(
     criterion: Criterion,
-    told: Sequence[MatchedLabel],
+    labels: Sequence[MatchedLabel],
     groups: Mapping[OutputKey, Groups],
     options: CalibrationOptions,
 ) -> AlignedItems:
@@ -177,7 +178,7 @@ def _aligned(
             reasons=label_reasons(said),
             groups=groups[place],
         )
-        for place, said in sorted(labels_by_place(told).items(), key=lambda pair: _order(pair[0]))
+        for place, said in sorted(labels_by_place(labels).items(), key=lambda pair: _order(pair[0]))
     ]
     return AlignedItems(
         name=criterion.name,
@@ -193,6 +194,7 @@ def _check_clusters(criteria: Sequence[AlignedItems], name: str) -> None:
     """What is never split has to hold whole cases, or a case would stand on both sides."""
     found: dict[str, Hashable] = {}
     for item in (item for part in criteria for item in part.items):
+        # A case on both sides would leak what was chosen into the confirmation.
         if found.setdefault(item.place.case_id, item.cluster) != item.cluster:
             raise SettingsError(
                 f"case {item.place.case_id!r} has outputs with different {name!r}",
@@ -205,7 +207,7 @@ def _order(place: OutputKey) -> tuple[str, str, int]:
 
 
 MIN_CASES_PER_SIDE = 10
-"""Cases each side of the split needs: fewer let no difference be told."""
+"""Cases each side of the split needs: fewer let no difference be labels."""
 
 _FOLDS = 5
 
@@ -235,6 +237,7 @@ class Split:
 def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
     """Split cases, or groups of them, in two, with as many of each level on either side."""
     # Within strata of people's mean score, the order is drawn; then every so many-th is held out.
+    # Stratified, so that chance cannot put all low scores on one side of the split.
     ordered = _ordered(labels, seed)
     start = seeded_draw(seed, "split")
     is_held = [

@@ -137,32 +137,38 @@ def prepare_tuning(
     known = {case_id for case_id in shown if case_id is not None}
     found = join_labelled_outputs(answers, _placed(labels), rubric, options, shown=known)
     parts = split_cases(found, holdout=options.holdout, seed=options.seed)
-    bout = TuningSetup(bench, rubric, found, parts, tried, options)
+    setup = TuningSetup(bench, rubric, found, parts, tried, options)
     for candidate in tried:  # every fold can be served, or nothing is asked
         for fold in parts.folds:
-            candidate.dressed(ExamplePool(found, seed=options.seed), parts.training - fold)
-    return bout
+            candidate.with_examples(ExamplePool(found, seed=options.seed), parts.training - fold)
+    return setup
 
 
-def plan_tuning(bout: TuningSetup, *, refresh: bool = False) -> TunePlan:
+def plan_tuning(setup: TuningSetup, *, refresh: bool = False) -> TunePlan:
     """Work out what a tuning would ask and cost; asks nothing."""
     # Which examples are shown depends on what the judge gets wrong; here they are chosen without
     # that, so that the price is about right, and replies with examples do not count as owned.
-    counting = RequestCounter(bout.bench.judge.connection, refresh=refresh, n_exact=200)
-    shelf = ExamplePool(bout.labels, seed=bout.options.seed)
-    training = bout.split.training
-    for candidate in bout.candidates:
-        for fold in bout.split.folds:
-            _count(counting, bout, candidate, candidate.dressed(shelf, training - fold), fold)
-    longest = max(bout.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
-    last = longest if longest is not bout.present else bout.candidates[-1]
-    for candidate in (bout.present, last):
-        _count(counting, bout, candidate, candidate.dressed(shelf, training), bout.split.held_out)
+    counting = RequestCounter(setup.bench.judge.connection, refresh=refresh, n_exact=200)
+    pool = ExamplePool(setup.labels, seed=setup.options.seed)
+    training = setup.split.training
+    for candidate in setup.candidates:
+        for fold in setup.split.folds:
+            _count(counting, setup, candidate, candidate.with_examples(pool, training - fold), fold)
+    longest = max(setup.candidates, key=lambda one: (one.n_examples, one.anchors, not one.is_plain))
+    last = longest if longest is not setup.present else setup.candidates[-1]
+    for candidate in (setup.present, last):
+        _count(
+            counting,
+            setup,
+            candidate,
+            candidate.with_examples(pool, training),
+            setup.split.held_out,
+        )
     return TunePlan(
-        model=bout.bench.judge.connection.name,
-        n_candidates=len(bout.candidates),
+        model=setup.bench.judge.connection.name,
+        n_candidates=len(setup.candidates),
         n_training=len(training),
-        n_held_out=len(bout.split.held_out),
+        n_held_out=len(setup.split.held_out),
         n_questions=counting.n_questions,
         n_owned=counting.n_owned,
         n_calls=counting.n_calls,
@@ -172,13 +178,13 @@ def plan_tuning(bout: TuningSetup, *, refresh: bool = False) -> TunePlan:
 
 def _count(
     counting: RequestCounter,
-    bout: TuningSetup,
+    setup: TuningSetup,
     candidate: Candidate,
     rubric: Rubric,
     clusters: Collection[Hashable],
 ) -> None:
-    for ask in bout.asks(candidate, rubric, clusters):
-        for request in bout.bench.requests(ask):
+    for ask in setup.asks(candidate, rubric, clusters):
+        for request in setup.bench.requests(ask):
             counting.take(request, estimate_judge_reply_tokens(request, ask.rubric))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or_undefined
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import cluster_means, undefined_estimate
-from judgekit.stats.paired import paired_difference
+from judgekit.stats.paired import VALUE_STEP, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -171,8 +171,6 @@ class Tuning:
 if TYPE_CHECKING:
     Scores = Mapping[tuple[OutputKey, str], float | None]
 
-_CONTINUOUS_STEP = 0.05
-
 _NO_KAPPA = "the criteria share no scale with levels"
 
 _NOTHING = "the judge gave no usable answer"
@@ -206,9 +204,11 @@ def mean_loss_change(present: Sequence[AlignedItems], other: Sequence[AlignedIte
     """How much farther from people another way of asking is than the present one."""
     a, b = squared_losses(present), squared_losses(other)
     clusters = _clusters(present)
+    # Only items that both answered: a candidate may not gain by failing on hard ones.
     known = [key for key in a if not isnan(a[key]) and not isnan(b[key])]
     if not known:
         return nan
+    # Cases count once, however many outputs or criteria they have.
     means = cluster_means([b[key] - a[key] for key in known], [clusters[key] for key in known])
     return fsum(means.values()) / len(means)
 
@@ -245,6 +245,7 @@ def held_out_contrast(
         clusters=names,
         level=level,
     )
+    # Failures could hide the largest loss their label allows; the bounds assume just that.
     worst = _worst(present)
     ends = [
         _mean_of_cases(
@@ -366,9 +367,7 @@ def _clusters(parts: Sequence[AlignedItems]) -> dict[tuple[OutputKey, str], Hash
 
 def _step(parts: Sequence[AlignedItems]) -> float:
     """The squared distance of one step of the scale; of several scales the finest."""
-    steps = [
-        _CONTINUOUS_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in parts
-    ]
+    steps = [VALUE_STEP if part.levels is None else 1 / (len(part.levels) - 1) for part in parts]
     return min(steps) ** 2
 
 

@@ -81,7 +81,7 @@ async def tune(
         ...     found = await jk.tune(judge, answers, "labels.jsonl", rubric, options=how)
         ...     return found.tuned if found.decision == "better" else rubric
     """
-    bout = prepare_tuning(
+    setup = prepare_tuning(
         ProbeRunner(judge, tuple(map(Path, template_folders))),
         answers,
         labels,
@@ -89,7 +89,7 @@ async def tune(
         others=candidates or {},
         options=options or TuneOptions(),
     )
-    return await run_tuning(bout)
+    return await run_tuning(setup)
 
 
 def tune_sync(
@@ -137,16 +137,16 @@ if TYPE_CHECKING:
     Parts = tuple[AlignedItems, ...]
 
 
-async def run_tuning(bout: TuningSetup, sitting: ProbeSession | None = None) -> Tuning:
+async def run_tuning(setup: TuningSetup, session: ProbeSession | None = None) -> Tuning:
     """Choose a candidate, and hold it against the present rubric on the held-out cases."""
-    asking = _CandidateRunner(bout, sitting or ProbeSession())
+    asking = _CandidateRunner(setup, session or ProbeSession())
     trained = await _trained(asking)
-    if asking.is_broken_off:
+    if asking.is_stopped:
         return _result(asking, _Outcome({}))
-    order = rank_candidates(bout.present.name, trained) if bout.present.name in trained else []
+    order = rank_candidates(setup.present.name, trained) if setup.present.name in trained else []
     if not order:
         return _result(asking, _Outcome({}))
-    chosen = next(one for one in bout.candidates if one.name == order[0])
+    chosen = next(one for one in setup.candidates if one.name == order[0])
     return _result(asking, await _tested(asking, chosen, trained, order))
 
 
@@ -154,13 +154,13 @@ async def run_tuning(bout: TuningSetup, sitting: ProbeSession | None = None) -> 
 class _CandidateRunner:
     """Asks, and keeps everything that was said."""
 
-    bout: TuningSetup
-    sitting: ProbeSession
+    setup: TuningSetup
+    session: ProbeSession
     said: list[Verdict] = field(default_factory=list)
 
     @property
-    def is_broken_off(self) -> bool:
-        return self.sitting.reason is not None or "frozen_miss" in self.failures()[0]
+    def is_stopped(self) -> bool:
+        return self.session.reason is not None or "frozen_miss" in self.failures()[0]
 
     def failures(self) -> tuple[dict[str, int], dict[str, str]]:
         return count_failures(self.said)
@@ -169,11 +169,11 @@ class _CandidateRunner:
         self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
     ) -> Parts:
         """The labelled items of some clusters, scored one way."""
-        asks = self.bout.asks(candidate, rubric, clusters)
-        answers = (await ask_all(self.bout.bench, asks, self.sitting)).values()
+        asks = self.setup.asks(candidate, rubric, clusters)
+        answers = (await ask_all(self.setup.bench, asks, self.session)).values()
         verdicts = [one for one in answers if isinstance(one, Verdict)]
         self.said += verdicts
-        return attach_scores(self.bout.labels.within(clusters), _scores(verdicts))
+        return attach_scores(self.setup.labels.within(clusters), _scores(verdicts))
 
 
 class _Outcome(NamedTuple):
@@ -196,29 +196,34 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[tuple[OutputKey, str], float | 
         place = OutputKey(verdict.case_id or "", verdict.variant)
         for judgment in verdict.judgments:
             raws[place, judgment.criterion].append(judgment.raw)
+    # Repeats are averaged before the loss, as they are when a rubric is used.
     return {key: fsum(found) / len(found) for key, found in raws.items()}
 
 
 async def _trained(asking: _CandidateRunner) -> dict[str, Parts]:
     """All candidates on the training cases; plain ones first, for examples go by mistakes."""
-    bout = asking.bout
-    training = bout.split.training
-    plain = [one for one in bout.candidates if one.is_plain]
+    setup = asking.setup
+    training = setup.split.training
+    # First, since their mistakes choose the examples of the others.
+    plain = [one for one in setup.candidates if one.is_plain]
     found = await gather_in_order([asking.scored(one, one.rubric, training) for one in plain])
     trained = {one.name: parts for one, parts in zip(plain, found, strict=True)}
-    showing = [one for one in bout.candidates if not one.is_plain]
-    if asking.is_broken_off or not any(part.both for part in trained[bout.present.name]):
+    showing = [one for one in setup.candidates if not one.is_plain]
+    if asking.is_stopped or not any(part.both for part in trained[setup.present.name]):
         return {}
     jobs = [
-        asking.scored(one, one.dressed(_shelf(bout, one, trained), training - fold), fold)
+        asking.scored(
+            one, one.with_examples(_example_pool(setup, one, trained), training - fold), fold
+        )
         for one in showing
-        for fold in bout.split.folds
+        for fold in setup.split.folds
     ]
+    # Answers come back in the order of the jobs: fold by fold of each candidate.
     folds = iter(await gather_in_order(jobs))
     for one in showing:
-        parts = [next(folds) for _ in bout.split.folds]
+        parts = [next(folds) for _ in setup.split.folds]
         trained[one.name] = _joined(parts)
-    return {one.name: trained[one.name] for one in bout.candidates}
+    return {one.name: trained[one.name] for one in setup.candidates}
 
 
 def _joined(folds: Sequence[Parts]) -> Parts:
@@ -229,28 +234,31 @@ def _joined(folds: Sequence[Parts]) -> Parts:
     )
 
 
-def _shelf(bout: TuningSetup, candidate: Candidate, trained: Mapping[str, Parts]) -> ExamplePool:
+def _example_pool(
+    setup: TuningSetup, candidate: Candidate, trained: Mapping[str, Parts]
+) -> ExamplePool:
     """Labelled outputs with the mistakes made in the candidate's own words, else in the present."""
-    known = trained.get(candidate.wording, trained[bout.present.name])
+    known = trained.get(candidate.wording, trained[setup.present.name])
     mistakes = {key: sqrt(loss) for key, loss in squared_losses(known).items() if not isnan(loss)}
-    return ExamplePool(bout.labels, mistakes, bout.options.seed)
+    return ExamplePool(setup.labels, mistakes, setup.options.seed)
 
 
 async def _tested(
     asking: _CandidateRunner, chosen: Candidate, trained: Mapping[str, Parts], order: Sequence[str]
 ) -> _Outcome:
     """The present rubric and the chosen one on the held-out cases."""
-    bout, level = asking.bout, 1 - asking.bout.options.alpha
-    unseen = bout.split.held_out
-    tuned = chosen.dressed(_shelf(bout, chosen, trained), bout.split.training)
-    jobs = [asking.scored(bout.present, bout.rubric, unseen)]
-    if chosen is not bout.present:
+    setup, level = asking.setup, 1 - asking.setup.options.alpha
+    # Asked once, by the chosen candidate only: a second look would be a second choice.
+    unseen = setup.split.held_out
+    tuned = chosen.with_examples(_example_pool(setup, chosen, trained), setup.split.training)
+    jobs = [asking.scored(setup.present, setup.rubric, unseen)]
+    if chosen is not setup.present:
         jobs.append(asking.scored(chosen, tuned, unseen))
     found = await gather_in_order(jobs)
-    if asking.is_broken_off:
+    if asking.is_stopped:
         return _Outcome({})
-    present = held_out_result(bout.present.name, found[0], level=level)
-    if chosen is bout.present:
+    present = held_out_result(setup.present.name, found[0], level=level)
+    if chosen is setup.present:
         return _Outcome(trained, order, "none_better", present_held_out=present)
     try:
         apart = held_out_contrast(found[0], found[1], level=level)
@@ -269,15 +277,15 @@ async def _tested(
 
 
 def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
-    bout = asking.bout
-    labels, parts, chosen = bout.labels, bout.split, outcome.chosen
+    setup = asking.setup
+    labels, parts, chosen = setup.labels, setup.split, outcome.chosen
     failures, messages = asking.failures()
-    reason = asking.sitting.reason or ("frozen" if "frozen_miss" in failures else None)
+    reason = asking.session.reason or ("frozen" if "frozen_miss" in failures else None)
     training = labels.cases_of(parts.training)
     return Tuning(
-        rubric=bout.rubric.name,
-        rubric_fingerprint=bout.rubric.fingerprint,
-        judge=bout.bench.judge.id,
+        rubric=setup.rubric.name,
+        rubric_fingerprint=setup.rubric.fingerprint,
+        judge=setup.bench.judge.id,
         decision=outcome.decision,
         chosen=chosen.name if chosen else None,
         tuned=_annotated_rubric(asking, outcome, training),
@@ -285,14 +293,14 @@ def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
         present_held_out=outcome.present_held_out,
         chosen_held_out=outcome.chosen_held_out,
         contrast=outcome.contrast,
-        tried=_tried(bout, outcome),
+        tried=_tried(setup, outcome),
         training_cases=training,
         held_out_cases=labels.cases_of(parts.held_out),
         n_labels=labels.n_labels,
         n_unused=labels.n_unused,
         n_examples=labels.n_examples,
-        seed=bout.options.seed,
-        level=1 - bout.options.alpha,
+        seed=setup.options.seed,
+        level=1 - setup.options.alpha,
         spent=total_spent(asking.said),
         failures=failures,
         failure_messages=messages,
@@ -300,7 +308,7 @@ def _result(asking: _CandidateRunner, outcome: _Outcome) -> Tuning:
     )
 
 
-def _tried(bout: TuningSetup, outcome: _Outcome) -> tuple[TriedCandidate, ...]:
+def _tried(setup: TuningSetup, outcome: _Outcome) -> tuple[TriedCandidate, ...]:
     places = {name: place for place, name in enumerate(outcome.order, start=1)}
     return tuple(
         TriedCandidate(
@@ -310,7 +318,7 @@ def _tried(bout: TuningSetup, outcome: _Outcome) -> tuple[TriedCandidate, ...]:
             if one.name in outcome.trained
             else None,
         )
-        for one in bout.candidates
+        for one in setup.candidates
     )
 
 
@@ -318,16 +326,16 @@ def _annotated_rubric(
     asking: _CandidateRunner, outcome: _Outcome, training: Sequence[str]
 ) -> Rubric | None:
     """The chosen rubric with a note of where it comes from."""
-    bout, tuned = asking.bout, outcome.tuned
+    setup, tuned = asking.setup, outcome.tuned
     if tuned is None or outcome.chosen is None:
         return None
     noted: JsonObject = {
         "candidate": outcome.chosen.name,
         "decision": outcome.decision,
-        "n_tried": len(bout.candidates),
-        "judge": bout.bench.judge.id,
-        "from": bout.rubric.fingerprint,
-        "seed": bout.options.seed,
+        "n_tried": len(setup.candidates),
+        "judge": setup.bench.judge.id,
+        "from": setup.rubric.fingerprint,
+        "seed": setup.options.seed,
         "training_cases": list(training),
     }
     return tuned.model_copy(update={"metadata": {**tuned.metadata, "tuned": noted}})

@@ -58,7 +58,7 @@ def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:
     old = {(one.case_id, one.variant): one for one in before}
     new = [verdict("b", 0.0), verdict("a"), verdict("z"), verdict("e"), verdict("b", variant="v")]
     found = pair_verdicts(old, new)
-    assert [(one.case_id, one.old.value, one.new.value) for one in found.twices] == [
+    assert [(one.case_id, one.old.value, one.new.value) for one in found.pairs] == [
         ("b", 1.0, 0.0), ("a", 0.5, 1.0),
     ]  # fmt: skip
     assert found.left_out == {
@@ -86,7 +86,7 @@ def test_verdicts_that_maps_decided_are_compared_by_the_judges_own_values() -> N
     )
     for before, after in ((mapped, plain), (plain, mapped), (mapped, mapped)):
         found = pair_verdicts({("a", None): before}, [after])
-        (one,) = found.twices
+        (one,) = found.pairs
         assert one.old == one.new
         assert (one.old.value, one.old.passed) == (0.75, True)
         assert one.old.criteria["accuracy"].value == 0.75
