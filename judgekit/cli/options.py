@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from judgekit.calibration import CalibrationOptions
 from judgekit.errors import SettingsError
+from judgekit.models import transport_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,12 @@ ASKING = (
         metavar="URL",
         envvar="JUDGEKIT_API_BASE",
         help="Endpoint of an OpenAI-compatible or other server.",
+    ),
+    click.option(
+        "--transport",
+        type=click.Choice(transport_names()),
+        envvar="JUDGEKIT_TRANSPORT",
+        help="How the judge is called (default auto: direct with --api-base, else litellm).",
     ),
     click.option(
         "--mode",

@@ -48,7 +48,7 @@ Options = dict[str, object]
 
 JUDGE_SETTINGS = (
     "mode", "repeats", "temperature", "template", "max_tokens", "logprobs", "api_base",
-    "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "parameters",
+    "transport", "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "parameters",
 )  # fmt: skip
 """The settings of a judge that options may give, by the names of `Judge`'s arguments."""
 
@@ -65,6 +65,7 @@ class _JudgeArguments(TypedDict, total=False):
     logprobs: bool
     parameters: JsonObject
     api_base: str | None
+    transport: str
     max_concurrency: int
     rpm: int | None
     tpm: int | None
@@ -389,7 +390,7 @@ def note_unused_replies(judges: Iterable[Judge]) -> None:
     """Say which recorded replies were not asked for, once everything has been asked."""
     for judge in judges:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+        if isinstance(model, RecordedModel) and (told := model.unused_rows()) is not None:
             console.note(message.message_lines(told))
 
 

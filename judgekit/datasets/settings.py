@@ -69,6 +69,9 @@ class JudgeSettings(Record):
     api_base: Name | None = None
     """The endpoint, where it is not the provider's own."""
 
+    transport: Name = "auto"
+    """How the judge is called: `auto`, `litellm` or `direct`."""
+
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     """The longest reply, in tokens."""
 

@@ -77,8 +77,8 @@ class Judge:
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
         refresh: Ask anew even what the cache holds, once each; `unreadable`: only what nobody can
             read of it.
-        transport: `auto` talks to OpenAI-compatible endpoints directly and to all else through
-            litellm; `litellm` and `direct` force one.
+        transport: `auto` calls OpenAI-compatible endpoints directly and all others through
+            litellm; `litellm`, `direct` or any other transport's name forces one.
         prices: Own prices, where litellm's table does not know the model.
         budget: What may be spent, shared by all the judges and targets it is given to; None for
             no limit.
@@ -118,7 +118,7 @@ class Judge:
         max_reasks: int = 2,
         frozen: bool = False,
         refresh: Refresh = False,
-        transport: Literal["auto", "litellm", "direct"] = "auto",
+        transport: str = "auto",
         prices: PriceTable | None = None,
         budget: Budget | None = None,
         scrub: bool = True,

@@ -85,7 +85,15 @@ class DiskCache(RowCache):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         place = CacheFolder(folder)
-        rows, leases, goes_on = _open_read_only(place) if read_only else _open_writable(place)
+        if read_only:
+            if place.identity() is None:
+                raise StoreError(f"there is no cache in {place.path}")
+            place.check_owner()
+            rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
+            leases: KeyLocks = LocalKeyLocks()
+            goes_on = True
+        else:
+            rows, leases, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
         super().__init__(rows, leases, location=place.path, rescue=rescue, now=now)
 
@@ -250,30 +258,24 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
         # A folder that may only be read is a choice, and the run goes on; on a full or failing
         # disk it must stop at the first reply that cannot be kept.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        return _open_readable(place, str(error)), LocalKeyLocks(), goes_on
+        return _rows_or_none(place, str(error)), LocalKeyLocks(), goes_on
 
 
-def _open_readable(place: CacheFolder, reason: str) -> CacheRows:
+def _rows_or_none(place: CacheFolder, reason: str) -> CacheRows:
+    """The rows of a folder that cannot be written; none where they cannot be read either."""
     try:
         if place.identity() is not None:
-            return _open_read_only_rows(place, reason)
+            return _open_read_only(place, reason)
     except (StoreError, OSError) as error:
         warnings.warn(
-            f"the cache in {place.path} cannot be read and is taken for empty: {error}",
+            f"the cache in {place.path} cannot be read and is treated as empty: {error}",
             CacheWarning,
             stacklevel=4,
         )
     return ReadOnlyRows(None, immutable=False, reason=reason)
 
 
-def _open_read_only(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
-    if place.identity() is None:
-        raise StoreError(f"there is no cache in {place.path}")
-    place.check_owner()
-    return _open_read_only_rows(place, "the cache was opened read-only"), LocalKeyLocks(), True
-
-
-def _open_read_only_rows(place: CacheFolder, reason: str) -> ReadOnlyRows:
+def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
     try:
         return ReadOnlyRows(place.database, immutable=False, reason=reason)
     except DamagedFileError:
