@@ -1,6 +1,6 @@
 """Grades one output: its questions, what a parsed reply says of each criterion, and the verdict.
 
-How a question is asked stands in `exchange`.
+`exchange` sends the questions.
 """
 
 from __future__ import annotations

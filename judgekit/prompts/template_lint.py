@@ -180,7 +180,7 @@ def _invalid_template(error: TemplateError) -> Flaw:
 
 
 def _located(flaw: Flaw, file_name: str, places: Sequence[Path]) -> Flaw:
-    """The flaw with the file it stands in, found as the template was."""
+    """The flaw with the file that contains it, found as the template was."""
     wanted = file_name if flaw.path is None else str(flaw.path)
     found = (folder / wanted for folder in places if (folder / wanted).is_file())
     return replace(flaw, path=next(found, None))
@@ -314,7 +314,7 @@ def _mentions(text: str, word: str) -> bool:
 
 
 def _sharing_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    """What stands in front must be the same from call to call, or no prompt cache hits."""
+    """The first part must be the same from call to call, or no prompt cache hits."""
     one_each = look.header.asks == "criterion"
     varying = _CRITERIA if one_each else UNTRUSTED
     for block in ("system", "shared"):

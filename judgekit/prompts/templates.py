@@ -51,7 +51,7 @@ class TemplateHeader:
     """Whether a call asks about one criterion, about all of them, or about the whole only."""
 
     reply: ReplyFormat
-    """How the judge is told to answer."""
+    """The reply format the judge is asked for."""
 
     needs_trace: bool
     """Whether it can only be used for outputs with a trace."""
@@ -60,7 +60,7 @@ class TemplateHeader:
     """Whether it can only be used for criteria that score 0 or 1."""
 
     pair: PairReplyFormat | None = None
-    """How the judge is told to answer where it compares two outputs; None where it sees one."""
+    """The reply format where it compares two outputs; None where it sees one."""
 
     shows_examples: bool = False
     """Whether it shows the examples of a criterion."""

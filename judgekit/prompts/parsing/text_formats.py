@@ -105,7 +105,7 @@ def parse_formatted_reply(
 
 
 def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str]]:
-    """Everything that may be the verdict, in the order it stands in."""
+    """Everything that may be the verdict, in the order of the text."""
     if reply_format.kind == "stated":
         return stated_scores(prose)
     if reply_format.kind == "choice":
@@ -142,14 +142,14 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_quoted_hit(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
-    """A hit with words or brackets around its value that stands in the judged text."""
-    # A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
+    """A hit with words or brackets around its value that the judged text contains."""
+    # A bare value with a stop or comma ("No, …") is common in texts and no quotation.
     if has is None or hit.group().strip(_DECORATION) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
     if hit.start("value") == hit.start():
-        return has(hit.group())  # "4 stars": the number alone stands in many a text
+        return has(hit.group())  # "4 stars": the number alone is common in texts
     return has(hit.string[hit.start() : end]) or has(hit.group())
 
 
@@ -209,7 +209,7 @@ def _chosen_score(
     wanted: ExpectedCriterion,
     reply: str,
 ) -> tuple[re.Match[str], float]:
-    """The choice that stands last and alone, or the only one there is."""
+    """The last choice that is alone, or the only one there is."""
     scores = {fold_choice(word): raw for word, raw in reply_format.choices.items()}
     words = [fold_choice(hit.group("value")) for hit in found]
     is_final = not prose[found[-1].end() :].strip(" \t\n.!*_`)\"'")
@@ -275,7 +275,7 @@ def _option(choice: str) -> str:
 
 
 def _last(prose: str, option: str, closing: re.Match[str] | None) -> list[re.Match[str]]:
-    """The last word of a reply, when no other choice stands before it."""
+    """The last word of a reply, when no other choice precedes it."""
     words = list(re.finditer(option, prose))
     if closing is None or len({fold_choice(hit["value"]) for hit in words}) != 1:
         return []
@@ -326,7 +326,7 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
 def stated_scores(prose: str) -> list[re.Match[str]]:
-    """Where a score is stated, in the order it stands in."""
+    """Where a score is stated, in the order of the text."""
     # A line `Score: n` outdoes a sentence, and a sentence a bare number that ends the reply. What
     # follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
