@@ -18,7 +18,7 @@ from judgekit.prompts.environment import (
     make_environment,
 )
 from judgekit.prompts.messages import PairTemplate, PromptTemplate
-from judgekit.prompts.parsing import RATIONALE_KEYS
+from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw, lint_rubric
 from judgekit.prompts.schema import criterion_schema
 from judgekit.prompts.templates import find_template, is_pair_template
@@ -290,17 +290,8 @@ def _form_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
 
 
 def _wanted_words(header: TemplateHeader) -> list[str]:
-    match header.reply.kind:
-        case "choice":
-            return list(header.reply.choices)
-        case "score_line":
-            return ["Score:|Rating:"]
-        case "stated":
-            return ["score|stars"]
-        case "result":
-            return ["[RESULT]"]
-        case "brackets":
-            return ["[["]
+    if header.reply.kind in TEXT_FORMATS:
+        return list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
     fields = criterion_schema(Criterion(name="any", question="Any?", scale=Scale(min=0, max=1)))[
         "required"
     ]

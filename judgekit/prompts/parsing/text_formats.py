@@ -9,7 +9,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cache
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
@@ -28,7 +28,7 @@ from judgekit.prompts.parsing.scanner import scan_reply
 from judgekit.prompts.parsing.strict import CriterionReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.prompts.parsing.fields import ExpectedCriterion, ReplyFormat
     from judgekit.records import Criterion
@@ -91,7 +91,7 @@ def parse_formatted_reply(
     scan = scan_reply(reply, wanted, judged, with_json=False)
     raise_unless_readable(scan.fault, reply)
     prose = without_fences(scan.prose)
-    hits = _hits(prose, reply_format, criterion.name)
+    hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
     has = None if judged is None else cache(judged.has)
     found = [hit for hit in hits if not _is_quoted_hit(hit, has)]
@@ -104,18 +104,23 @@ def parse_formatted_reply(
     return CriterionReply(raw=raw, rationale=before or None)
 
 
-def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str]]:
-    """Everything that may be the verdict, in the order of the text."""
-    if reply_format.kind == "stated":
-        return stated_scores(prose)
-    if reply_format.kind == "choice":
-        return find_choices(prose, tuple(reply_format.choices))
-    if reply_format.kind == "result":
-        return list(_RESULT_TAG.finditer(prose))
-    if reply_format.kind == "brackets":
-        return [
-            hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()
-        ]
+def _choice_hits(prose: str, reply_format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return find_choices(prose, tuple(reply_format.choices))
+
+
+def _stated_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return stated_scores(prose)
+
+
+def _result_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return list(_RESULT_TAG.finditer(prose))
+
+
+def _bracket_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return [hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()]
+
+
+def _line_hits(prose: str, _format: ReplyFormat, name: str) -> list[re.Match[str]]:
     hits = [*_SCORE_LINE.finditer(prose), *_named(name).finditer(prose)]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
@@ -124,6 +129,26 @@ def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str
     for pattern in (_SCORE_OUT_OF, _BARE):
         hits += [h for h in pattern.finditer(prose) if not _within(h.start("value"), spans)]
     return sorted(hits, key=lambda hit: hit.start("value"))
+
+
+class TextFormat(NamedTuple):
+    """A reply format other than JSON: where its score may stand, and how a template asks for it."""
+
+    find: Callable[[str, ReplyFormat, str], list[re.Match[str]]]
+    """Everything in a reply's prose that may be the verdict, in the order of the text."""
+
+    wanted_words: tuple[str, ...] = ()
+    """What a template must say, alternatives joined by `|`; nothing where it declares choices."""
+
+
+# The one list of these formats: template headers and the lint of templates take them from here.
+TEXT_FORMATS: Mapping[str, TextFormat] = {
+    "choice": TextFormat(_choice_hits),
+    "score_line": TextFormat(_line_hits, ("Score:|Rating:",)),
+    "result": TextFormat(_result_hits, ("[RESULT]",)),
+    "brackets": TextFormat(_bracket_hits, ("[[",)),
+    "stated": TextFormat(_stated_hits, ("score|stars",)),
+}
 
 
 def _named(name: str) -> re.Pattern[str]:
