@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Comparison, Output, Rubric
 
 ANALYSIS_QUESTION = "analysis"
-"""What stands in the place of a criterion in the subject of these requests."""
+"""The subject of these requests names this in place of a criterion."""
 
 _ONLY_VERDICTS = {"logprobs", "top_logprobs"}
 
@@ -114,7 +114,7 @@ class Analyst:
 
 
 def _reasons(found: Comparison, winner: Literal["a", "b"]) -> str:
-    """The judge's reasons on the whole, or else on the criteria, told of the better output."""
+    """The judge's overall reasons, or else those on the criteria, from the better output's side."""
     own = [one for one in found.preferences if one.criterion is None] or list(found.preferences)
     lines = []
     for one in own:

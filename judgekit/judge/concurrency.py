@@ -33,7 +33,7 @@ async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list
 
 
 async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> AsyncGenerator[_T, None]:
-    """Each result as it comes; who stops listening calls off what is still asked."""
+    """Each result as it arrives; whoever stops iterating cancels the rest."""
     tasks = [asyncio.ensure_future(job) for job in jobs]
     try:
         for result in asyncio.as_completed(tasks):
@@ -45,21 +45,21 @@ async def stream_results(jobs: Sequence[Coroutine[object, object, _T]]) -> Async
 
 
 async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGenerator[_T, None]:
-    """What several streams tell, as it comes; the first error ends all of them."""
-    told: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
+    """The items of several streams as they arrive; the first error ends all of them."""
+    arrived: asyncio.Queue[tuple[_T] | asyncio.Task[None]] = asyncio.Queue()
 
     async def pour(stream: AsyncGenerator[_T, None]) -> None:
         async with aclosing(stream):
             async for found in stream:
-                told.put_nowait((found,))
+                arrived.put_nowait((found,))
 
     tasks = [asyncio.ensure_future(pour(stream)) for stream in streams]
     for task in tasks:
-        task.add_done_callback(told.put_nowait)
+        task.add_done_callback(arrived.put_nowait)
     try:
         n_open = len(tasks)
         while n_open:
-            found = await told.get()
+            found = await arrived.get()
             if isinstance(found, asyncio.Task):
                 n_open -= 1
                 await found  # raises what ended it
@@ -75,7 +75,7 @@ _R = TypeVar("_R")
 
 _LONGEST_WAIT_S = 5
 
-_LONGEST_DEAF_S = 0.5
+_LONGEST_WAIT_WITHOUT_SIGNALS_S = 0.5
 
 
 class SyncRunner:
@@ -87,7 +87,7 @@ class SyncRunner:
 
     def __init__(self) -> None:
         self._opened: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
-        self._forgotten: weakref.finalize[..., SyncRunner] | None = None
+        self._finalizer: weakref.finalize[..., SyncRunner] | None = None
         self._lock = threading.Lock()
 
     def run(self, coroutine: Coroutine[object, object, _R]) -> _R:
@@ -116,8 +116,8 @@ class SyncRunner:
         # it, it does not wait for the end.
         with self._lock:
             opened, self._opened = self._opened, None
-            if self._forgotten is not None:
-                self._forgotten.detach()
+            if self._finalizer is not None:
+                self._finalizer.detach()
         if opened is not None:
             _stop(*opened, last)
 
@@ -135,9 +135,9 @@ class SyncRunner:
                 )
                 thread.start()
                 self._opened = loop, thread
-                self._forgotten = weakref.finalize(self, _stop, loop, thread)
+                self._finalizer = weakref.finalize(self, _stop, loop, thread)
                 # At exit the owner closes it, who may still need the loop for that.
-                self._forgotten.atexit = False
+                self._finalizer.atexit = False
             return self._opened
 
 
@@ -150,7 +150,7 @@ def _result(future: Future[_R]) -> _R:
     """The result, once it is there; an interrupt that comes just before a wait is seen after it."""
     while not future.done():
         with suppress(TimeoutError):
-            return future.result(_LONGEST_DEAF_S)
+            return future.result(_LONGEST_WAIT_WITHOUT_SIGNALS_S)
     return future.result()
 
 

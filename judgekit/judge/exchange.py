@@ -297,7 +297,7 @@ def rationale_text(own: str | None, reply: str | None) -> str | None:
 
 
 def absent_rationale(reply: str | None) -> str:
-    """What stands for the rationale of a judge whose template asks for none."""
+    """The text recorded as rationale where the template asks for none."""
     return replace_surrogates(
         f"The judge was asked for no reason; it answered: {(reply or '').strip()}"
     )

@@ -75,8 +75,8 @@ class Judge:
         max_retries: Retries after a passing error of the provider.
         max_reasks: How often an unreadable reply is asked again.
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
-        refresh: Ask anew even what the cache holds, once each; `unreadable`: only what nobody can
-            read of it.
+        refresh: Fetch cached replies again, once each; `unreadable`: only those that cannot be
+            parsed.
         transport: `auto` calls OpenAI-compatible endpoints directly and all others through
             litellm; `litellm`, `direct` or any other transport's name forces one.
         prices: Own prices, where litellm's table does not know the model.
@@ -85,14 +85,14 @@ class Judge:
         scrub: In comparisons, take out of an output what names its maker.
         draw_labels: In comparisons, give the places drawn labels beside `first` and `second`.
         label_seed: Seed of the labels; None takes `seed`.
-        rule: In comparisons, who wins where the orders differ: `consistent` (nobody), `average`
+        rule: In comparisons, who wins where the orders differ: `consistent` (neither), `average`
             (who is preferred by more than half of both).
 
     Raises:
         SettingsError: When a setting is out of its range, or the budget is to limit a model whose
-            price nobody knows.
+            price is unknown.
         UnknownNameError: When there is no such template.
-        TemplateError: When the template is unsound.
+        TemplateError: When the template is invalid.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Judge:
             blind += f"_{_UNSEEN}"
         self._pair_template = blind, folders
         if compares:
-            _ = self.comparer  # a template that is unsound is found out now
+            _ = self.comparer  # an invalid template is reported now, not at the first comparison
         self._sync_runner = SyncRunner()
         self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
@@ -230,7 +230,7 @@ class Judge:
 
         Raises:
             TemplateError: When the template does not fit the output or the rubric.
-            StoreError: When the cache cannot keep what was paid for.
+            StoreError: When the cache cannot store what was paid for.
         """
         (grading,) = self._grader.begin([(case, output)], rubric)
         verdict = grading.verdict
@@ -239,15 +239,15 @@ class Judge:
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
     ) -> Iterator[PendingGrading]:
-        """Grade outputs as far as that goes without asking, with one look into the cache for all.
+        """Grade outputs from the cache as far as that goes, with one query for all of them.
 
         Args:
             answers: Cases with their outputs; hold no more than fit into memory.
             rubric: How they are judged.
 
         Returns:
-            Gradings in the order given; one has a verdict where every reply is owned, else it is
-            to be finished.
+            Gradings in the order given; one has a verdict where every reply is cached; else its
+            `finish` asks for the rest.
 
         Raises:
             TemplateError: When the template does not fit an output or the rubric.
@@ -263,24 +263,24 @@ class Judge:
         *,
         known: Collection[tuple[str, int]] = (),
     ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
-        """Grade one output and tell each answer as it comes, so that it can be kept at once.
+        """Grade one output and yield each answer as it arrives, so that it can be stored at once.
 
-        What is in flight is called off when the iteration ends early; `aclose` it, or iterate in
+        Calls in flight are cancelled when the iteration ends early; `aclose` it, or iterate in
         `contextlib.aclosing`, to have that done before going on.
 
         Args:
             case: What was to be answered.
             output: What was produced; of one with an error nothing is asked.
             rubric: How it is judged.
-            known: Criterion and repeat of what was said before. A question is not asked when all
+            known: Criterion and repeat of earlier answers. A question is not asked when all
                 it asks for is known; a joint one of which a part is not known is asked whole.
 
         Yields:
-            What one question came to, a judgment or failure for each of its criteria.
+            The outcome of one question, a judgment or failure for each of its criteria.
 
         Raises:
             TemplateError: When the template does not fit the output or the rubric.
-            StoreError: When the cache cannot keep what was paid for.
+            StoreError: When the cache cannot store what was paid for.
         """
         return self._grader.observe(case, output, rubric, known=known)
 
@@ -297,7 +297,7 @@ class Judge:
 
         Raises:
             TemplateError: When the template does not fit the output or the rubric.
-            StoreError: When the cache cannot keep what was paid for.
+            StoreError: When the cache cannot store what was paid for.
         """
         return self._sync_runner.run(self.grade(case, output, rubric))
 
@@ -321,11 +321,11 @@ class Judge:
                 they are taken out where an output says them.
 
         Returns:
-            The winner on the whole and for each criterion, with all that was said in either order.
+            The overall winner and the winner for each criterion, with all answers of both orders.
 
         Raises:
             TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot keep what was paid for.
+            StoreError: When the cache cannot store what was paid for.
         """
         return await self.comparer.compare(case, output_a, output_b, rubric, names=names)
 
@@ -352,7 +352,7 @@ class Judge:
 
         Raises:
             TemplateError: When the template does not fit the rubric.
-            StoreError: When the cache cannot keep what was paid for.
+            StoreError: When the cache cannot store what was paid for.
         """
         return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 

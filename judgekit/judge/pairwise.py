@@ -1,6 +1,6 @@
 """Compares two outputs blind, in both orders: the questions, the preferences and the comparison.
 
-How a question is asked stands in `exchange`: a preference is a choice among two places.
+`exchange` sends the questions: a preference is a choice among two places.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LEADS = {
     "stated": r"\A\s*Output \(",
     "choice": r"\A",
 }
-"""What stands before the choice, by the form of the reply; scores state none."""
+"""The pattern before the choice, by the form of the reply; two scores state no choice."""
 
 _WORDS: Mapping[str, PreferenceSlot] = {"first": "first", "second": "second", "tie": "tie"}
 

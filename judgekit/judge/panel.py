@@ -1,6 +1,6 @@
-"""Several judges for one output or for two: side by side.
+"""Several judges for one output or for two.
 
-Or the next one only where the last is unsure.
+All are asked, or in a cascade the next one only where the last is not confident.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class JudgePanel:
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[_JudgmentOutcome] = ()
     ) -> AsyncGenerator[tuple[_JudgmentOutcome, ...], None]:
-        """Grade one output and tell each answer as it comes, so that it can be kept at once."""
+        """Grade one output and yield each answer as it arrives."""
         if output.error is not None:
             return
         if self.panel.combine == "cascade":
@@ -147,7 +147,7 @@ def select_criteria(rubric: Rubric, names: Collection[str]) -> Rubric:
 
 
 def check_judges(ids: Sequence[str]) -> None:
-    """Refuse a panel of nobody, and one in which two judges cannot be told apart."""
+    """Refuse a panel without judges, and one with two judges of the same name."""
     if not ids:
         raise SettingsError("a panel needs a judge")
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -181,7 +181,7 @@ class Panel:
         judges: Who compares, in order; no two may have the same model and template.
 
     Raises:
-        SettingsError: When two cannot be told apart, or they would not see the same texts or be
+        SettingsError: When two have the same name, or they would not see the same texts or be
             reconciled by the same rule.
     """
 
@@ -206,7 +206,7 @@ class Panel:
 
     @property
     def id(self) -> str:
-        """The judges, and how they come to one winner."""
+        """The judges, and the rule by which they decide on one winner."""
         ids = [comparer.id for comparer in self.comparers]
         return ids[0] if len(ids) == 1 else f"majority of {', '.join(ids)}"
 
@@ -217,7 +217,7 @@ class Panel:
 
     @property
     def keeps(self) -> bool:
-        """Whether every judge keeps its replies, so that none is paid twice."""
+        """Whether every judge has a cache, so that no reply is paid twice."""
         return all(judge.connection.cache is not None for judge in self.judges)
 
     async def compare(
@@ -292,7 +292,7 @@ class Panel:
         names: Iterable[str] = (),
         said: Sequence[PreferenceOutcome] = (),
     ) -> AsyncGenerator[tuple[PreferenceOutcome, ...], None]:
-        """Ask every judge what it has not said yet, and tell each answer as it comes.
+        """Ask every judge what it has not answered yet, and yield each answer as it arrives.
 
         Args:
             case: What was to be answered.

@@ -1,6 +1,6 @@
 """Grades one output: its questions, what a parsed reply says of each criterion, and the verdict.
 
-How a question is asked stands in `exchange`.
+`exchange` sends the questions.
 """
 
 from __future__ import annotations
@@ -221,10 +221,13 @@ class PendingGrading:
 
     async def finish(self) -> Verdict:
         """Ask the open questions, and conclude."""
+        jobs, places = [], []
+        for place, known in enumerate(self.answers):
+            if known is None:
+                places.append(place)
+                jobs.append(self.grader.ask(self.questions[place]))
         answers = list(self.answers)
-        places = [place for place, known in enumerate(answers) if known is None]
-        asked = await gather_in_order([self.grader.ask(self.questions[n]) for n in places])
-        for place, outcomes in zip(places, asked, strict=True):
+        for place, outcomes in zip(places, await gather_in_order(jobs), strict=True):
             answers[place] = outcomes
         return self._conclude(answers)
 
@@ -238,7 +241,7 @@ class PendingGrading:
                 failures.append(outcome)
         return conclude(
             self.rubric,
-            with_repeat_confidence(judgments),
+            with_repeat_confidence(judgments) if len(judgments) > 1 else judgments,
             failures,
             case_id=self.case.id,
             variant=self.output.variant,

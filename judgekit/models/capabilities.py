@@ -71,7 +71,7 @@ class Negotiation:
     """What one model has refused so far."""
 
     def __init__(
-        self, forms: tuple[ReplyForm, ...], accepts: Callable[[str], bool] = lambda _: True
+        self, forms: tuple[ReplyForm, ...], accepts: Callable[[str], bool] | None = None
     ) -> None:
         self._forms = forms
         self._accepts = accepts
@@ -86,7 +86,7 @@ class Negotiation:
             name = self._renamed.get(asked, asked)
             if value is None:
                 continue
-            if name in self._refused or not self._accepts(name):
+            if name in self._refused or (self._accepts and not self._accepts(name)):
                 dropped.append(asked)
             else:
                 parameters[name] = value
@@ -112,7 +112,10 @@ class Negotiation:
         if schema is None:
             return "plain"
         is_object = schema.get("type") == "object"
-        return next((f for f in self._forms if is_object or f != "tool"), "plain")
+        for form in self._forms:
+            if is_object or form != "tool":  # the arguments of a tool are an object
+                return form
+        return "plain"
 
     def _refuse(self, name: str | None) -> None:
         if name == "max_tokens":  # the newer name of it is worth a try before it goes
@@ -218,31 +221,29 @@ def parse_completion(
     # as not given.
     if not isinstance(body, dict):
         return ProviderFault(provider, "protocol", text=f"a JSON {type(body).__name__}, no object")
-    fault = fault_in_body(provider, body)
-    if fault is not None:
+    if body.get("error") and (fault := fault_in_body(provider, body)):
         return fault
     choices = body.get("choices")
     if not isinstance(choices, list):
         return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")
     if not choices:
         return ProviderFault(provider, "empty", text="the list of choices is empty")
+    choice = choices[0]
     try:
-        reply = _reply(body, choices[0], by_tool=by_tool)
+        text, finish_reason = _text_and_finish_reason(choice, by_tool=by_tool)
+        usage, logprobs, model = body.get("usage"), choice.get("logprobs"), body.get("model")
+        return ModelReply(
+            text=text,
+            finish_reason=finish_reason,
+            usage=_usage(usage) if usage else None,
+            model=model if isinstance(model, str) else None,
+            logprobs=_logprobs(logprobs) if logprobs else None,
+            dropped_parameters=dropped,
+            duration_ms=duration_ms,
+        )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        text = f"no chat completion ({type(error).__name__}): {str(choices[0])[:200]}"
+        text = f"no chat completion ({type(error).__name__}): {str(choice)[:200]}"
         return ProviderFault(provider, "protocol", text=text)
-    return reply.model_copy(update={"dropped_parameters": dropped, "duration_ms": duration_ms})
-
-
-def _reply(body: Mapping[str, Any], choice: Mapping[str, Any], *, by_tool: bool) -> ModelReply:
-    text, finish_reason = _text_and_finish_reason(choice, by_tool=by_tool)
-    return ModelReply(
-        text=text,
-        finish_reason=finish_reason,
-        usage=_usage(body.get("usage")),
-        model=body.get("model") if isinstance(body.get("model"), str) else None,
-        logprobs=_logprobs(choice.get("logprobs")),
-    )
 
 
 def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
@@ -273,9 +274,7 @@ def _finish_reason(reason: str | None) -> str:
     return "tool_calls" if reason in {"tool_calls", "tool_use", "function_call"} else "stop"
 
 
-def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
-    if not usage:
-        return None
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
     sent, received = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     if not sent and not received:
         return None
@@ -288,8 +287,8 @@ def _usage(usage: Mapping[str, Any] | None) -> Usage | None:
     )
 
 
-def _logprobs(logprobs: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:
-    content = (logprobs or {}).get("content")
+def _logprobs(logprobs: Mapping[str, Any]) -> tuple[TokenLogprob, ...] | None:
+    content = logprobs.get("content")
     if not content:
         return None
     return tuple(

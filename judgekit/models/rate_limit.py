@@ -101,30 +101,34 @@ class LimitedModel:
         loop = asyncio.get_running_loop()
         here = self._loops.get(loop)
         if here is None:
-            for ended in [other for other in self._loops if other.is_closed()]:
-                self._loops.pop(ended, None)
-            slots = _Slots(self._max_concurrency)
+            for other in list(self._loops):
+                if other.is_closed():
+                    self._loops.pop(other, None)
+            slots = _Slots(self._max_concurrency, float(self._max_concurrency))
             here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
             if self._fatal is not None:
                 here.stop()
         return here
 
     async def _attempt(self, here: _InLoop, request: ModelRequest) -> ModelReply:
-        self._stop_if_fatal()
-        await here.slots.acquire()
+        if self._fatal is not None:
+            self._stop_if_fatal()
+        slots = here.slots
+        await slots.acquire()
         sent = 0
         try:
             estimate = _estimated_tokens(request) if self._tokens else 0
             await self._until_allowed(here, estimate)
-            sent = here.slots.marked_as_sent()
+            slots.n_sent = sent = slots.n_sent + 1
             reply = await complete_in_time(self._model, request, self._timeout_s)
-            here.slots.succeeded()
+            if slots.allowed < slots.most:
+                slots.succeeded()
         except ModelError as error:
             if error.kind == "rate_limited":
-                here.slots.crowded(sent)
+                slots.crowded(sent)
             raise
         finally:
-            here.slots.release()
+            slots.release()
         if self._tokens and reply.usage:
             actual = reply.usage.input_tokens + reply.usage.output_tokens
             self._tokens.give_back(estimate - actual)
@@ -132,7 +136,8 @@ class LimitedModel:
 
     async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
         """Wait for the rates and for the end of the pause the provider asked for."""
-        self._stop_if_fatal()
+        if self._fatal is not None:
+            self._stop_if_fatal()
         wait_s = max(
             self._requests.take(1) if self._requests else 0.0,
             self._tokens.take(estimate) if self._tokens else 0.0,
@@ -211,14 +216,11 @@ class _Slots:
     """
 
     most: int
-    allowed: float = 0
+    allowed: float
     taken: int = 0
     n_sent: int = 0
     n_sent_when_lowered: int = 0
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
-
-    def __post_init__(self) -> None:
-        self.allowed = self.most
 
     async def acquire(self) -> None:
         if self.taken < int(self.allowed) and not self.waiting:
@@ -237,11 +239,8 @@ class _Slots:
 
     def release(self) -> None:
         self.taken -= 1
-        self._hand_out()
-
-    def marked_as_sent(self) -> int:
-        self.n_sent += 1
-        return self.n_sent
+        if self.waiting:
+            self._hand_out()
 
     def crowded(self, sent: int) -> None:
         if sent > self.n_sent_when_lowered:  # not one more of the burst that lowered it
@@ -249,9 +248,8 @@ class _Slots:
             self.allowed = max(1.0, self.allowed / 2)
 
     def succeeded(self) -> None:
-        if self.allowed < self.most:
-            self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
-            self._hand_out()
+        self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
+        self._hand_out()
 
     def let_all_in(self) -> None:
         """Wake who waits, to be told that nothing is sent any more."""

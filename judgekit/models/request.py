@@ -92,7 +92,7 @@ class ModelRequest(Record):
             "version": KEY_VERSION,
             "model": self.model,
             "api_base": self.api_base,
-            "messages": [dict(message) for message in self.messages],
+            "messages": list(map(dict, self.messages)),
             "parameters": _sent(self.parameters),
             "reply_schema": self.reply_schema,
             "repeat": self.subject.repeat,
@@ -101,27 +101,22 @@ class ModelRequest(Record):
     @cached_property
     def key(self) -> str:
         """The cache key: SHA-256 of `key_parts` as canonical JSON, 64 hex digits."""
-        return text_fingerprint(_canonical_parts(self))
-
-
-def _canonical_parts(request: ModelRequest) -> str:
-    """`canonical_json` of a request's `key_parts`, written straight down in half the time."""
-    messages = ",".join([_canonical_message(message) for message in request.messages])
-    return (
-        f'{{"api_base":{canonical_part(request.api_base)},"messages":[{messages}],'
-        f'"model":{canonical_part(request.model)},'
-        f'"parameters":{canonical_part(_sent(request.parameters))},'
-        f'"repeat":{request.subject.repeat},'
-        f'"reply_schema":{canonical_part(request.reply_schema)},"version":{KEY_VERSION}}}'
-    )
-
-
-def _canonical_message(message: dict[str, str]) -> str:
-    if message.keys() != _MESSAGE_FIELDS:
-        return canonical_json(message)
-    role, content = message["role"], message["content"]
-    text = _canonical_system(content) if role == "system" else canonical_part(content)
-    return f'{{"content":{text},"role":{canonical_part(role)}}}'
+        # Written straight down, which takes half the time of `canonical_json(self.key_parts)`.
+        messages: list[str] = []
+        for message in self.messages:
+            if message.keys() != _MESSAGE_FIELDS:
+                messages.append(canonical_json(message))
+                continue
+            role, content = message["role"], message["content"]
+            text = _canonical_system(content) if role == "system" else canonical_part(content)
+            messages.append(f'{{"content":{text},"role":{canonical_part(role)}}}')
+        return text_fingerprint(
+            f'{{"api_base":{canonical_part(self.api_base)},"messages":[{",".join(messages)}],'
+            f'"model":{canonical_part(self.model)},'
+            f'"parameters":{canonical_part(_sent(self.parameters))},'
+            f'"repeat":{self.subject.repeat},'
+            f'"reply_schema":{canonical_part(self.reply_schema)},"version":{KEY_VERSION}}}'
+        )
 
 
 @lru_cache(maxsize=16)

@@ -43,7 +43,7 @@ _MAX_RANGE = 1_000
 _INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
 
 _CACHED_TEMPLATES = 256
-"""Templates that are kept compiled; every judge and every test of a suite opens the same few."""
+"""Compiled templates in memory; every judge and every test of a suite opens the same few."""
 
 
 def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
@@ -70,7 +70,7 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
 class CompiledTemplate:
     """A template's blocks, ready to render; built once, used for every case.
 
-    Files are read anew each time; the same text is compiled once in a process.
+    Files are read again each time; the same text is compiled once in a process.
     """
 
     def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
@@ -223,10 +223,10 @@ def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError
 
 
 _MARKER_BYTES = 10
-"""80 bits, 16 base-32 digits: nobody writes a text that holds its own marker."""
+"""80 bits, 16 base-32 digits: no author can write a text that holds its own marker."""
 
 _LONGEST_CACHED = 1000
-"""Markers of texts up to so many characters are kept; 4,096 of them take 4 MB at most."""
+"""Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most."""
 
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
@@ -261,7 +261,7 @@ def fence_text(text: str, label: str = "text") -> str:
     """The text between an opening and a closing line that carry its marker.
 
     Args:
-        text: Any text; it stands in the result byte for byte.
+        text: Any text; the result contains it byte for byte.
         label: What the text is, one word ("output", "input").
 
     Returns:

@@ -84,7 +84,7 @@ def _fold(text: str) -> tuple[str, list[_Place]]:
 
 
 def _clusters(text: str) -> Iterator[tuple[_Place, str]]:
-    """Each character with all that composes with it: where it stands, and its NFKC form."""
+    """Each character with all that composes with it: its place, and its NFKC form."""
     start = 0
     while start < len(text):
         if alone := _ALONE.match(text, start):
@@ -99,7 +99,7 @@ def _clusters(text: str) -> Iterator[tuple[_Place, str]]:
 
 
 def _composes(cluster: str, following: str) -> bool:
-    """Whether the next character melts into what stands before it (marks, Hangul vowels)."""
+    """Whether the next character composes with the one before it (marks, Hangul vowels)."""
     if following.isascii():
         return False
     if unicodedata.combining(following):

@@ -101,7 +101,7 @@ def _chat_messages(
     system: str, shared: str, question: str
 ) -> tuple[tuple[dict[str, str], ...], int]:
     """The messages of a prompt, and how many characters of the last one its siblings share."""
-    # `shared` stands first, so that providers' prompt caches hit for all prompts about one output.
+    # `shared` comes first, so that providers' prompt caches hit for all prompts about one output.
     prefix = f"{shared}\n\n" if shared and question else shared
     user = {"role": "user", "content": prefix + question}
     return ({"role": "system", "content": system}, user) if system else (user,), len(prefix)
@@ -110,7 +110,7 @@ def _chat_messages(
 class PromptTemplate(_JudgeTemplate):
     """A template, compiled; turns a case, an output and a rubric into prompts.
 
-    A template has the blocks `shared` and `question`, and may have `system`. `shared` stands
+    A template has the blocks `shared` and `question`, and may have `system`. `shared` comes
     first in the user message, so that providers' prompt caches hit, and `question` last. Blocks
     that use nothing of the case are rendered once for each criterion, not once for each output.
     """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 WITHHELD_NAME = "[name withheld]"
-"""What stands in the place of a name."""
+"""The replacement of a name."""
 
 _MODELS = (
     r"(?:Chat)?GPT(?:[- ]?[0-9][\w.]{0,5})?(?:[- ](?:turbo|mini|nano|preview))?|chatgpt|Claude"

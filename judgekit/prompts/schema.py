@@ -1,7 +1,4 @@
-"""JSON Schemas of the replies a judge is asked for, pointwise and pairwise.
-
-Scales in words.
-"""
+"""JSON Schemas of the replies a judge is asked for, pointwise and pairwise; scales in words."""
 
 from __future__ import annotations
 

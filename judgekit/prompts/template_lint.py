@@ -18,7 +18,7 @@ from judgekit.prompts.environment import (
     make_environment,
 )
 from judgekit.prompts.messages import PairTemplate, PromptTemplate
-from judgekit.prompts.parsing import RATIONALE_KEYS
+from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw, lint_rubric
 from judgekit.prompts.schema import criterion_schema
 from judgekit.prompts.templates import find_template, is_pair_template
@@ -180,7 +180,7 @@ def _invalid_template(error: TemplateError) -> Flaw:
 
 
 def _located(flaw: Flaw, file_name: str, places: Sequence[Path]) -> Flaw:
-    """The flaw with the file it stands in, found as the template was."""
+    """The flaw with the file that contains it, found as the template was."""
     wanted = file_name if flaw.path is None else str(flaw.path)
     found = (folder / wanted for folder in places if (folder / wanted).is_file())
     return replace(flaw, path=next(found, None))
@@ -290,17 +290,8 @@ def _form_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
 
 
 def _wanted_words(header: TemplateHeader) -> list[str]:
-    match header.reply.kind:
-        case "choice":
-            return list(header.reply.choices)
-        case "score_line":
-            return ["Score:|Rating:"]
-        case "stated":
-            return ["score|stars"]
-        case "result":
-            return ["[RESULT]"]
-        case "brackets":
-            return ["[["]
+    if header.reply.kind in TEXT_FORMATS:
+        return list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
     fields = criterion_schema(Criterion(name="any", question="Any?", scale=Scale(min=0, max=1)))[
         "required"
     ]
@@ -314,7 +305,7 @@ def _mentions(text: str, word: str) -> bool:
 
 
 def _sharing_rule(look: _ParsedTemplate) -> Iterator[Flaw]:
-    """What stands in front must be the same from call to call, or no prompt cache hits."""
+    """The first part must be the same from call to call, or no prompt cache hits."""
     one_each = look.header.asks == "criterion"
     varying = _CRITERIA if one_each else UNTRUSTED
     for block in ("system", "shared"):

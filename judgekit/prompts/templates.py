@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
-from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
+from judgekit.prompts.parsing import TEXT_FORMATS, PairReplyFormat, ReplyFormat
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
 
-_REPLY_KINDS = ("json", "choice", "score_line", "result", "brackets", "stated")
+_REPLY_KINDS = ("json", *TEXT_FORMATS)
 
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
 
@@ -51,7 +51,7 @@ class TemplateHeader:
     """Whether a call asks about one criterion, about all of them, or about the whole only."""
 
     reply: ReplyFormat
-    """How the judge is told to answer."""
+    """The reply format the judge is asked for."""
 
     needs_trace: bool
     """Whether it can only be used for outputs with a trace."""
@@ -60,7 +60,7 @@ class TemplateHeader:
     """Whether it can only be used for criteria that score 0 or 1."""
 
     pair: PairReplyFormat | None = None
-    """How the judge is told to answer where it compares two outputs; None where it sees one."""
+    """The reply format where it compares two outputs; None where it sees one."""
 
     shows_examples: bool = False
     """Whether it shows the examples of a criterion."""
@@ -129,9 +129,7 @@ def read_header(source: str, name: str) -> TemplateHeader:
         description=fields.get("description", ""),
         asks=cast('Literal["criterion", "all"]', asks),
         reply=ReplyFormat(
-            kind=cast(
-                'Literal["json", "choice", "score_line", "result", "brackets", "stated"]', kind
-            ),
+            kind=kind,
             choices=choices,
             asks_rationale=reason == "asked",
         ),

@@ -51,7 +51,7 @@ class ScrubbedPassage(Record):
 
 
 class PairAnswer(Record):
-    """What was asked about two outputs in one order, and what asking took."""
+    """What was asked about two outputs in one order, with its calls and cost."""
 
     order: PresentationOrder
     """Which output was shown first."""
@@ -87,7 +87,7 @@ class PairAnswer(Record):
     """Tokens of the replies."""
 
     n_calls: Count = 0
-    """Replies it took, unreadable ones included."""
+    """Replies that were needed, unparseable ones included."""
 
     reply_key: str | None = None
     """The cache key of the last reply."""
@@ -130,7 +130,7 @@ class Preference(PairAnswer):
     """The model that answered, in the provider's own words."""
 
     duration_ms: Finite | None = None
-    """How long the judge took when the reply was bought, in milliseconds."""
+    """How long the judge took when the reply was fetched, in milliseconds."""
 
     dropped_parameters: tuple[str, ...] = ()
     """Parameters the model refused, so that they were not sent."""
@@ -157,7 +157,7 @@ class PreferenceFailure(PairAnswer):
 
 
 class CriterionComparison(Record):
-    """What the preferences on one criterion come to, both orders reconciled."""
+    """The result of the preferences on one criterion, both orders reconciled."""
 
     name: Name
     """Name of the criterion."""

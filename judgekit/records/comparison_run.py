@@ -22,7 +22,7 @@ difference that was shown, as it was told to."""
 
 
 class VariantVersion(Record):
-    """What tells one version of a variant from the next."""
+    """What distinguishes one version of a variant from the next."""
 
     fingerprint: Name
     """Of all that decides what the variant answers: its prompt with everything it includes, its
@@ -42,7 +42,7 @@ class VariantVersion(Record):
 
 
 class ComparedSide(Record):
-    """One of the two sides; no judge was told."""
+    """One of the two sides; no judge sees this name."""
 
     label: Name
     """What it was called on the command line."""
@@ -101,7 +101,7 @@ class ComparisonInfo(Record):
     """How often each question is asked in each order; of a panel see `panel`."""
 
     panel: tuple[PanelMember, ...] = ()
-    """The judges of a panel, in the order they are told; empty for one judge."""
+    """The judges of a panel, in the order they are given; empty for one judge."""
 
     rule: ReconciliationRule = "consistent"
     """Who wins where the orders differ."""
@@ -177,7 +177,7 @@ class ComparedPair(Record):
     """What the judge chose, in either order."""
 
     failures: tuple[PreferenceFailure, ...] = ()
-    """What it failed to say, where no later answer took its place."""
+    """What it failed to answer, where no later answer replaced it."""
 
     is_done: bool = False
     """Whether everything that was to be asked has been."""
@@ -201,7 +201,7 @@ class AnalysisPoint(Record):
     """The passage it rests on."""
 
     found: bool = False
-    """Whether the passage stands in the output it is of."""
+    """Whether its output contains the passage."""
 
 
 class AnalysisSuggestion(Record):
@@ -211,7 +211,7 @@ class AnalysisSuggestion(Record):
     """Which part is to be changed."""
 
     before: str
-    """What stands there now."""
+    """The present text."""
 
     after: Name
     """What should stand there."""
@@ -220,11 +220,11 @@ class AnalysisSuggestion(Record):
     """Why."""
 
     found: bool = False
-    """Whether `before` stands in the losing output, word for word but for white space."""
+    """Whether the losing output contains `before`, word for word but for white space."""
 
 
 class ComparisonAnalysis(Record):
-    """Why one output lost against another, told after the verdict, with what would mend it."""
+    """Why one output lost against another, asked after the verdict, with what would improve it."""
 
     case_id: Name
     """The case."""

@@ -102,22 +102,22 @@ class Judgment(Record):
     """Which time the judge was asked, from 0."""
 
     cached: bool = False
-    """Whether the reply was owned already, so that nothing was paid now."""
+    """Whether the reply came from the cache, so that nothing was paid now."""
 
     cost_usd: Finite | None = None
     """What was paid now, re-asking included, in US dollars: 0 when cached, None when unknown."""
 
     price_usd: Finite | None = None
-    """What the reply cost when it was bought, in US dollars; None when unknown."""
+    """What the reply cost when it was fetched, in US dollars; None when unknown."""
 
     usage: Usage | None = None
     """Tokens of the reply, re-asking included."""
 
     n_calls: Count = 1
-    """Replies it took, unreadable ones included."""
+    """Replies that were needed, unparseable ones included."""
 
     duration_ms: Finite | None = None
-    """How long the judge took when the reply was bought, in milliseconds."""
+    """How long the judge took when the reply was fetched, in milliseconds."""
 
     reply_key: str | None = None
     """The cache key of the reply the score was read from."""
@@ -161,26 +161,26 @@ class JudgeFailure(Record):
     """The last reply, as it came."""
 
     cached: bool = False
-    """Whether every reply was owned already."""
+    """Whether every reply came from the cache."""
 
     cost_usd: Finite | None = None
     """What was paid now, in US dollars; None when unknown."""
 
     price_usd: Finite | None = None
-    """What the replies cost when they were bought; None when unknown."""
+    """What the replies cost when they were fetched; None when unknown."""
 
     usage: Usage | None = None
     """Tokens of the replies."""
 
     n_calls: Annotated[int, Field(ge=0)] = 0
-    """Replies it took."""
+    """Replies that were needed."""
 
     reply_key: str | None = None
     """The cache key of the last reply."""
 
 
 class CriterionVerdict(Record):
-    """What the judgments of one criterion come to."""
+    """The result of the judgments of one criterion."""
 
     name: Name
     """Name of the criterion."""
@@ -213,7 +213,7 @@ class CriterionVerdict(Record):
 
 
 class UncalibratedVerdict(Record):
-    """What the judge's own values come to, where calibration maps decide."""
+    """The result of the judge's own values, where calibration maps decide."""
 
     value: Fraction | None = None
     """Weighted mean over the criteria; None where a weighted criterion has no judgment."""
@@ -268,7 +268,7 @@ class Verdict(Record):
     """Why nothing was judged: the output itself is an error."""
 
     uncalibrated: UncalibratedVerdict | None = None
-    """What the judge's own values come to, where calibration maps decide `passed` and `value`;
+    """The result of the judge's own values, where calibration maps decide `passed` and `value`;
     None where they do not, so that the judge's own values decide."""
 
     asked: CalibratedPanel | None = None

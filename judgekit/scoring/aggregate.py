@@ -104,7 +104,7 @@ def tally_criteria(
 
 
 class Bounds(NamedTuple):
-    """What all criteria come to together."""
+    """The overall value of a verdict and its bounds."""
 
     value: float | None
     """The weighted mean; None where something that counts is missing."""
@@ -123,7 +123,7 @@ class Bounds(NamedTuple):
 
 
 def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
-    """What the criteria come to together."""
+    """The overall value of the criteria, its bounds, and whether it passes."""
     weighted: list[tuple[float, float | None]] = []
     required: list[tuple[float, float | None]] = []
     lows: list[tuple[float, float]] = []
@@ -152,7 +152,7 @@ class CriterionTally(NamedTuple):
     """What is known of one criterion, and what it would be with its failures counted."""
 
     verdict: CriterionVerdict
-    """What its usable judgments come to."""
+    """Its value from the usable judgments."""
 
     threshold: float
     """The value from which it passes."""

@@ -72,9 +72,9 @@ def calibration_in_use(
 def apply_calibration(
     verdict: Verdict, rubric: Rubric, use: CalibrationInUse, *, panel: RunPanel = _MEAN
 ) -> Verdict:
-    """What a verdict comes to by the maps that hold.
+    """The verdict after the calibration maps that apply.
 
-    What the judge said stays as it was. `value`, `passed` and the criteria are concluded anew
+    The judgments stay as they are. `value`, `passed` and the criteria are concluded again
     from the calibrated values, and `uncalibrated` says what the judge's own came to.
 
     Args:

@@ -1,7 +1,4 @@
-"""Decides what passes: thresholds, assertions beside a verdict, the tiers of a gate.
-
-The greatest drop allowed.
-"""
+"""Decides what passes: assertions beside a verdict, the tiers of a gate, the greatest drop."""
 
 from __future__ import annotations
 

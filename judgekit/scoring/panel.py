@@ -1,6 +1,6 @@
-"""Combines the votes of several judges on one criterion: mean, weighted, median.
+"""Combines the votes of several judges on one criterion.
 
-Majority or cascade.
+By their mean, weighted mean, median or majority, or as a cascade.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Member:
 
 
 class PanelValue(NamedTuple):
-    """What the votes of a panel come to, and what they could come to."""
+    """The value of a panel's votes, and its bounds."""
 
     value: float | None
     low: float
@@ -141,13 +141,15 @@ def panel_members(
     ]
 
 
-def is_cascade_open(seats: Sequence[Member], criterion: str, escalate_below: float | None) -> bool:
-    """Whether a cascade has not come to its end: the next judge is due, and was not heard yet."""
-    votes = [(seat, seat.vote(criterion)) for seat in seats]
+def is_cascade_open(
+    members: Sequence[Member], criterion: str, escalate_below: float | None
+) -> bool:
+    """Whether a cascade has not ended: the next judge is due, and has not answered yet."""
+    votes = [(member, member.vote(criterion)) for member in members]
     asked = [place for place, (_, vote) in enumerate(votes) if vote.was_asked]
     if escalate_below is None or not asked or votes[asked[-1]][0].is_extra:
         return False
-    due = [place for place, (seat, _) in enumerate(votes) if seat.is_due]
+    due = [place for place, (member, _) in enumerate(votes) if member.is_due]
     last = max(set(asked) & set(due), default=-1)
     return last < max(due, default=-1) and not votes[last][0].is_sure(criterion, escalate_below)
 
@@ -155,7 +157,7 @@ def is_cascade_open(seats: Sequence[Member], criterion: str, escalate_below: flo
 def is_confident(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], limit: float | None
 ) -> bool:
-    """Whether what one judge says of one criterion is sure enough that nobody else is asked."""
+    """Whether one judge is confident enough of a criterion that no further judge is asked."""
     least = limit or 0.0
     return (
         bool(judgments)
@@ -167,7 +169,7 @@ def is_confident(
 def combine_votes(
     votes: Sequence[MemberVote], combine: PanelCombination, scale: Scale
 ) -> PanelValue:
-    """What the votes of a panel on one criterion come to."""
+    """The combined value of a panel's votes on one criterion."""
     if combine == "cascade":
         asked = [vote for vote in votes if vote.was_asked]
         values = [vote.value for vote in asked if vote.value is not None]

@@ -64,7 +64,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What two orders come to."""
+    """The result of two orders."""
 
     value: Literal["A", "B", "tie"] | None
     """Who wins; None where failures leave it open."""
@@ -82,7 +82,7 @@ class Reconciliation:
     """The probability if every failure had preferred A."""
 
     slots: tuple[PreferenceSlot | None, PreferenceSlot | None] = (None, None)
-    """The place each order by itself comes to, A shown first and B shown first; None for open."""
+    """The place each order decides for, A shown first and B shown first; None while open."""
 
     @property
     def winner(self) -> Winner | None:
@@ -96,8 +96,8 @@ def reconcile(
     rule: ReconciliationRule = "consistent",
 ) -> Reconciliation:
     """Who wins, from what was chosen when (A, B) and when (B, A) was shown."""
-    # Each order first comes to a side of its own: the one with more than half of its choices, a tie
-    # counting half for each. Where both orders come to the same side, it wins. Where they do not,
+    # Each order decides for a side: the one with more than half of its choices, a tie
+    # counting half for each. Where both orders decide for one side, it wins. Where they do not,
     # the case is a tie that is not consistent, which is something else than a tie both orders agree
     # on. The probability is the mean of both orders, each the mean over its repeats; where it is
     # known from log-probabilities, a repeat counts with it and not with 1, ½ or 0.
@@ -128,11 +128,11 @@ def reconcile(
 
 
 def vote_winner(judges: Sequence[Reconciliation]) -> Reconciliation:
-    """What the judges of a panel come to, each of whom has seen both orders and has one vote."""
+    """The panel's result: each judge has seen both orders and has one vote."""
     # The side that more than half of the judges name wins; without one the panel ties, be it that
     # the judges are divided, that they call a tie, or that they contradict themselves. Where votes
     # that failures leave open could turn that, nobody wins. The panel is consistent where most of
-    # its judges come to the panel's winner in either order, too: a tie that is not is no true tie.
+    # its judges decide for the panel's winner in either order, too: another tie is no true tie.
     n = len(judges)
     winner = _majority_winner([judge.winner for judge in judges], _OUTPUTS)
     ab, ba = (_majority_winner([judge.slots[k] for judge in judges], _PLACES) for k in (0, 1))
@@ -168,7 +168,7 @@ class _Tally:
     """One order: its choices, and what they could be if failures had been choices."""
 
     slot: PreferenceSlot | None
-    """The side it comes to; None where it is open."""
+    """The side it decides for; None where it is open."""
 
     mean: float | None
     """How far the first was preferred; None where nothing is usable."""
@@ -286,7 +286,7 @@ _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 
 @dataclass(frozen=True, slots=True)
 class _PartialComparison:
-    """What was said on one criterion, or on the whole, and what it comes to."""
+    """The answers on one criterion, or overall, and their result."""
 
     found: Reconciliation
     raw_a: float | None = None
@@ -336,13 +336,13 @@ _IDENTICAL = _PartialComparison(
 def _criterion_comparison(
     criterion: str, judges: Iterable[Sequence[_PairJudgment]], rule: ReconciliationRule
 ) -> _PartialComparison:
-    """What the judges come to on a criterion; one that was not asked about it has no vote."""
+    """The judges' result on a criterion; one that was not asked about it has no vote."""
     own = [[each for each in said if each.criterion == criterion] for said in judges]
     return _combine_judges([_PartialComparison.of(said, rule) for said in own if said])
 
 
 def _combine_judges(parts: Sequence[_PartialComparison]) -> _PartialComparison:
-    """What several judges come to; of one, what it says."""
+    """The result of several judges; of one, its own."""
     if len(parts) == 1:
         return parts[0]
     return _PartialComparison(
@@ -357,7 +357,7 @@ def _combine_judges(parts: Sequence[_PartialComparison]) -> _PartialComparison:
 def _overall_comparison(
     rubric: Rubric, said: Sequence[_PairJudgment], rule: ReconciliationRule
 ) -> _PartialComparison:
-    """What one judge comes to on the whole."""
+    """One judge's overall result."""
     own = [each for each in said if each.criterion is None]
     return _PartialComparison.of(own, rule) if own else _from_criteria(rubric, said, rule)
 

@@ -89,7 +89,7 @@ def test_published_forms_give_scores_on_the_scale_or_one_of_two_errors(
     text: str, judged: str | None, kind: str
 ) -> None:
     choices = {"score": 4.0, "4": 5.0} if kind == "choice" else {}
-    reply_format = ReplyFormat(kind, choices)  # type: ignore[arg-type]  # one of the six
+    reply_format = ReplyFormat(kind, choices)
     with contextlib.suppress(ReplyFormatError, RefusalError):
         reply = parse_formatted_reply(text, ONE[0], reply_format=reply_format, judged_text=judged)
         assert reply.cannot_assess or ONE[0].scale.holds(reply.raw or 0)
@@ -122,7 +122,7 @@ def test_a_huge_reply_that_the_judged_text_holds_gives_no_score(trap: str) -> No
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_a_huge_reply_in_a_published_form_is_read_or_refused_for_what_it_is(kind: str) -> None:
-    form = ReplyFormat(kind, {"A": 1, "yes": 5} if kind == "choice" else {})  # type: ignore[arg-type]  # one of the five
+    form = ReplyFormat(kind, {"A": 1, "yes": 5} if kind == "choice" else {})
 
     def found(trap: Trap) -> float | str | None:
         text = trap.text(LENGTH)

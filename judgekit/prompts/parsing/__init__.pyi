@@ -25,5 +25,6 @@ from .strict import (
     PreferenceReply as PreferenceReply,
 )
 from .text_formats import (
+    TEXT_FORMATS as TEXT_FORMATS,
     parse_formatted_reply as parse_formatted_reply,
 )

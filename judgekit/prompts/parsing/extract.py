@@ -382,7 +382,7 @@ def _named_score(pair: KeyValue, names: ExpectedCriteria) -> KeyValue:
 def _cleared(
     mark: ScoreCandidate, leaf: Leaf, names: ExpectedCriteria
 ) -> tuple[Leaf, str, str | None] | None:
-    """A line's number, what stands behind it, and a doubt; None when the line is prose."""
+    """A line's number, the text after it, and why it is ambiguous; None when the line is prose."""
     word = leaf.text.strip(" .,;*_`\"'")
     if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
         return Leaf(leaf.kind, word, leaf.start, leaf.end), "", None

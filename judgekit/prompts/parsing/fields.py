@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class ReplyFormat:
     """The form in which a template asks for its verdict."""
 
-    kind: Literal["json", "choice", "score_line", "result", "brackets", "stated"] = "json"
+    kind: str = "json"
+    """`json`, or a format registered in `text_formats`."""
+
     choices: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     asks_rationale: bool = True
 

@@ -288,7 +288,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _OutlineRow:
-    """A line `key: value`; `dash` is where its bullet stands, `scale` what it says of its scale."""
+    """A line `key: value`; `dash` is the place of its bullet, `scale` what it says of its scale."""
 
     key: str
     value: str
@@ -357,7 +357,7 @@ def _row(match: re.Match[str], at: int) -> _OutlineRow:
 
 
 def _ends_object(row: _OutlineRow, top: _Open) -> bool:
-    """Whether a row stands outside the innermost open object."""
+    """Whether a row is outside the innermost open object."""
     if row.dash is None or fold_key(row.key) not in _ITEM_KEYS:
         return row.indent <= top.indent
     return top.indent > row.dash or (top.is_item and top.indent == row.dash)
@@ -456,7 +456,7 @@ def plain_number(leaf: Leaf) -> float | None:
 
 
 def leading_number(text: str) -> tuple[str, str] | None:
-    """The number a line begins with, where nothing after it casts doubt on it."""
+    """The number a line begins with, unless what follows makes it ambiguous."""
     match = _LEADING_NUMBER.match(ascii_digits(text))
     if match is None or not _NUMBER_TAIL.match(ascii_digits(text), match.end()):
         return None

@@ -172,7 +172,7 @@ def _check_prose(
     judged: JudgedTexts | None,
     reply: str,
 ) -> None:
-    """What stands beside the JSON must not say something else."""
+    """Text beside the JSON must not contradict it."""
     for match in _LOOSE.finditer(scan.prose):
         key, slot = match["key"].strip(), match["slot"].casefold()
         last = key.split(" ")[-1]
@@ -187,7 +187,7 @@ def _check_prose(
 
 
 def _owner(documents: Sequence[Sequence[ScoreCandidate]], index: int) -> Obj | None:
-    """The object that the choice for a question stands in."""
+    """The object that contains the choice for a question."""
     marks = (mark for marks in documents for mark in marks if mark.criterion == index)
     owners = next((mark.owners for mark in marks if mark.trusted and mark.owners), ())
     return owners[0] if owners else None
@@ -272,7 +272,7 @@ _CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
 _FEWEST_WORDS = 5
 
 _LOWEST, _HIGHEST = 0.0, 10.0
-"""Judges told to give 1 to 10 give 0 to an answer that is not there."""
+"""Judges asked for 1 to 10 give 0 to an answer that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class _Hit:
 
     choice: PreferenceSlot
     text: str
-    """What states it, to be looked for in the judged texts; empty where nothing but it stands."""
+    """What states it, to be looked for in the judged texts; empty where it is alone on its line."""
 
     start: int
     end: int
@@ -321,7 +321,7 @@ def parse_formatted_preference(
 
 
 def _preference_hits(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
-    """Everything that may be the verdict, in the order it stands in."""
+    """Everything that may be the verdict, in the order of the text."""
     match reply_format.kind:
         case "brackets":
             found = _bracketed_choices(prose, reply_format)
@@ -358,7 +358,7 @@ def _lettered_choices(prose: str, reply_format: PairReplyFormat) -> list[_Hit]:
 
 
 def _line_around(prose: str, place: int) -> tuple[str, int]:
-    """The line a place stands in, and where it ends."""
+    """The line that contains a place, and where it ends."""
     start, end = prose.rfind("\n", 0, place) + 1, prose.find("\n", place)
     end = len(prose) if end < 0 else end
     return prose[start:end], end
@@ -415,7 +415,7 @@ def _scored(first: str, second: str, text: str, start: int, end: int) -> _Hit:
 
 
 def _is_quoted_hit(hit: _Hit, has: Callable[[str], bool] | None, texts: Sequence[str]) -> bool:
-    """Whether a verdict stands in the judged texts too; a bare letter or pair only as a line."""
+    """Whether the judged texts contain a verdict too; a bare letter or pair only as a line."""
     if has is None:
         return False
     if hit.text:
@@ -439,7 +439,7 @@ def _is_closed(hit: _Hit, prose: str, reply_format: PairReplyFormat) -> bool:
 def _decided_choice(
     hits: Sequence[_Hit], prose: str, reply_format: PairReplyFormat, reply: str
 ) -> _Hit:
-    """The one verdict all hits agree on; of letters, the one that stands last and alone."""
+    """The one verdict all hits agree on; of letters, the last one that is alone."""
     last = hits[-1]
     if len({(hit.choice, hit.raws) for hit in hits}) == 1:
         return last

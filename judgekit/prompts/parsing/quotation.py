@@ -31,8 +31,8 @@ _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\u
 _JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
 
 _PIECE_BORDER = re.compile(r"[\x00-\x22\x24-\x2f\x3a\x3c-\x40\x5b-\x60\x7b-\x7f]")
-"""Before these, a text can be cut without harm: no escape or entity spans them, and they melt into
-nothing that stands before them."""
+"""Before these, a text can be cut without harm: no escape or entity spans them, and they compose
+with nothing before them."""
 
 _FIRST_STEP = 64
 
@@ -48,7 +48,7 @@ class JudgedTexts:
     plain: str
 
     def has(self, text: str) -> bool:
-        """Whether a structure stands in the judged texts, whatever its quotation marks."""
+        """Whether the judged texts contain a structure, whatever its quotation marks."""
         return _occurs(normalised(text).replace('"', ""), self.plain)
 
     def has_quoted(self, text: str) -> bool:
@@ -70,7 +70,7 @@ class JudgedTexts:
         return low if len(shared) >= _LEAST and ":" in shared else start
 
     def _common_pieces(self, text: str, start: int) -> tuple[str, int, int]:
-        """The longest part that ends at a seam and stands in the judged texts."""
+        """The longest part that ends at a border and is contained in the judged texts."""
         # Steps grow while they succeed, so that the work is in proportion to what is shared.
         shared, end, failed, step = "", start, len(text) + 1, _FIRST_STEP
         while step and end < len(text):

@@ -131,7 +131,7 @@ def is_cut_off(finish_reason: str | None) -> bool:
 
 
 def raise_unless_readable(fault: str | None, text: str) -> None:
-    """Refuse a reply that has a structure nobody can read to its end."""
+    """Refuse a reply with a structure that cannot be parsed to its end."""
     if fault is not None:
         raise ReplyFormatError(_FAULTS[fault], reason=fault, reply=text)
 
@@ -334,7 +334,7 @@ def _agreed_score(
 def _check_beside(
     marks: Sequence[ScoreCandidate], raw: float | None, names: ExpectedCriteria
 ) -> None:
-    """Whether what stands beside a verdict contradicts it; what is no score cannot."""
+    """Whether a score beside a verdict contradicts it; what is no score cannot."""
     for mark in marks:
         try:
             other = _candidate_score(mark, names)
@@ -373,7 +373,7 @@ _EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"}
 def criterion_reply(
     mark: ScoreCandidate, raw: float | None, names: ExpectedCriteria
 ) -> CriterionReply:
-    """A score with what stands beside it."""
+    """A score with the fields beside it."""
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
     rationale = _first_value(owners, RATIONALE_KEYS)
     evidence = _first_value(owners, EVIDENCE_KEYS)

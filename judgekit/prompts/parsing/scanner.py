@@ -91,7 +91,7 @@ def scan_reply(
 ) -> Scan:
     """Take a reply apart."""
     # A structure that begins like JSON and cannot be read makes the whole reply untrustworthy,
-    # since nobody knows how far it reaches; unless it is quoted from the judged text.
+    # since its end is unknown; unless it is quoted from the judged text.
     text = _QUOTING.sub("", reply) if ">" in reply else reply
     if "assistantfinal" in text:
         text = _STRIPPED_CHANNELS.sub("", text)
@@ -196,7 +196,7 @@ class _Scanner:
         self.pos = node.end
 
     def _string_start(self, start: int) -> int:
-        """Where the JSON string begins that an escaped structure stands in."""
+        """Where the JSON string begins that contains an escaped structure."""
         if self.text[start - 1 : start] not in ('"', "'"):
             raise JsonFaultError(start, "garbled")
         return start - 1

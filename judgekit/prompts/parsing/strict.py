@@ -121,7 +121,7 @@ def _refuse(constant: str) -> NoReturn:
 _CRITERION_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
 SLOTS_BY_SCORE: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("second", "tie", "first")
-"""The choices, by the score that stands for each."""
+"""The choices, by the score of each."""
 
 LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
 """The ends of the scale on which each of two outputs may be scored beside the preference."""

@@ -9,7 +9,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cache
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import without_fences
@@ -28,7 +28,7 @@ from judgekit.prompts.parsing.scanner import scan_reply
 from judgekit.prompts.parsing.strict import CriterionReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.prompts.parsing.fields import ExpectedCriterion, ReplyFormat
     from judgekit.records import Criterion
@@ -91,7 +91,7 @@ def parse_formatted_reply(
     scan = scan_reply(reply, wanted, judged, with_json=False)
     raise_unless_readable(scan.fault, reply)
     prose = without_fences(scan.prose)
-    hits = _hits(prose, reply_format, criterion.name)
+    hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
     raise_if_too_many(hits, reply)
     has = None if judged is None else cache(judged.has)
     found = [hit for hit in hits if not _is_quoted_hit(hit, has)]
@@ -104,18 +104,23 @@ def parse_formatted_reply(
     return CriterionReply(raw=raw, rationale=before or None)
 
 
-def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str]]:
-    """Everything that may be the verdict, in the order it stands in."""
-    if reply_format.kind == "stated":
-        return stated_scores(prose)
-    if reply_format.kind == "choice":
-        return find_choices(prose, tuple(reply_format.choices))
-    if reply_format.kind == "result":
-        return list(_RESULT_TAG.finditer(prose))
-    if reply_format.kind == "brackets":
-        return [
-            hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()
-        ]
+def _choice_hits(prose: str, reply_format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return find_choices(prose, tuple(reply_format.choices))
+
+
+def _stated_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return stated_scores(prose)
+
+
+def _result_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return list(_RESULT_TAG.finditer(prose))
+
+
+def _bracket_hits(prose: str, _format: ReplyFormat, _name: str) -> list[re.Match[str]]:
+    return [hit for hit in _VERDICT_BRACKETS.finditer(prose) if hit.group("value")[:1].isdigit()]
+
+
+def _line_hits(prose: str, _format: ReplyFormat, name: str) -> list[re.Match[str]]:
     hits = [*_SCORE_LINE.finditer(prose), *_named(name).finditer(prose)]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
@@ -124,6 +129,26 @@ def _hits(prose: str, reply_format: ReplyFormat, name: str) -> list[re.Match[str
     for pattern in (_SCORE_OUT_OF, _BARE):
         hits += [h for h in pattern.finditer(prose) if not _within(h.start("value"), spans)]
     return sorted(hits, key=lambda hit: hit.start("value"))
+
+
+class TextFormat(NamedTuple):
+    """A reply format other than JSON: where its score may stand, and how a template asks for it."""
+
+    find: Callable[[str, ReplyFormat, str], list[re.Match[str]]]
+    """Everything in a reply's prose that may be the verdict, in the order of the text."""
+
+    wanted_words: tuple[str, ...] = ()
+    """What a template must say, alternatives joined by `|`; nothing where it declares choices."""
+
+
+# The one list of these formats: template headers and the lint of templates take them from here.
+TEXT_FORMATS: Mapping[str, TextFormat] = {
+    "choice": TextFormat(_choice_hits),
+    "score_line": TextFormat(_line_hits, ("Score:|Rating:",)),
+    "result": TextFormat(_result_hits, ("[RESULT]",)),
+    "brackets": TextFormat(_bracket_hits, ("[[",)),
+    "stated": TextFormat(_stated_hits, ("score|stars",)),
+}
 
 
 def _named(name: str) -> re.Pattern[str]:
@@ -142,14 +167,14 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_quoted_hit(hit: re.Match[str], has: Callable[[str], bool] | None) -> bool:
-    """A hit with words or brackets around its value that stands in the judged text."""
-    # A bare value with a stop or comma ("No, …") stands in many a text and is no quotation.
+    """A hit with words or brackets around its value that the judged text contains."""
+    # A bare value with a stop or comma ("No, …") is common in texts and no quotation.
     if has is None or hit.group().strip(_DECORATION) == hit.group("value"):
         return False
     value = _LEADING.match(ascii_digits(hit.group("value")))
     end = hit.end() if value is None else hit.start("value") + value.end()
     if hit.start("value") == hit.start():
-        return has(hit.group())  # "4 stars": the number alone stands in many a text
+        return has(hit.group())  # "4 stars": the number alone is common in texts
     return has(hit.string[hit.start() : end]) or has(hit.group())
 
 
@@ -209,7 +234,7 @@ def _chosen_score(
     wanted: ExpectedCriterion,
     reply: str,
 ) -> tuple[re.Match[str], float]:
-    """The choice that stands last and alone, or the only one there is."""
+    """The last choice that is alone, or the only one there is."""
     scores = {fold_choice(word): raw for word, raw in reply_format.choices.items()}
     words = [fold_choice(hit.group("value")) for hit in found]
     is_final = not prose[found[-1].end() :].strip(" \t\n.!*_`)\"'")
@@ -275,7 +300,7 @@ def _option(choice: str) -> str:
 
 
 def _last(prose: str, option: str, closing: re.Match[str] | None) -> list[re.Match[str]]:
-    """The last word of a reply, when no other choice stands before it."""
+    """The last word of a reply, when no other choice precedes it."""
     words = list(re.finditer(option, prose))
     if closing is None or len({fold_choice(hit["value"]) for hit in words}) != 1:
         return []
@@ -326,7 +351,7 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
 def stated_scores(prose: str) -> list[re.Match[str]]:
-    """Where a score is stated, in the order it stands in."""
+    """Where a score is stated, in the order of the text."""
     # A line `Score: n` outdoes a sentence, and a sentence a bare number that ends the reply. What
     # follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GOLDEN = [
     case
-    for case in json.loads((Path(__file__).parent / "data/golden_statistics.json").read_text())[
+    for case in json.loads((Path(__file__).parents[1] / "data/golden_statistics.json").read_text())[
         "cases"
     ]
     if case["function"].startswith("verdicts.")
