@@ -67,17 +67,17 @@ class Connection:
     _late: LazyModel | None = field(default=None, repr=False)
 
     @property
-    def shelf(self) -> CachedModel | None:
-        """The model, where it keeps replies, so that those that are owned need no waiting."""
+    def cached_model(self) -> CachedModel | None:
+        """The model with its cache, to read several replies at once; None without a cache."""
         return self.model if isinstance(self.model, CachedModel) else None
 
     @property
-    def speaks_of_the_whole(self) -> bool:
-        """Whether it can be asked which of two outputs is better on the whole, beside criteria."""
+    def compares_overall(self) -> bool:
+        """Whether it can say which of two outputs is better overall, and not by criterion only."""
         return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies
 
-    def owned(self, request: ModelRequest) -> ModelReply | None:
-        """The reply that is owned already, without counting a hit."""
+    def cached_reply(self, request: ModelRequest) -> ModelReply | None:
+        """The cached or recorded reply to a request; no hit is counted."""
         if isinstance(self.model, RecordedModel):
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)

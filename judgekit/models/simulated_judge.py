@@ -141,7 +141,7 @@ class BiasedModel:
         filling = SchemaFiller(
             request.reply_schema, mind.score, mind.prefer, request.subject.criterion
         )
-        return ModelReply(text=json.dumps(filling.filled()), model=self.name, cost_usd=0.0)
+        return ModelReply(text=json.dumps(filling.fill()), model=self.name, cost_usd=0.0)
 
 
 class _BiasedVerdict:
@@ -267,7 +267,7 @@ class SchemaFiller:
     criterion: str | None = None
     """The criterion, where the schema names none."""
 
-    def filled(self) -> JsonValue:
+    def fill(self) -> JsonValue:
         """The reply."""
         return self._fill(self.schema, ())
 

@@ -58,7 +58,7 @@ class CommandTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Run the program for one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id, self._secrets)
+        call = TargetCall(case, self.id, self._secrets)
         stdin = encode_call(case, repeat)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
@@ -70,8 +70,8 @@ class CommandTarget:
                 folder=self._folder,
             )
         except ProcessFailedError as error:
-            return asked.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
-        return asked.read_bytes(finished.stdout, source="stdout")
+            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
+        return call.read_bytes(finished.stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""

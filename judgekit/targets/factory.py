@@ -65,15 +65,15 @@ def _command(
 
 
 def _http(
-    variant: str, asked: HttpSettings, environment: Mapping[str, str], timeout_s: float
+    variant: str, settings: HttpSettings, environment: Mapping[str, str], timeout_s: float
 ) -> EndpointTarget:
     headers, secrets = expand_all_variables(
-        asked.headers, environment, where=f"variant {variant!r}: the header"
+        settings.headers, environment, where=f"variant {variant!r}: the header"
     )
     return EndpointTarget(
         variant,
-        asked.url,
-        method=asked.method,
+        settings.url,
+        method=settings.method,
         headers=headers,
         timeout_s=timeout_s,
         secrets=secrets,

@@ -64,7 +64,7 @@ class PythonTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Call the function with one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id)
+        call = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
         deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
         try:
@@ -75,12 +75,12 @@ class PythonTarget:
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
-            return asked.failed("cancelled", "the function was cancelled from inside")
+            return call.failed("cancelled", "the function was cancelled from inside")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
-                return asked.failed("timeout", await self._too_long(case))
-            return asked.failed("exception", _error_message(error, self._folder))
-        return _output(returned, asked)
+                return call.failed("timeout", await self._too_long(case))
+            return call.failed("exception", _error_message(error, self._folder))
+        return _output(returned, call)
 
     async def aclose(self) -> None:
         """End the event loop of an async function, and what still runs in it."""
@@ -203,19 +203,19 @@ def _is_being_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _output(returned: object, asked: TargetCall) -> Output:
+def _output(returned: object, call: TargetCall) -> Output:
     if isinstance(returned, Output):
-        return asked.finished(returned)
+        return call.with_details(returned)
     if isinstance(returned, str):
-        return asked.said(returned)
+        return call.text_output(returned)
     if not isinstance(returned, dict):
         message = f"the function returned a {type(returned).__name__}"
-        return asked.failed("unreadable", f"{message}, not a str, a dict or an Output")
+        return call.failed("unreadable", f"{message}, not a str, a dict or an Output")
     try:
         raw = json.dumps(returned, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        return asked.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
-    return asked.read_bytes(raw.encode(), source="what the function returned")
+        return call.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
+    return call.read_bytes(raw.encode(), source="what the function returned")
 
 
 def _error_message(error: BaseException, folder: Path) -> str:

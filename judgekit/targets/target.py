@@ -85,7 +85,7 @@ class TargetCall:
             duration_ms=self.duration_ms,
         )
 
-    def said(self, text: str) -> Output:
+    def text_output(self, text: str) -> Output:
         """The output of a system that answered with a text."""
         return Output(
             text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
@@ -107,7 +107,7 @@ class TargetCall:
     def read_text(self, raw: bytes, *, charset: str) -> Output:
         """A plain text a system sent, as its output."""
         try:
-            return self.said(raw.decode(charset))
+            return self.text_output(raw.decode(charset))
         except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 
@@ -118,9 +118,9 @@ class TargetCall:
         if isinstance(read, list):
             told = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
             return self.failed("unreadable", f"what it returned is no output: {told}")
-        return self.finished(read[0])
+        return self.with_details(read[0])
 
-    def finished(self, output: Output) -> Output:
+    def with_details(self, output: Output) -> Output:
         """An output with what is known of its making."""
         known: dict[str, object] = {"case_id": self.case.id, "variant": self.variant}
         if output.duration_ms is None:

@@ -245,7 +245,7 @@ class _FlawedVerdict:
             lambda criterion: self._preference(criterion, other=other),
             self._request.subject.criterion,
         )
-        return _in_requested_form(self._request, json.dumps(filling.filled(), ensure_ascii=False))
+        return _in_requested_form(self._request, json.dumps(filling.fill(), ensure_ascii=False))
 
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
