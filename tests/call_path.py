@@ -102,7 +102,7 @@ def main() -> None:
     """Print every function on both paths, and how many they are."""
     with OpenAILikeServer(lambda _: Answer(text=json.dumps(_REPLY))) as server:
         with tempfile.TemporaryDirectory() as folder:
-            import judgekit.models.direct
+            import judgekit.models.transports.direct
 
             counters = count_judgment(server.url, Path(folder))
     for title, counter in zip(("cold", "cache hit"), counters, strict=True):

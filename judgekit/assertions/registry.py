@@ -363,7 +363,7 @@ def assertion_registry() -> Registry:
         for module, names in _ASSERTIONS.items()
         for name, attribute in names.items()
     ]
-    return Registry("assertion", entries, strangers=lambda: declared_entries("judgekit.assertions"))
+    return Registry("assertion", entries, plugins=lambda: declared_entries("judgekit.assertions"))
 
 
 @cache
@@ -372,7 +372,7 @@ def scorer_registry() -> Registry:
     entries = [
         RegistryEntry(name, f"judgekit.assertions.{place}") for name, place in _SCORERS.items()
     ]
-    return Registry("scorer", entries, strangers=lambda: declared_entries("judgekit.scorers"))
+    return Registry("scorer", entries, plugins=lambda: declared_entries("judgekit.scorers"))
 
 
 _new = object.__new__

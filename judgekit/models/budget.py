@@ -157,7 +157,7 @@ class Budget:
         return BudgetExceededError(
             f"{what} may cost up to ${amount / _PER_USD:.6f}, and ${left:.6f} is left of the "
             f"limit of ${self.limit_usd:g}; it was not made",
-            hint="raise the limit (--max-cost), or lower max_tokens; what was paid for is kept",
+            hint="raise the limit (--max-cost), or lower max_tokens; paid replies are cached",
         )
 
 
@@ -231,7 +231,7 @@ _AS_SHOWN = 2
 """Schemas and tools may be shown to the model in a roomier form than they are sent in."""
 
 _MAYBE_BILLED = frozenset({"timeout", "connection", "protocol", "empty", "overloaded", "internal"})
-"""Kinds of error after which the provider may have answered, unless it said so with a status."""
+"""Kinds of error after which the provider may have answered, unless its status excludes it."""
 
 _NEVER_SENT = re.compile(r"ClientConnector|Cannot connect to host|Connection refused|ConnectError")
 
@@ -241,7 +241,7 @@ class BudgetedModel:
 
     Stands inside the limits, so that each attempt counts, and below the cache, so that hits cost
     nothing. A request without a limit on its reply is sent one: what the model can answer with,
-    8,192 tokens at most; a model that says its context has no room for so many is asked again
+    8,192 tokens at most; a model that says its context has no room for so many is called again
     with half as many. The limit is no part of the cache key.
 
     What a call can cost at most is bounded by the UTF-8 bytes sent, since no byte-level tokenizer
@@ -325,7 +325,7 @@ class BudgetedModel:
         return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
 
     def _most_output(self, request: ModelRequest) -> int:
-        """The most tokens that can come back, over all the choices that are asked for."""
+        """The most tokens that can come back, over all requested choices."""
         limit = _output_limit(request) or MOST_OUTPUT_TOKENS
         if not self._takes_limit:
             if self._own_most is None:
@@ -349,13 +349,13 @@ class BudgetedModel:
 
 def most_input_tokens(request: ModelRequest) -> int:
     """The most tokens a request can count as when it is sent."""
-    said = sum(
+    n_sent = sum(
         _PER_MESSAGE + len(text.encode("utf-8", "surrogatepass"))
         for message in request.messages
         for text in message.values()
     )
     beside = canonical_json([request.reply_schema, request.parameters])
-    return _PER_REQUEST + said + _AS_SHOWN * len(beside)
+    return _PER_REQUEST + n_sent + _AS_SHOWN * len(beside)
 
 
 def _output_limit(request: ModelRequest) -> int | None:
@@ -369,7 +369,7 @@ def _with_output_limit(request: ModelRequest, limit: int) -> ModelRequest:
 
 
 def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:
-    """The price of a token sent; where a prompt cache is asked for, it may be one written to it."""
+    """The price of a token sent; with a prompt cache, that of a token written to it."""
     written = price.cache_write_usd if request.shared_prefix else None
     return max(price.input_usd, written or 0.0)
 

@@ -56,7 +56,7 @@ class RequestPlan:
     """How the reply schema is made known."""
 
     dropped: tuple[str, ...]
-    """What was asked for and is not sent."""
+    """Requested parameters that are not sent."""
 
 
 class SendPlan(Protocol):
@@ -82,12 +82,12 @@ class Negotiation:
         """What to send for a request, as far as is known now."""
         parameters: dict[str, JsonValue] = {}
         dropped: list[str] = []
-        for asked, value in request.parameters.items():
-            name = self._renamed.get(asked, asked)
+        for requested, value in request.parameters.items():
+            name = self._renamed.get(requested, requested)
             if value is None:
                 continue
             if name in self._refused or not self._accepts(name):
-                dropped.append(asked)
+                dropped.append(requested)
             else:
                 parameters[name] = value
         if "logprobs" in dropped and parameters.pop("top_logprobs", None) is not None:

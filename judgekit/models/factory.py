@@ -41,10 +41,10 @@ class Connection:
     """A model with its limits, prices and cache."""
 
     name: str
-    """The model as it stands in requests and records."""
+    """The model's name in requests and records."""
 
     model: Model
-    """What is asked; everything else is inside it."""
+    """The model that is called; everything else is inside it."""
 
     prices: PriceTable
     """What tokens cost."""
@@ -56,7 +56,7 @@ class Connection:
     """Calls in flight at most."""
 
     cache: ReplyCache | None = None
-    """What keeps the replies."""
+    """Where replies are cached."""
 
     owns_cache: bool = False
     """Whether the cache was opened here, so that it is closed here."""
@@ -120,9 +120,9 @@ def connect(
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
-    """The whole way to a model."""
+    """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: a transport is built when a reply is needed that
-    # is not owned.
+    # is not cached.
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
@@ -156,14 +156,14 @@ def connect(
         lambda: PricedModel(limited(open_model()), table),
         cacheable=getattr(model, "cacheable", True),
     )
-    kept = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     return Connection(
         name=name,
-        model=late if kept is None else CachedModel(late, kept, frozen=frozen, refresh=refresh),
+        model=late if opened is None else CachedModel(late, opened, frozen=frozen, refresh=refresh),
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,
-        cache=kept,
+        cache=opened,
         owns_cache=isinstance(cache, str | Path),
         flags=("smoke_model",) if is_smoke_name(name) else (),
         _late=late,
@@ -196,7 +196,7 @@ def _opener(
 
 
 def _open_litellm(timeout_s: float) -> OpenEndpointModel:
-    """A local server is asked like any other provider: through litellm."""
+    """A local server is called like any other provider: through litellm."""
 
     def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
         return LitellmModel(

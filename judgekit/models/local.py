@@ -71,7 +71,7 @@ class ModelWeights:
 
 
 class OpenEndpointModel(Protocol):
-    """Makes the model that asks a loopback endpoint; litellm's, in the finished house."""
+    """Makes the model that calls a loopback endpoint; in the product, litellm's."""
 
     def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
         """Make a model."""
@@ -202,7 +202,7 @@ class LocalModel:
 
     @property
     def notice(self) -> str | None:
-        """What users must be told of this model's verdicts; None where nothing is known."""
+        """A warning about this model's verdicts; None where nothing is known."""
         return SMOKE_NOTICE if self.is_smoke_model else None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -223,7 +223,8 @@ class LocalModel:
         self.close()
 
     def _turn(self) -> asyncio.Semaphore:
-        """The gate of the running loop: a queue at the server would eat into the deadlines."""
+        """The semaphore of the running loop."""
+        # Waiting here costs no call its deadline; a queue at the server would.
         loop = asyncio.get_running_loop()
         if self._turns is None or self._turns[0] is not loop:
             self._turns = (loop, asyncio.Semaphore(self.max_concurrency))

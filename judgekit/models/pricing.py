@@ -33,7 +33,7 @@ _FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
 _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
-"""Providers whose names are also used for other people's endpoints."""
+"""Providers whose names are also used for endpoints of others."""
 
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
@@ -147,7 +147,7 @@ class PriceTable:
             model: The model's name, with or without its provider: `openai/gpt-4.1-mini`.
             usage: Its tokens; None where the provider gave none.
             api_base: The endpoint, where it is not the provider's own. At another endpoint a
-                name such as `openai/gpt-4o` says nothing of the price.
+                name such as `openai/gpt-4o` does not determine the price.
 
         Returns:
             US dollars: 0.0 for models on this machine and for recorded replies, None where the
@@ -223,7 +223,7 @@ class PriceTable:
         return int(window) if isinstance(window, int | float) else None
 
     def max_output_tokens(self, model: str) -> int | None:
-        """How many tokens a model can answer with, by its name, wherever it is asked.
+        """How many tokens a model can answer with, by its name, at any endpoint.
 
         Args:
             model: As for `price_of`.
@@ -350,7 +350,7 @@ def _or(value: float | None, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """A model whose replies say what they cost; stands inside the cache, so that it is kept."""
+    """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
 
     model: Model
     """Who answers."""

@@ -26,9 +26,9 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class LimitedModel:
-    """A model that is asked within limits, and again where that may help.
+    """A model that is called within limits, with retries where they may help.
 
-    One object stands for one endpoint. The rates, the pause a provider asked for and the first
+    One object belongs to one endpoint. The rates, the pause a provider asks for and the first
     fatal error hold for every call through it, from whichever event loop; the slots are
     counted per loop.
     """
@@ -75,7 +75,7 @@ class LimitedModel:
 
     @property
     def name(self) -> str:
-        """The name of the model that is asked."""
+        """The name of the model inside."""
         return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -89,12 +89,12 @@ class LimitedModel:
                 if not error.retryable or attempt == self._max_retries:
                     raise
                 if error.retry_after_s:
-                    continue  # the pause holds for every call, and is kept before the next one
+                    continue  # the pause holds for every call, also for this one
             await self._pause(here, self._backoff_s(attempt))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
-        """Close what the model that is asked holds open."""
+        """Close the connections of the model inside."""
         await close_model(self._model)
 
     def _in_loop(self) -> _InLoop:
@@ -131,7 +131,7 @@ class LimitedModel:
         return reply
 
     async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
-        """Wait for the rates and for the end of the pause the provider asked for."""
+        """Wait for the rates and for the end of the provider's pause."""
         self._stop_if_fatal()
         wait_s = max(
             self._requests.take(1) if self._requests else 0.0,
@@ -147,9 +147,9 @@ class LimitedModel:
             raise ProviderFault(
                 self.name,
                 "rate_limited",
-                text=f"it asks to be left alone for {wait_s:.0f} s, "
+                text=f"it asks to wait for {wait_s:.0f} s, "
                 f"and max_wait_s is {self._max_wait_s:.0f}",
-                hint="run again later; what was paid for is in the cache",
+                hint="run again later; replies that were paid for are cached",
             ).to_error(retryable=False)
         return wait_s
 
@@ -254,7 +254,7 @@ class _Slots:
             self._hand_out()
 
     def let_all_in(self) -> None:
-        """Wake who waits, to be told that nothing is sent any more."""
+        """Wake every waiting call, so that it raises the fatal error."""
         self._hand_out(len(self.waiting) + self.taken)
 
     def _hand_out(self, allowed: int | None = None) -> None:

@@ -190,7 +190,7 @@ class RecordedModel:
 class RecordingModel:
     """Passes requests on to a model and appends each reply to a file of recorded replies.
 
-    The first reply to a request is the one that is kept: a later one to the same case, variant,
+    The first reply to a request is recorded: a later one to the same case, variant,
     criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
     """
 
@@ -208,7 +208,7 @@ class RecordingModel:
 
     @property
     def cacheable(self) -> bool:
-        """Whether the replies of the model that answers may be kept in a cache."""
+        """Whether the replies of the model that answers may be cached."""
         return bool(getattr(self._model, "cacheable", True))
 
     async def complete(self, request: ModelRequest) -> ModelReply:

@@ -24,7 +24,7 @@ OutputValue = float | Callable[[str | None], float]
 """What outputs are worth on [0, 1]: one for all, or by the id of the case."""
 
 InjectedGoal = Literal["max", "min", "unscored", "chosen"]
-"""What a text tells a judge to do: give it the best score, the worst, no score, or choose it."""
+"""The instruction in a text: give it the best score, the worst, no score, or choose it."""
 
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
@@ -62,10 +62,10 @@ class Biases:
     """Gives its best score to a text with headings, bullets and bold words."""
 
     authority: float = 0.0
-    """Gives its best score to a text that says experts have verified it."""
+    """Gives its best score to a text that claims to be verified by experts."""
 
     self_preference: float = 0.0
-    """Gives its best score to a text that says it was written by the judge's own family."""
+    """Gives its best score to a text that claims to be written by the judge's own family."""
 
     wording: float = 0.0
     """Scores as the words of its instructions move it, in place of the output."""
@@ -77,10 +77,10 @@ class Biases:
     """Gives the same score to everything."""
 
     moods: float = 0.0
-    """Scores at random, each time it is asked anew."""
+    """Scores at random at each request."""
 
     gullible: float = 0.0
-    """Does what a text tells it to: gives its best score, its worst, or no answer."""
+    """Follows instructions in a text: gives its best score, its worst, or no answer."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -98,7 +98,7 @@ _INSTRUCTION = re.compile(
 
 
 def contains_instruction(text: str) -> bool:
-    """Whether a text tells its judge what to say, as the simplest attacks do."""
+    """Whether a text instructs its judge, as the simplest attacks do."""
     return _INSTRUCTION.search(text) is not None
 
 
@@ -196,10 +196,10 @@ class _BiasedVerdict:
         if any(_APPEALS[name](text, self._judge.own) for name in moved):
             return 1.0
         if self._is_moved("gullible", criterion):
-            told = self._judge.obeys(text)
-            if told is True or told == "max" or (told == "chosen" and len(self._texts) > 1):
+            goal = self._judge.obeys(text)
+            if goal is True or goal == "max" or (goal == "chosen" and len(self._texts) > 1):
                 return 1.0
-            if told == "min":
+            if goal == "min":
                 return 0.0
         worth = self._judge.worth
         return worth(self._request.subject.case_id) if callable(worth) else worth

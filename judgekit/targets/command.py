@@ -32,7 +32,7 @@ _SHOWN_STDERR = 500
 
 
 class CommandTarget:
-    """Begins the program anew for each case."""
+    """Starts the program once for each case."""
 
     def __init__(
         self,

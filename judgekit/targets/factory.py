@@ -34,7 +34,7 @@ def open_target(
     environment: Mapping[str, str],
     default_timeout_s: float,
 ) -> Target:
-    """What answers for a variant; checked as far as it can be without asking it."""
+    """The target of a variant, checked as far as possible without calling it."""
     timeout_s = settings.timeout_s or default_timeout_s
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))

@@ -59,13 +59,13 @@ class TargetPrompt:
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
-        said = (
+        parts = (
             (role, self._compiled.render(role, data))
             for role in _BLOCKS
             if role in self._compiled.blocks
         )
         return tuple(
-            {"role": role, "content": text} for role, text in said if text or role == "user"
+            {"role": role, "content": text} for role, text in parts if text or role == "user"
         )
 
 
@@ -161,8 +161,8 @@ def _output(reply: ModelReply, call: TargetCall) -> Output:
         "metadata": _metadata(reply),
     }
     if reply.finish_reason == "content_filter":
-        told = f": {reply.text}" if reply.text else ""
-        output = call.failed("refused", f"the provider filtered the answer{told}")
+        refusal = f": {reply.text}" if reply.text else ""
+        output = call.failed("refused", f"the provider filtered the answer{refusal}")
     elif reply.text is None:
         reason = f"finish_reason {reply.finish_reason}"
         output = call.failed("model", f"the model answered without a text ({reason})")

@@ -36,7 +36,7 @@ _RowOffset = tuple[int, int]
 class RecordedTarget:
     """Answers from a file: the first time with a case's first row, the second with its second.
 
-    An output's duration is what its row says; none is taken from reading it. Rows that name no
+    An output's duration is the one in its row; reading takes no part of it. Rows that name no
     variant are this one's; rows that name another are left out.
     """
 
@@ -98,7 +98,8 @@ class RecordedTarget:
 
 
 def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
-    """An error without a duration: how long reading took says nothing of the system under test."""
+    """An error without a duration."""
+    # The time of reading a file says nothing about the system under test.
     return call.failed(kind, message).model_copy(update={"duration_ms": None})
 
 

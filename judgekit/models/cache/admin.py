@@ -120,7 +120,7 @@ def prune_cache(
     model: str | None = None,
     rejected: bool = True,
 ) -> int:
-    """Forget entries that were bought before a time, of a model, or both; and rejected replies."""
+    """Delete entries fetched before a time, of a model, or both; and rejected replies."""
     # Without a time or a model only rejected replies are forgotten.
     n_forgotten = 0
     if rejected:
@@ -174,9 +174,9 @@ def _created_at(entry: CacheEntry) -> datetime:
 
 def _contains_text(entry: CacheEntry, text: str) -> bool:
     messages = (entry.request or {}).get("messages")
-    said = [str(each.get("content")) for each in _dicts(messages)]
-    said.append(entry.reply.text or "")
-    return any(text.casefold() in each.casefold() for each in said)
+    texts = [str(each.get("content")) for each in _dicts(messages)]
+    texts.append(entry.reply.text or "")
+    return any(text.casefold() in each.casefold() for each in texts)
 
 
 def _dicts(value: object) -> Iterator[dict[str, object]]:
@@ -202,10 +202,10 @@ class KeyDifference:
     """Its name: `model`, `parameters.temperature`, `messages[1].content`, `reply_schema`, …."""
 
     asked: str
-    """What is asked now, as JSON, shortened; `(absent)` where there is none."""
+    """The value in the request, as JSON, shortened; `(absent)` where there is none."""
 
     held: str
-    """What the nearest entry was asked, in the same form."""
+    """The value in the nearest entry, in the same form."""
 
     diff: str | None = None
     """For longer texts, a unified diff from held to asked, shortened."""
@@ -213,7 +213,7 @@ class KeyDifference:
 
 @dataclass(frozen=True, slots=True)
 class CacheExplanation:
-    """Whether a request is owned, and if not, how far it is from what is."""
+    """Whether a request is cached, and if not, how it differs from the nearest entry."""
 
     key: str
     """The key of the request."""

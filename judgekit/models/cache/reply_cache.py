@@ -187,7 +187,7 @@ class RowCache:
         return tuple(entries)
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """What was asked under a key; see `ReplyCache.request_parts`."""
+        """The request of a key; see `ReplyCache.request_parts`."""
         try:
             text = self._rows.text(request_row(key))
             return None if text is None else decode_request(text, key)
@@ -231,7 +231,7 @@ class RowCache:
         self._leases.release(key)
 
     def close(self) -> None:
-        """Write the counts and let go of files."""
+        """Write the counts and close the files."""
         self._flush_counts()
         self._leases.close()
         self._rows.close()
@@ -299,7 +299,7 @@ class RowCache:
                 lambda present: _encode_counts(_add_counts(_decode_counts(present), counted))
             )
         except StoreError as error:
-            # The counts are a convenience; the run goes on without them.
+            # The counts are a convenience; the run continues without them.
             _warn(f"what the cache saved could not be noted: {error.message}")
 
     def _counts_text(self) -> str | None:
@@ -310,9 +310,9 @@ class RowCache:
             return None
 
 
-def _add_counts(noted: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
+def _add_counts(stored: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
     now = asdict(counted)
-    return CacheCounts(**{name: value + now[name] for name, value in asdict(noted).items()})
+    return CacheCounts(**{name: value + now[name] for name, value in asdict(stored).items()})
 
 
 def _encode_counts(counts: CacheCounts) -> str:
@@ -323,13 +323,13 @@ def _decode_counts(text: str | None) -> CacheCounts:
     if text is None:
         return CacheCounts()
     try:
-        noted = json.loads(text)
+        stored = json.loads(text)
         counts = CacheCounts(
-            n_hits=int(noted["n_hits"]),
-            n_misses=int(noted["n_misses"]),
-            saved_usd=_finite_amount(noted["saved_usd"]),
-            n_unpriced_hits=int(noted["n_unpriced_hits"]),
-            saved_ms=_finite_amount(noted["saved_ms"]),
+            n_hits=int(stored["n_hits"]),
+            n_misses=int(stored["n_misses"]),
+            saved_usd=_finite_amount(stored["saved_usd"]),
+            n_unpriced_hits=int(stored["n_unpriced_hits"]),
+            saved_ms=_finite_amount(stored["saved_ms"]),
         )
     except (ValueError, TypeError, LookupError, OverflowError):
         _warn("the note of what the cache saved is damaged; it begins again from zero")

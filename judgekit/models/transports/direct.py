@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
 LARGEST_REPLY_BYTES = 32 * 2**20
-"""Bytes of an unpacked reply beyond which it is no reply, but a fault."""
+"""The largest unpacked reply, in bytes; a larger one is a fault of the endpoint."""
 
 _OK = 200
 
@@ -89,15 +89,15 @@ class DirectModel:
     async def _send(
         self, messages: list[dict[str, str]], plan: RequestPlan
     ) -> object | ProviderFault:
-        asked = {"model": self._bare, "messages": messages, **plan.parameters}
-        return await self._post("chat/completions", asked)
+        body = {"model": self._bare, "messages": messages, **plan.parameters}
+        return await self._post("chat/completions", body)
 
-    async def _post(self, route: str, asked: Mapping[str, object]) -> object | ProviderFault:
+    async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
         key = self._key()
         if isinstance(key, ProviderFault):
             return key
         session = await self._sessions.current()
-        body = json.dumps(asked)
+        body = json.dumps(content)
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         try:
             async with session.client.post(
