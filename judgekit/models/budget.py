@@ -277,6 +277,7 @@ class BudgetedModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request, once there is money for it."""
+        # A free model needs no limit on its reply, and an unnecessary limit could cut it short.
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:
             return await complete_in_time(self._model, request, self._timeout_s)
@@ -289,6 +290,7 @@ class BudgetedModel:
             except ModelError as error:
                 if error.kind != "context_window" or limit // 2 < _LEAST_OUTPUT_TOKENS:
                     raise
+                # Remembered for all later requests: each refused call costs a round trip.
                 self._limit = min(self._limit, limit // 2)
 
     async def aclose(self) -> None:
@@ -302,6 +304,8 @@ class BudgetedModel:
         reserved = await self._budget.reserve(most, f"the next call to {self.name}")
         try:
             reply = await complete_in_time(self._model, request, self._timeout_s)
+        # Also for cancelled calls: the provider may bill them, and their money must not stay
+        # reserved.
         except BaseException as error:
             reserved.settle(None if _may_be_billed(error) else 0.0)
             raise
@@ -321,6 +325,8 @@ class BudgetedModel:
 
     def _cost_of(self, request: ModelRequest, usage: Usage) -> float:
         price = self._price(usage.input_tokens)
+        # Writing to a prompt cache can cost more than a plain token, and no usage report tells
+        # which tokens were written.
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens)
         return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
 
@@ -334,11 +340,13 @@ class BudgetedModel:
                     hint="use another model or endpoint, or set no limit of money",
                 )
             limit = self._own_most
+        # `n` choices are billed as `n` replies.
         choices = request.parameters.get("n")
         return limit * (choices if isinstance(choices, int) and choices > 1 else 1)
 
     def _dearest_output(self, input_tokens: int) -> float:
         price = self._price(input_tokens)
+        # Hidden reasoning counts as output, at its own price where there is one.
         return max(price.output_usd, price.reasoning_usd or 0.0)
 
     def _price(self, input_tokens: int) -> ModelPrice:
@@ -361,6 +369,7 @@ def most_input_tokens(request: ModelRequest) -> int:
 def _output_limit(request: ModelRequest) -> int | None:
     limits = [request.parameters.get(name) for name in _LIMIT_PARAMETERS]
     known = [limit for limit in limits if isinstance(limit, int)]
+    # The larger of two names for one limit: which of them the provider obeys is unknown.
     return max(known) if known else None
 
 
@@ -382,6 +391,7 @@ def _may_be_billed(error: BaseException) -> bool:
         return False
     if not isinstance(error, ModelError):
         return True
+    # A call that never reached the server cannot be on the bill.
     if error.kind == "connection" and _NEVER_SENT.search(f"{error.message} {error.__cause__}"):
         return False
     return error.kind == "timeout" or (error.status is None and error.kind in _MAYBE_BILLED)

@@ -102,6 +102,7 @@ class Embeddings:
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vectors of texts that are held."""
         found = [self._held[text] for text in texts]
+        # An error of one text fails this comparison only, not the other texts.
         for one in found:
             if isinstance(one, ModelError):
                 raise one
@@ -124,6 +125,7 @@ class Embeddings:
         wanted = set(texts)
         self._holders.update(wanted)
         try:
+            # Sorted, so that requests are sent in the same order in each run.
             lacking = sorted(wanted - self._held.keys())
             fetched = await asyncio.gather(*map(self._fetch, lacking), return_exceptions=True)
             known = zip(lacking, fetched, strict=True)
@@ -136,6 +138,7 @@ class Embeddings:
             yield
         finally:
             self._holders.subtract(wanted)
+            # Vectors are large; they are dropped when the last caller that needs them is done.
             for text in wanted:
                 if not self._holders[text]:
                     del self._holders[text]
@@ -153,6 +156,7 @@ class Embeddings:
             asked = _asked(reply)
             found = reply_vector(reply)
         except ModelError as error:
+            # A refused text is a result for that text; a refused key concerns every text.
             if error.kind not in _TEXT_ERROR_KINDS:
                 raise
             found = error

@@ -119,6 +119,7 @@ class ProviderFault:
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
         """The error to raise: shortened, without secrets, its cause a redacted stand-in."""
         where = "" if self.status is None else f" (HTTP {self.status})"
+        # Redacted before it is shortened: half of a key would no longer be recognized.
         detail = _shortened(redact(self.text))
         error = ModelError(
             f"{self.provider} {_KIND_WORDS[self.kind]}{where}" + (f": {detail}" if detail else ""),
@@ -131,6 +132,7 @@ class ProviderFault:
             hint=self.hint or _KIND_HINTS.get(self.kind),
         )
         if self.cause is not None:
+            # The foreign exception itself is not chained: its arguments may hold keys and prompts.
             name = type(self.cause).__qualname__
             error.__cause__ = ForeignError(f"{name}: {_shortened(redact(str(self.cause)))}")
         return error
@@ -165,6 +167,7 @@ def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | 
     if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None
+    # Gateways put an HTTP status in `code`, or a word; only the number is taken as a status.
     known = isinstance(code, int) and code >= _FIRST_CLIENT_ERROR
     message, name, parameter = _error_fields(json.dumps({"error": error}))
     kind: ProviderErrorKind = "bad_request"
@@ -176,6 +179,7 @@ def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | 
 
 def kind_of_status(status: int, words: str) -> ProviderErrorKind:
     """What an HTTP status means, together with its message."""
+    # Before the status: an empty account is reported as 429 by some, and waiting does not help.
     if QUOTA_PATTERN.search(words):
         return "quota"
     if status in _STATUS_KINDS:

@@ -131,6 +131,7 @@ def connect(
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
 
+    # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
     if budget is not None and not frozen:
@@ -150,6 +151,7 @@ def connect(
             max_retries=max_retries,
         )
 
+    # Only a function so far: a run of cache hits imports no transport and opens no connection.
     open_model = _opener(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
     late = LazyModel(
         name,

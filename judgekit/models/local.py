@@ -121,6 +121,7 @@ def local_weights() -> ModelWeights:
         raise SettingsError(
             f"{path} is no GGUF file", hint=f"set {WEIGHTS_VARIABLE} to a .gguf file"
         )
+    # The name becomes part of cache keys and file names.
     name = re.sub(r"[^\w.+-]+", "-", path.stem.lower())
     return ModelWeights(path, name, _sha256(path, stat.st_size, stat.st_mtime_ns))
 
@@ -145,6 +146,7 @@ def start_xllamacpp(
     settings.model.path = str(weights.path)
     settings.model_alias = {alias}
     settings.hostnames, settings.port = ["127.0.0.1"], 0
+    # Other users of this machine must not use the server.
     settings.api_keys = [api_key]
     settings.ui = settings.endpoint_slots = settings.warmup = False
     settings.verbosity = 0
@@ -250,6 +252,7 @@ class LocalModel:
 
 def _packaged_weights() -> Path | None:
     spec = find_spec(_SMOKE_PACKAGE)
+    # Looked up without importing it: only its file is needed.
     places = None if spec is None else spec.submodule_search_locations
     return next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
 

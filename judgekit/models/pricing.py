@@ -96,6 +96,7 @@ class ModelPrice:
         Returns:
             US dollars.
         """
+        # Some providers report more cached or reasoning tokens than tokens; never a negative price.
         cached = min(usage.cached_input_tokens, usage.input_tokens)
         reasoning = min(usage.reasoning_tokens, usage.output_tokens)
         return math.fsum(
@@ -179,6 +180,7 @@ class PriceTable:
             return ModelPrice(0.0, 0.0)
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)
+        # A listed 0 mostly means "not entered yet", and a budget must not believe it.
         if price is None or (price.output_usd == price.input_usd == 0.0 and not _runs_here(model)):
             return None
         return price
@@ -200,6 +202,7 @@ class PriceTable:
         price = self.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None:
             return None
+        # Cached tokens cost more than fresh ones at some providers; the low end takes the cheaper.
         cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
         output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
         return PriceRange(
@@ -232,6 +235,7 @@ class PriceTable:
             Tokens, hidden reasoning included, or None where it is not known.
         """
         most = (self._entry(model, None) or {}).get("max_output_tokens")
+        # Some entries hold 0 or text here.
         return int(most) if isinstance(most, int | float) and most >= 1 else None
 
     def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:

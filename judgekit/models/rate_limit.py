@@ -67,6 +67,7 @@ class LimitedModel:
         self._max_wait_s = max_wait_s
         self._clock = clock
         self._sleep = sleep
+        # Waits are drawn at random: clients that fail together must not come back together.
         self._rng = rng or random.Random()
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
@@ -86,6 +87,7 @@ class LimitedModel:
                 return await self._attempt(here, request)
             except ModelError as error:
                 self._take_note(error)
+                # A key that is refused stays refused: a retry would only delay the message.
                 if not error.retryable or attempt == self._max_retries:
                     raise
                 if error.retry_after_s:
@@ -103,6 +105,7 @@ class LimitedModel:
         if here is None:
             for ended in [other for other in self._loops if other.is_closed()]:
                 self._loops.pop(ended, None)
+            # Futures belong to one event loop, so each loop has slots of its own.
             slots = _Slots(self._max_concurrency)
             here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
             if self._fatal is not None:
@@ -114,6 +117,7 @@ class LimitedModel:
         await here.slots.acquire()
         sent = 0
         try:
+            # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
             await self._until_allowed(here, estimate)
             sent = here.slots.marked_as_sent()
@@ -121,6 +125,8 @@ class LimitedModel:
             here.slots.succeeded()
         except ModelError as error:
             if error.kind == "rate_limited":
+                # Additive increase, multiplicative decrease, as in TCP: it finds the rate a
+                # provider allows.
                 here.slots.crowded(sent)
             raise
         finally:
@@ -156,6 +162,7 @@ class LimitedModel:
     def _take_note(self, error: ModelError) -> None:
         if error.fatal and self._fatal is None:
             self._fatal = error
+            # Other loops may run in other threads: futures are set only from their own loop.
             for loop, here in list(self._loops.items()):
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(here.stop)
@@ -176,6 +183,7 @@ class LimitedModel:
 
     def _backoff_s(self, attempt: int) -> float:
         """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
+        # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
         longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
         return self._rng.uniform(0, longest)
 

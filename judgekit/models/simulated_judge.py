@@ -135,6 +135,7 @@ class BiasedModel:
         """`complete`, for callers that are not asynchronous."""
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
+        # One object for each request: what a bias did for one criterion must hold for the others.
         mind = _BiasedVerdict(self, request, request.reply_schema)
         if mind.is_silenced():
             return ModelReply(text="banana", model=self.name, cost_usd=0.0)
@@ -163,10 +164,12 @@ class _BiasedVerdict:
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
         biases, case = self._judge.biases, self._request.subject.case_id
+        # Drawn by case, not by request: rewording the prompt must not move this bias.
         early = f"{case}:{criterion}"
         is_early = criterion == self._first and criterion is not None
         if is_early and self._draw("criterion_order", early).random() < biases.criterion_order:
             value = 1.0
+        # Drawn from the system message: only a change of wording changes the score.
         mood = f"{self._request.messages[0]['content']}:{case}:{criterion}"
         if self._draw("wording", mood).random() < biases.wording:
             value = self._draw("worded", mood).random()
@@ -183,6 +186,7 @@ class _BiasedVerdict:
 
     def _choice(self, criterion: str | None) -> str:
         first, second = self._texts[:2]
+        # Two equal texts stay a tie, so that the probe for hair-splitting sees its own bias only.
         if self._is_moved("position", criterion) and first != second:
             return "first"
         if self._is_moved("hairsplitting", criterion) and first == second:
@@ -214,6 +218,7 @@ class _BiasedVerdict:
         return self._moved[bias, criterion]
 
     def _draw(self, what: str, on: str) -> random.Random:
+        # A generator for each purpose: drawing one bias must not change what is drawn for the next.
         return random.Random(f"{self._judge.seed}:{what}:{on}")
 
 

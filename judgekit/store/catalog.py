@@ -131,6 +131,7 @@ def variant_numbers(connection: Connection, run_no: int) -> dict[str, int]:
 
 def run_number(connection: Connection, run_id: str) -> int:
     """The number of a run."""
+    # By the exact id only: what is written to must never be found by a prefix.
     number = number_of(connection, runs, run_id)
     if number is None:
         raise unknown_run_error(connection, run_id)

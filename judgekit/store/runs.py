@@ -252,6 +252,7 @@ class RunStore(StoredRuns, StoredComparisons):
                 number = begin_run(connection, run)
             except IntegrityError as error:  # another process was quicker by a hair
                 raise StoreError(f"the run {run.id} was begun already") from error
+        # An imported run is complete already; nothing will be added to it.
         if run.status == "running":
             self._lock_run(run.id, number)
 
@@ -302,6 +303,7 @@ class RunStore(StoredRuns, StoredComparisons):
             return
         number = self._locked_number(run_id)
         with self._lock:
+            # A copy: if the transaction fails, the new variants were never stored.
             known = dict(self._known_variants(number))
             with self.writing() as connection:
                 add_observations(connection, number, known, observed)
@@ -392,6 +394,7 @@ class RunStore(StoredRuns, StoredComparisons):
 
     def close(self) -> None:
         """Give up the runs that are held and close every connection."""
+        # The database releases the locks themselves.
         self._locked_runs.clear()
         super().close()
 
@@ -412,6 +415,7 @@ class RunStore(StoredRuns, StoredComparisons):
         with self._lock:
             if run_id in self._locked_runs:
                 return
+            # The lock of the operating system, not a column: it dies with its process.
             if not self._try_lock(number):
                 with self.reading() as connection:
                     who = run_holder(connection, number)

@@ -70,6 +70,7 @@ class CommandTarget:
                 folder=self._folder,
             )
         except ProcessFailedError as error:
+            # The kind tells a report whether the program was slow, missing or wrong.
             return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
         return call.read_bytes(finished.stdout, source="stdout")
 

@@ -68,6 +68,7 @@ class RecordedTarget:
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())
         if repeat >= len(places) + len(outputs):
+            # An error of this case only: the other recorded cases are still graded.
             return _failed(call, "not_recorded", self._missing(len(places) + len(outputs), repeat))
         if outputs:
             return self._own(outputs[repeat])

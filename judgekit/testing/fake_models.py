@@ -84,6 +84,7 @@ class ScriptedModel:
             InputError: When the script has no answer to it.
             Exception: The exception in the script.
         """
+        # Recorded before anything can fail, so that a test sees refused requests too.
         self.requests.append(request)
         answer = self._answer(request)
         if isinstance(answer, Exception):
@@ -199,6 +200,7 @@ class FlawedModel:
         schema = request.reply_schema or _form_schema(request)
         if schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
+        # From the request and not from a sequence: concurrent calls finish in any order.
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
         text, finish_reason = self._say(request, schema, draw)
         return ModelReply(
@@ -219,6 +221,7 @@ class FlawedModel:
             return "\n".join(verdict.judged), "stop"
         text = verdict.text()
         if draw.random() < faults.truncates:
+            # Two thirds of valid JSON is never valid JSON.
             return text[: len(text) * 2 // 3], "length"
         if draw.random() < faults.malformed:
             return text.rstrip("}"), "stop"
@@ -254,14 +257,17 @@ class _FlawedVerdict:
         points = allowed_scores(schema, value, self._model.scale)
         score = nearest_score(points, value)
         if draw.random() < faults.off_scale:
+            # One above the top: the most common slip of real judges, and never a valid point.
             score = points[-1] + 1
         if (draw.random() < faults.wrong) != other:
+            # Another point than the true one, so that a rate of 1 means always wrong.
             score = draw.choice([point for point in points if point != score])
         return typed_score(score, schema)
 
     def _preference(self, criterion: str | None, *, other: bool) -> str:
         faults = self._model.faults
         draw = self._draw(criterion)
+        # In the second order the texts have changed places, and their variants with them.
         sides = "ba" if self._request.subject.order == "ba" else "ab"
         texts = (*self.judged, "", "")[:2]
         first, second = (
@@ -295,6 +301,7 @@ def _true_value(
 ) -> float:
     """The value that a fake judge believes an output to have."""
     if isinstance(truth, Mapping):
+        # The most specific name first: a test may state one exception to a general value.
         for key in (f"{case}/{variant}", variant, criterion, case):
             if key is not None and key in truth:
                 return truth[key]
@@ -343,6 +350,7 @@ def _in_requested_form(request: ModelRequest, answer: str) -> str:
     if form is None:
         return answer
     verdict = json.loads(answer)
+    # The text forms of published judge prompts, which have no JSON schema.
     why, choice = verdict["rationale"], verdict["preference"]
     if form == "two_scores":
         return (

@@ -124,6 +124,7 @@ def prune_cache(
     # Without a time or a model only rejected replies are forgotten.
     n_forgotten = 0
     if rejected:
+        # A list first: deleting rows while reading their names is undefined in SQLite.
         keys = list(cache.rejected_keys())
         n_forgotten += sum(cache.forget_rejected(key) for key in keys)
     if before is None and model is None:
@@ -139,6 +140,7 @@ def prune_cache(
 
 def find_cache_key(cache: ReplyCache, prefix: str) -> str:
     """The one key that begins with some hex digits."""
+    # A whole key needs no scan, which takes seconds in a large cache.
     if is_cache_key(prefix) and cache.request_parts(prefix) is not None:
         return prefix
     known = {*cache.keys(), *cache.rejected_keys()}
@@ -163,6 +165,7 @@ def _model(entry: CacheEntry) -> object:
 
 
 def _is_before(entry: CacheEntry, when: datetime) -> bool:
+    # A time without a zone is UTC, as all times in the cache are.
     moment = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
     return _created_at(entry) < moment
 
@@ -246,6 +249,7 @@ def explain_request(
     best = (-1, -1)
     n_compared = 0
     for other in cache.keys():  # noqa: SIM118 - a cache is no dict
+        # A bound on the time: the nearest of 20,000 entries explains a miss as well.
         if n_compared == limit:
             break
         parts = None if other == key else cache.request_parts(other)

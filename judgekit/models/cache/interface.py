@@ -170,6 +170,7 @@ COUNTS_ROW = "counts"
 _ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
 
 
+# An error of its own: damage to one row must not end a run that needs other rows.
 class DamagedEntryError(StoreError):
     """A row is there but cannot be trusted; the rest of the cache is unharmed."""
 
@@ -245,6 +246,7 @@ def rejected_row(key: str, number: int) -> str:
     return f"{key}:rejected:{number}"
 
 
+# Python makes a single dict operation atomic; only the longer ones need the lock.
 class MemoryRows:
     """Rows in a dict; gone with the process."""
 

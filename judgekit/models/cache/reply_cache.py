@@ -121,6 +121,7 @@ class RowCache:
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep a reply; see `ReplyCache.put`."""
+        # A programming error, not damage: a truncated reply would be served for ever.
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
         self._write_entry(request, reply, request.key)
@@ -144,6 +145,7 @@ class RowCache:
         was_rescued = self._rescued.pop(key, None) is not None
         if not self._has(key):
             return was_rescued
+        # A rejected reply of the same key still needs the request row.
         is_needed = self._has(rejected_row(key, 0))
         self._rows.remove([key] if is_needed else [key, request_row(key)])
         return True
@@ -208,6 +210,7 @@ class RowCache:
                 counted.n_unpriced_hits += 1
             else:
                 counted.saved_usd += reply.cost_usd
+            # Counts are written in batches: one write for each hit would cost more than the hit.
             is_due = counted.n_hits >= FLUSH_EVERY
         if is_due:
             self._flush_counts()
@@ -268,6 +271,7 @@ class RowCache:
             if self._rescue is None:
                 raise
             if not rejected:
+                # Kept in memory as well: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
             self._rescue.save(entry, error)
 
@@ -278,6 +282,7 @@ class RowCache:
             return True
 
     def _rejected_rows(self, key: str) -> Iterator[str]:
+        # Rows are numbered without gaps, so the first free number is found without a scan.
         number = 0
         while self._has(name := rejected_row(key, number)):
             yield name
@@ -291,6 +296,7 @@ class RowCache:
 
     def _flush_counts(self) -> None:
         with self._counting:
+            # Swapped under the lock, written outside it: a slow disk must not stop other threads.
             counted, self._counted = self._counted, _CountsSinceFlush()
         if counted == _CountsSinceFlush():
             return

@@ -52,6 +52,7 @@ class DirectModel:
         timeout_s: float = 60,
     ) -> None:
         provider, _, bare = model.partition("/")
+        # Other providers have protocols of their own, which litellm translates.
         if provider not in OWN_ENDPOINT_KEYS or not bare:
             known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
             raise SettingsError(f"{model!r} cannot be called directly", hint=f"name it {known}")
@@ -93,6 +94,7 @@ class DirectModel:
         return await self._post("chat/completions", body)
 
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
+        # Read at a call and not before: planning and cached runs need no key.
         key = self._key()
         if isinstance(key, ProviderFault):
             return key
