@@ -116,7 +116,7 @@ def connect(
     max_retries: int = 5,
     frozen: bool = False,
     refresh: Refresh = False,
-    transport: str = AUTO_TRANSPORT,
+    transport: str | None = AUTO_TRANSPORT,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
@@ -187,14 +187,14 @@ def _is_local(model: str) -> bool:
 
 
 def _opener(
-    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str
+    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
 ) -> Callable[[], Model]:
     """What builds the transport when it is first needed."""
     if not isinstance(model, str):
         return lambda: model
     if _is_local(model):
         return lambda: LocalModel(model, open_inner=_open_litellm(timeout_s))
-    return transport_opener(transport, Endpoint(model, api_base, timeout_s))
+    return transport_opener(transport or AUTO_TRANSPORT, Endpoint(model, api_base, timeout_s))
 
 
 def _open_litellm(timeout_s: float) -> OpenEndpointModel:
