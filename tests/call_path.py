@@ -12,15 +12,17 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FrameType
 
 import judgekit as jk
-from judgekit.models.request import ModelReply, ModelRequest
 from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from collections.abc import Iterator, Mapping
 
 PACKAGE = str(Path(jk.__file__).parent)
 
@@ -86,7 +88,8 @@ def count_judgment(url: str, folder: Path) -> tuple[CallCounter, CallCounter]:
     async def grade() -> None:
         with cold.counting():
             verdict = await judge.grade(case, output, rubric)
-        assert verdict.judgments[0].raw == 5 and not verdict.judgments[0].cached
+        assert verdict.judgments[0].raw == 5
+        assert not verdict.judgments[0].cached
         (request,) = judge.requests(case, output, rubric)
         with hit.counting():
             reply = await judge.connection.model.complete(request)
@@ -102,8 +105,6 @@ def main() -> None:
     """Print every function on both paths, and how many they are."""
     with OpenAILikeServer(lambda _: Answer(text=json.dumps(_REPLY))) as server:
         with tempfile.TemporaryDirectory() as folder:
-            import judgekit.models.transports.direct
-
             counters = count_judgment(server.url, Path(folder))
     for title, counter in zip(("cold", "cache hit"), counters, strict=True):
         print(f"{title}: {counter.n_functions} functions in {len(counter.by_module)} modules")

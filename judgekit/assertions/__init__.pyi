@@ -1,11 +1,28 @@
+from .builtin.scorers import (
+    judge_score as judge_score,
+)
+from .builtin.text import (
+    is_refusal as is_refusal,
+)
+from .builtin.text_similarity import (
+    LEXICAL as LEXICAL,
+    SIMILAR_ASSERTION as SIMILAR_ASSERTION,
+    WORDLLAMA as WORDLLAMA,
+    SimilaritySettings as SimilaritySettings,
+    reference_text as reference_text,
+    similar_entry as similar_entry,
+)
 from .outcomes import (
     StrategyOutcome as StrategyOutcome,
     combine_outcomes as combine_outcomes,
-    judge_score as judge_score,
 )
 from .registry import (
     SYNONYMS as SYNONYMS,
+    NotApplicableError as NotApplicableError,
+    UndecidedError as UndecidedError,
+    assertion as assertion,
     assertion_registry as assertion_registry,
+    scorer as scorer,
     scorer_registry as scorer_registry,
 )
 from .runner import (
@@ -33,15 +50,4 @@ from .strategies import (
     EvaluationPlan as EvaluationPlan,
     EvaluationProfile as EvaluationProfile,
     plan_evaluation as plan_evaluation,
-)
-from .text import (
-    is_refusal as is_refusal,
-)
-from .text_similarity import (
-    LEXICAL as LEXICAL,
-    SIMILAR_ASSERTION as SIMILAR_ASSERTION,
-    WORDLLAMA as WORDLLAMA,
-    SimilaritySettings as SimilaritySettings,
-    reference_text as reference_text,
-    similar_entry as similar_entry,
 )

@@ -16,6 +16,7 @@ from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
 from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
 from judgekit.models.cache import (
@@ -25,7 +26,7 @@ from judgekit.models.cache import (
     import_entries,
     merge_caches,
 )
-from judgekit.report import cache, message, numbers
+from judgekit.report import cache_entries_document, cache_stats_document, message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.group()
 def cache_command() -> None:
-    """Look into the reply cache, carry it elsewhere, tidy it."""
+    """Inspect, copy and clean up the reply cache."""
 
     # Every reply that was paid for is kept under exactly what was asked.
 
@@ -53,22 +54,22 @@ cache_command.add_command(cache_explain_command)
 
 @cache_command.command("stats")
 @cache_dir_option
+@output_option("Write the statistics to FILE: .json, .md or .html.")
 @json_option
-def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
+def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: bool) -> None:
     """Replies, hits, money and time saved, size on disk."""
+    files = sort_outputs(output, what="cache statistics")
     with open_cache(cache_dir) as held:
         found = admin.cache_stats(held)
-    if as_json:
-        console.print_json({"folder": str(cache_dir), **asdict(found)})
-    else:
-        cache.print_cache_stats(console.stdout(), found, folder=str(cache_dir))
+    document = cache_stats_document(found, folder=str(cache_dir))
+    show_document(document, {"as_json": as_json}, files)
 
 
 @cache_command.command("ls")
 @click.option("--model", help="Only replies of this model.")
-@click.option("--since", type=click.DateTime(), help="Only those bought then or later (UTC).")
+@click.option("--since", type=click.DateTime(), help="Only those fetched then or later (UTC).")
 @click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
-@click.option("--rejected", is_flag=True, help="Those that were paid for but are never served.")
+@click.option("--rejected", is_flag=True, help="Rejected replies: paid for, but never served.")
 @click.option(
     "-n",
     "--limit",
@@ -89,23 +90,19 @@ def cache_ls_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """List replies: key, model, when bought, what was asked, price."""
+    """List cached replies: key, time, price, model and question."""
     with open_cache(cache_dir) as held:
         found = admin.list_entries(held, model=model, since=since, contains=contains)
         chosen = _rejected(held, model) if rejected else found
         shown = list(islice(chosen, limit))
         n_more = sum(1 for _ in chosen)
-    if as_json:
-        entries = [_entry_json(entry) for entry in shown]
-        console.print_json({"entries": entries, "n_more": n_more})
-    else:
-        cache.print_cache_entries(console.stdout(), shown, n_more=n_more)
+    show_document(cache_entries_document(shown, n_more=n_more), {"as_json": as_json})
 
 
 @cache_command.command("export")
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@click.option("-o", "--output", type=_WRITTEN, help="FILE, as other commands name it.")
-@click.option("--rejected", is_flag=True, help="Add replies that are kept for the record only.")
+@click.option("-o", "--output", type=_WRITTEN, help="Same as FILE.")
+@click.option("--rejected", is_flag=True, help="Include rejected replies, which are never served.")
 @cache_dir_option
 @json_option
 def cache_export_command(
@@ -114,9 +111,7 @@ def cache_export_command(
     """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
     file = named or output
     if file is None or (named is not None and output is not None):
-        raise SettingsError(
-            "one file is to be named", hint="for example judgekit cache export replies.jsonl"
-        )
+        raise SettingsError("name one file", hint="for example judgekit cache export replies.jsonl")
     to_stdout = str(file) == "-"
     if to_stdout and as_json:
         raise SettingsError("--json and a FILE of - contradict each other")
@@ -129,21 +124,25 @@ def cache_export_command(
         console.print_json({"file": str(file), **asdict(report)})
         return
     for line in report.skipped:
-        console.note(f"left out: {message.printable(line)}")
+        console.note(f"skipped: {message.printable(line)}")
     say = console.note if to_stdout else click.echo
     say(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
 
 
 @cache_command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
-@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines out; else nothing is read.")
+@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
+@click.option(
+    "--skip-unsound",
+    is_flag=True,
+    help="Skip invalid lines; by default one of them stops the import.",
+)
 @cache_dir_option
 @json_option
 def cache_import_command(
     *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
 ) -> None:
-    """Take the replies of exported FILES into the cache; every line is checked first."""
+    """Import exported FILES into the cache; every line is checked first."""
     with open_cache(cache_dir, writing=True) as held:
         report = _total(
             import_entries(
@@ -156,8 +155,8 @@ def cache_import_command(
 
 @cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
-@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines of files out.")
+@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
+@click.option("--skip-unsound", is_flag=True, help="Skip invalid lines of files.")
 @cache_dir_option
 @json_option
 def cache_merge_command(
@@ -168,7 +167,7 @@ def cache_merge_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Take the replies of other cache folders and exported files into the cache."""
+    """Merge other cache folders and exported files into the cache."""
     with open_cache(cache_dir, writing=True) as held:
         report = merge_caches(
             held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
@@ -194,9 +193,9 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
 
 
 @cache_command.command("prune")
-@click.option("--older-than", "age", metavar="AGE", help="Bought longer ago: 30d, 12h, 4w.")
-@click.option("--model", help="Asked of this model.")
-@click.option("--rejected", is_flag=True, help="All that is never served, whatever its age.")
+@click.option("--older-than", "age", metavar="AGE", help="Older than this: 30d, 12h, 4w.")
+@click.option("--model", help="Of this model.")
+@click.option("--rejected", is_flag=True, help="All rejected replies, regardless of age.")
 @click.option("--dry-run", is_flag=True, help="Only count them.")
 @cache_dir_option
 @json_option
@@ -209,10 +208,10 @@ def cache_prune_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Forget replies that are old, of a model, or both; they would have to be paid for again."""
+    """Delete old replies or those of a model; they would have to be fetched again."""
     if age is None and model is None and not rejected:
         raise SettingsError(
-            "nothing says what to forget", hint="give --older-than, --model or --rejected"
+            "specify what to delete", hint="give --older-than, --model or --rejected"
         )
     before = None if age is None else datetime.now(UTC) - _parse_age(age)
     with open_cache(cache_dir, writing=not dry_run) as held:
@@ -224,33 +223,33 @@ def cache_prune_command(
     if as_json:
         console.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
     else:
-        verb = "would forget" if dry_run else "forgot"
+        verb = "would delete" if dry_run else "deleted"
         click.echo(f"{verb} {numbers.format_count(n, 'reply', 'replies')}")
 
 
 @cache_command.command("clear")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @cache_dir_option
 @json_option
 def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
-    """Forget everything, counts included; it would have to be paid for again."""
+    """Delete all replies and statistics; replies would have to be fetched again."""
     with open_cache(cache_dir, writing=True) as held:
         n = len(held)
-        is_sure = yes or _confirm(n, cache_dir)
-        if is_sure:
+        is_confirmed = yes or _confirm(n, cache_dir)
+        if is_confirmed:
             held.clear()
-    n_forgotten = n if is_sure else 0
+    n_forgotten = n if is_confirmed else 0
     if as_json:
         console.print_json({"n_forgotten": n_forgotten})
     else:
-        click.echo(f"forgot {numbers.format_count(n_forgotten, 'reply', 'replies')}")
+        click.echo(f"deleted {numbers.format_count(n_forgotten, 'reply', 'replies')}")
 
 
 @cache_command.command("path")
 @cache_dir_option
 @json_option
 def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Where the cache lies, whether it exists or not."""
+    """Print the path of the cache, whether it exists or not."""
     folder = cache_dir.absolute()
     if as_json:
         console.print_json({"path": str(folder), "exists": folder.is_dir()})
@@ -261,15 +260,17 @@ def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
 def _parse_age(age: str) -> timedelta:
     match = _AGE.fullmatch(age.strip().lower())
     if match is None:
-        raise SettingsError(f"{age!r} is no age", hint="write it as 30d, 12h or 4w")
+        raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _confirm(n: int, cache_dir: Path) -> bool:
     if not sys.stdin.isatty():
-        raise SettingsError("nobody is there to be asked", hint="say --yes to forget everything")
+        raise SettingsError(
+            "not a terminal: pass --yes", hint="--yes deletes everything without asking"
+        )
     return click.confirm(
-        f"Forget {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
+        f"Delete {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
     )
 
 
@@ -289,22 +290,6 @@ def _doomed_entries(
             yield entry
 
 
-def _entry_json(entry: CacheEntry) -> dict[str, object]:
-    reply = entry.reply
-    return {
-        "key": entry.key,
-        "model": (entry.request or {}).get("model"),
-        "created_at": entry.created_at,
-        "asked": cache.request_summary(entry.request, 200),
-        "reply": reply.text,
-        "finish_reason": reply.finish_reason,
-        "cost_usd": reply.cost_usd,
-        "duration_ms": reply.duration_ms,
-        "imported": entry.imported,
-        "rejected": entry.rejected,
-    }
-
-
 def _total(reports: Iterator[ImportReport]) -> ImportReport:
     total = next(reports)
     for report in reports:
@@ -317,21 +302,21 @@ def _show_import(report: ImportReport, *, as_json: bool) -> None:
         console.print_json(asdict(report))
         return
     for problem in report.problems:
-        console.note(f"left out: {message.printable(problem)}")
+        console.note(f"skipped: {message.printable(problem)}")
     n_kept = len(report.conflicts) - report.n_overwritten
     parts = [
         f"added {numbers.format_count(report.n_added, 'reply', 'replies')}",
-        f"{report.n_same:,} were there already",
+        f"{report.n_same:,} already cached",
     ]
     if report.n_overwritten:
         parts.append(f"{report.n_overwritten:,} replaced")
     if n_kept > 0:
-        parts.append(f"{n_kept:,} are there with another text and were kept (see --overwrite)")
+        parts.append(f"{n_kept:,} differ and were not replaced (see --overwrite)")
     click.echo(", ".join(parts))
 
 
 def _print_report(report: VerifyReport) -> None:
-    click.echo(f"{numbers.format_count(report.n_sound, 'sound reply', 'sound replies')}")
+    click.echo(f"{numbers.format_count(report.n_sound, 'valid reply', 'valid replies')}")
     for problem in report.problems:
         click.echo(f"storage: {message.printable(problem)}")
     for key, reason in report.damaged[:_SHOWN]:
@@ -339,4 +324,4 @@ def _print_report(report: VerifyReport) -> None:
     if len(report.damaged) > _SHOWN:
         click.echo(f"… and {len(report.damaged) - _SHOWN:,} more damaged entries")
     if not report.is_sound:
-        click.echo("damaged entries count as misses and are asked anew; nothing else is harmed")
+        click.echo("damaged entries count as misses and are fetched again")

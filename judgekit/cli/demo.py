@@ -42,9 +42,11 @@ Your own outputs next: judgekit init my-suite"""
 @click.option("-q", "--quiet", is_flag=True, help="Only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason.")
 def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **options: object) -> None:
-    """Grade 36 real outputs of three small models; needs no key and no network."""
-    # By default the judge's replies come from a recording that is shipped as a cache export. With
-    # --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    """Grade 36 real outputs of three small models; needs no key and no network.
+
+    By default the judge's replies come from a recording that is shipped as a cache export. With
+    --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    """
     options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
     talks = not (options["quiet"] or options["as_json"])
     if live or judge_model is not None:
@@ -59,7 +61,7 @@ def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **option
         if dry_run:
             from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
-            show_grade_plan(setup, as_json=bool(options["as_json"]))
+            show_grade_plan(setup, options)
             return
         code = run_grading(setup, options)
     if talks:
@@ -72,7 +74,7 @@ def _graded_live(options: dict[str, object], *, talks: bool, dry_run: bool) -> i
     if dry_run:
         from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
-        show_grade_plan(setup, as_json=bool(options["as_json"]))
+        show_grade_plan(setup, options)
         return 0
     connection = setup.judge.connection
     if talks:

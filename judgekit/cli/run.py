@@ -124,14 +124,17 @@ if TYPE_CHECKING:
 def run_command(
     *, suite: Path | None, output: Path | None, fail_under: float | None, **options: object
 ) -> None:
-    """Run SUITE: every case by every variant, checked, judged and kept as it goes."""
-    # SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
-    # eval/tests.json, any other file of cases, or a folder, of which every suite and every other
-    # dataset is run in turn. A suite that names no variants is run with --outputs or one of the
-    # --target options; cases that name no rubric are judged by --rubric, else by the profile's,
-    # else against their reference.
-    # Everything observed is committed to the store as it arrives, and every reply that was paid for
-    # to the cache: interrupt it, kill it, and go on with --resume.
+    """Run SUITE: every case by every variant, checked, judged and kept as it goes.
+
+    SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
+    eval/tests.json, any other file of cases, or a folder, of which every suite and every other
+    dataset is run in turn.
+    A suite that names no variants is run with --outputs or one of the --target options; cases that
+    name no rubric are judged by --rubric, else by the profile's, else against their reference.
+
+    Everything observed is committed to the store as it arrives, and every reply that was paid
+    for to the cache: interrupt it, kill it, and go on with --resume.
+    """
     if output is not None:
         check_export_suffix(output)
     paths = suite_paths(suite, options)
@@ -161,7 +164,7 @@ def _one(path: Path, options: Options, output: Path | None, fail_under: float | 
     if options["dry_run"]:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
-        return DatasetEnd(show_suite_plan(setup, as_json=bool(options["as_json"])))
+        return DatasetEnd(show_suite_plan(setup, options))
     with closing(setup.store):
         code = _run(setup, options, output=output, fail_under=fail_under)
     # A dataset's own failing fast ends its run, not those of the others.

@@ -37,9 +37,8 @@ from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsErr
 from judgekit.evaluation import CasePlans
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
-    FOREIGN_SHAPES,
+    FORMATS,
     LINE_SUFFIXES,
-    SKILL_TESTS_READER,
     TABLE_SUFFIXES,
     FileRow,
     document_kind,
@@ -82,7 +81,7 @@ _TITLES = {
     "labels": "labels",
 }
 
-_CASES_OF_OTHERS = frozenset(shape.title for shape in FOREIGN_SHAPES if shape.has_cases)
+_CASES_OF_OTHERS = frozenset(shape.title for shape in FORMATS if shape.has_cases)
 
 _UNKNOWN = "not a file of judgekit"
 
@@ -94,11 +93,14 @@ _UNREADABLE = "cannot be read"
 @click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
 @json_option
 def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
-    """Check that files are sound: every problem of every file at once."""
-    # PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders
-    # with them; by default judgekit.yaml, with all the files it names. What a file is, is seen from
-    # what it holds. In a folder, files that are not judgekit's are passed over.
-    # Exit 2 when there is an error, 0 otherwise.
+    """Check that files are sound: every problem of every file at once.
+
+    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders with
+    them; by default judgekit.yaml, with all the files it names. What a file is, is seen from what
+    it holds. In a folder, files that are not judgekit's are passed over.
+
+    Exit 2 when there is an error, 0 otherwise.
+    """
     files = [(path, _title(path)) for path in _files(paths)]
     found = [(path, title, _diagnostics(path)) for path, title in files]
     remarks = diagnostics.sort_diagnostics(remark for _, _, each in found for remark in each)
@@ -338,7 +340,7 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
 def _is_suite(document: Document) -> bool:
     shape = foreign_shape(document.value)
     if shape is not None:
-        return shape.reader == SKILL_TESTS_READER
+        return shape.is_suite
     return document_kind(document.value) == "suite"
 
 

@@ -1,6 +1,6 @@
-"""Assertions and scorers about latency, cost and tokens.
+"""Assertions about latency, cost and tokens, and how these are measured.
 
-How these are measured from a trace or from the output itself.
+The scorers of the same quantities are in `scorers`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
-from judgekit.records import AssertionResult, Score
+from judgekit.assertions.registry import UndecidedError, assertion
+from judgekit.records import VALUE_TOLERANCE, AssertionResult
 
 if TYPE_CHECKING:
     from judgekit.records import Output, TraceEvent
@@ -22,43 +22,96 @@ if TYPE_CHECKING:
 UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """The most that is allowed."""
 
-_SAME = 1e-9
-"""Costs are sums of floats: 0.1 + 0.2 stays within 0.3."""
-
 
 @assertion("metric.latency_ms.max")
 def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output took at most so many milliseconds."""
+    """Pass when making the output took at most so many milliseconds.
+
+    Args:
+        output: The output.
+        value: The limit, in milliseconds.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else `duration_ms`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "latency_ms", value)
 
 
 @assertion("metric.total_cost_usd.max")
 def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output cost at most so many US dollars."""
+    """Pass when making the output cost at most so many US dollars.
+
+    Args:
+        output: The output.
+        value: The limit, in US dollars.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "cost_usd", value)
 
 
 @assertion("metric.tokens.input.max")
 def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent."""
+    """Pass when at most so many tokens were sent.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "input_tokens", value)
 
 
 @assertion("metric.tokens.output.max")
 def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were received."""
+    """Pass when at most so many tokens were received.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "output_tokens", value)
 
 
 @assertion("metric.tokens.total.max")
 def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent and received together."""
+    """Pass when at most so many tokens were sent and received together.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "total_tokens", value)
 
 
 def _within_budget(output: Output, quantity: Quantity, limit: float) -> AssertionResult:
     found = measure_consumption(output, quantity)
-    passed = found.value <= limit * (1 + _SAME)
+    # Costs are sums of floats: 0.1 + 0.2 must stay within 0.3.
+    passed = found.value <= limit * (1 + VALUE_TOLERANCE)
     if passed and found.gap is not None:
         raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
     verb = "is within" if passed else "is over"
@@ -66,54 +119,6 @@ def _within_budget(output: Output, quantity: Quantity, limit: float) -> Assertio
         passed=passed,
         actual=int(found.value) if found.value.is_integer() else found.value,
         message=f"{found.value:.15g} {found.unit} {verb} the limit of {limit:.15g}",
-    )
-
-
-@scorer("latency")
-def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
-    """Score how long making the output took."""
-    return budget_score("latency", output, "latency_ms", max_ms)
-
-
-@scorer("cost")
-def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
-    """Score what making the output cost."""
-    return budget_score("cost", output, "cost_usd", max_usd)
-
-
-_QUANTITIES: dict[str, Quantity] = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "total": "total_tokens",
-}
-
-
-@scorer("tokens")
-def tokens(
-    output: Output,
-    *,
-    max_tokens: BudgetLimit = 100_000.0,
-    count: Literal["input", "output", "total"] = "total",
-) -> Score:
-    """Score the tokens that making the output took."""
-    return budget_score("tokens", output, _QUANTITIES[count], max_tokens)
-
-
-BudgetLimit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-"""The most that is still worth something."""
-
-
-def budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
-    """The share of a budget that making an output left."""
-    found = measure_consumption(output, quantity)
-    if found.gap is not None:
-        raise UndecidedError(f"at least {found.value:.15g} {found.unit}, but {found.gap}")
-    return Score(
-        name=name,
-        value=min(max(1 - found.value / limit, 0.0), 1.0),
-        raw=found.value,
-        unit=found.unit,
-        message=f"{found.value:.15g} of at most {limit:.15g} {found.unit}",
     )
 
 
@@ -213,6 +218,7 @@ def _output_amount(output: Output, quantity: Quantity) -> float | None:
 def _amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # Larger whole numbers raise when they become a float.
     return float(value) if 0 <= value <= float_info.max else None
 
 

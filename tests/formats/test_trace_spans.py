@@ -9,7 +9,7 @@ from judgekit.datasets.traces import events_from_spans, normalise_trace, read_tr
 from judgekit.errors import DatasetError
 from judgekit.formats import find_spans, read_spans, span_ancestors
 from judgekit.records import Usage
-from tests.datasets.genai_spans import (
+from tests.formats.genai_spans import (
     ASKED,
     BACK,
     CALL,

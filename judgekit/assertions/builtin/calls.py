@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
+from judgekit.assertions.builtin.text import PatternText, same_json, search_text
 from judgekit.assertions.registry import UndecidedError
 from judgekit.assertions.selection import PathText, display_value, find_in, to_json_text
-from judgekit.assertions.text import PatternText, same_json, search_text
 from judgekit.fingerprint import canonical_json
 from judgekit.records import Finite, JsonObject, Name, Record
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from judgekit.records import Output, TraceEvent
 
+# The event types that frameworks and providers use for a call of a tool.
 _CALLS = frozenset({
     "tool_call", "tool:call", "tool:start", "tool_use", "tool:use", "agent:tool_use",
     "agent:tool_call", "function_call",
 })  # fmt: skip
 
+# Those they use for its result.
 _RESULTS = frozenset({
     "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
     "tool_error", "function_call_output",
@@ -36,10 +38,12 @@ _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
+# The fields of a chat message that hold calls.
 _HELD = ("tool_calls", "toolCalls")
 
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
+# The fields that tie a result to its call, in order of preference.
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
 
 _BAD_STATES = frozenset({"error", "failed", "failure"})
@@ -179,6 +183,7 @@ def _error_of(event: TraceEvent) -> str | None:
 
 def _parse_arguments(value: JsonValue) -> JsonValue:
     """Arguments a model wrote as JSON text, as the object they are."""
+    # Other text is an argument by itself and stays text, even where it is a number.
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     try:
@@ -207,6 +212,7 @@ OrderMode = Literal["strict", "in_order", "unordered", "subset", "superset"]
 `in_order` all of them in that order, others between; `unordered` the same calls in any order;
 `subset` no call beyond them; `superset` all of them in any order, and maybe more."""
 
+# Patterns come from a suite and texts from a model; together they may take for ever.
 _TIMEOUT_S = 1.0
 
 
@@ -303,6 +309,8 @@ def match_calls(
     calls: Sequence[ToolCall], expected: Sequence[ExpectedCall], mode: ArgumentsMode
 ) -> dict[int, int]:
     """As many calls as possible, each with an expected call of its own."""
+    # A greedy choice would lose matches: an unspecific expectation could take the only call that a
+    # specific one accepts. So this finds a maximum bipartite matching.
     fitting = [
         [number for number, call in enumerate(calls) if call_matches(call, wanted, mode)]
         for wanted in expected
@@ -357,6 +365,7 @@ def _arguments_fit(given: JsonValue, expected: ExpectedCall, mode: ArgumentsMode
         return all(_same_at(given, wanted, path) for path in how)
     if how == "ignore":
         return True
+    # A call without arguments is compared as one with an empty object.
     made = {} if given is None else given
     if how == "exact":
         return same_json(made, wanted)
@@ -392,6 +401,7 @@ def _rule_holds(given: JsonValue, path: str, demand: ArgumentRule) -> bool:
 def _is_between(found: JsonValue, demand: ArgumentRule) -> bool:
     if demand.min is None and demand.max is None:
         return True
+    # True is no number here, though Python counts it as 1.
     if isinstance(found, bool) or not isinstance(found, int | float):
         return False
     return (demand.min is None or found >= demand.min) and (

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol, cast
 from pydantic import AfterValidator, Field
 
 from judgekit.assertions import text_metrics
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
+from judgekit.assertions.registry import UndecidedError, assertion, reaches, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Fraction, Score
 from judgekit.registry import RegistryEntry
@@ -27,13 +27,14 @@ from judgekit.registry import RegistryEntry
 if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
+# Products of two lengths up to which the work is done at once, in a few milliseconds.
 _QUICK = 4_000_000
-"""Products of two lengths up to which the work is done at once, in a few milliseconds."""
 
 _METEOR = "judgekit.assertions.meteor_metric"
 
 _TIMEOUT_S = 5.0
 
+# WordNet is read from disk once; the first load can take many seconds on a slow disk.
 _LOAD_S = 60.0
 
 
@@ -66,7 +67,22 @@ def levenshtein(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when at most so many characters differ."""
+    """Pass when at most so many characters differ.
+
+    Args:
+        output: The output.
+        value: The text to compare with.
+        threshold: The largest edit distance that passes, in characters.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; `actual` is the distance, or one more than the threshold when it is larger.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     found = measure_similarity(
         text_metrics.edit_distance, text, value, threshold, timeout_s=timeout_s
@@ -87,7 +103,23 @@ def bleu(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the BLEU score of the text reaches the threshold."""
+    """Pass when the BLEU score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("bleu_score", text, other, timeout_s=timeout_s)
     return _similarity_result("BLEU", found, threshold)
@@ -103,8 +135,25 @@ def chrf(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the chrF score of the text reaches the threshold."""
-    # chrF compares rows of characters, so that other forms of a word count in part.
+    """Pass when the chrF score of the text reaches the threshold.
+
+    chrF compares rows of characters, so that other forms of a word count in part.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("chrf_score", text, other, timeout_s=timeout_s)
     return _similarity_result("chrF", found, threshold)
@@ -124,7 +173,30 @@ def meteor(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the METEOR score of the text reaches the threshold."""
+    """Pass when the METEOR score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with, or several, of which the best counts; None takes the
+            case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
+            that there are no others.
+        beta: How fast the loss grows with the number of pieces the shared words stand in.
+        gamma: The most that is lost so, on [0, 1].
+        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
+            machine; else only equal words and equal stems do.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
     found = _in_worker(
@@ -146,7 +218,24 @@ def rouge_n(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold."""
+    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        n: How many words a gram has.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
     return _similarity_result(f"ROUGE-{n}", found, threshold)
@@ -162,7 +251,23 @@ def rouge_l(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the longest row of words both texts have in order is high enough."""
+    """Pass when the F1 of the longest row of words both texts have in order is high enough.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_l_score, text, other, timeout_s=timeout_s)
     return _similarity_result("ROUGE-L", found, threshold)
@@ -172,6 +277,7 @@ def measure_similarity(
     measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
 ) -> float:
     """How near two texts are, worked out here when they are short, else in the worker process."""
+    # Starting the worker costs more than a short comparison takes.
     if len(text) * len(other) <= _QUICK:
         return measure(text, other, *arguments)
     return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
@@ -221,8 +327,29 @@ def similarity(
     path: PathText | None = None,
     case: Case | None = None,
 ) -> Score:
-    """Score how alike the output and a reference are."""
+    """Score how alike the output and a reference are.
+
+    Args:
+        output: The output.
+        reference: The text to compare with; None takes the case's reference.
+        method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
+            `semantic`; `best` is semantic where that can be had, else lexical. None is semantic
+            with `embed`, else lexical, so that what is installed changes no number. The score's
+            `method` says which it was.
+        embed: What turns texts into vectors; None takes the extra `semantic`.
+        path: Where the text stands; None takes the whole output.
+        case: The case.
+
+    Returns:
+        The word ratio, or the cosine of the vectors with negative ones as 0; `raw` is the ratio
+        or the cosine itself.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is no reference, or the method cannot be had.
+    """
     text, other = text_of(output, path), reference_text(reference, case)
+    # A suite that asks for words gets words, also where an embedder is at hand.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
         chosen = _installed_embedder(needed=method == "semantic")
@@ -241,8 +368,10 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     if len(one) != len(other):
         raise UndecidedError(f"embeddings of {len(one)} and {len(other)} numbers do not compare")
     norm = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
+    # Written so that nan is refused too.
     if not norm > 0:
         raise UndecidedError("a text without words has no embedding to compare")
+    # Rounding can give a cosine just above 1.
     product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
     return min(max(product / norm, -1.0), 1.0)
 
@@ -292,8 +421,6 @@ SIMILAR_ASSERTION = "similar"
 DEFAULT_SIMILARITY_THRESHOLD = 0.75
 """How similar a text must be where the assertion does not say."""
 
-_SAME = 1e-9
-
 
 @dataclass(frozen=True, slots=True)
 class SimilaritySettings:
@@ -331,7 +458,7 @@ def similar_entry(means: SimilaritySettings) -> RegistryEntry:
         )
         near = found.value or 0.0
         return AssertionResult(
-            passed=near >= threshold - _SAME,
+            passed=reaches(near, threshold),
             actual=near,
             value=near,
             message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.calls import tool_calls
+from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
 from judgekit.assertions.sandbox import RefusedInputError, TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
-from judgekit.assertions.text import TextList  # noqa: TC001
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject
 
@@ -32,13 +32,16 @@ Dialect = Literal[
 ]  # fmt: skip
 """A dialect of SQL."""
 
+# Documents are checked in a worker process: parsers can be made to run for minutes.
 _TIMEOUT_S = 5.0
 
+# A schema is checked when the suite is read, once, so it may take longer than one output.
 _CHECK_S = 10.0
 
 
 def checked_schema(schema: JsonValue) -> JsonValue:
     """A JSON Schema that can be used."""
+    # As text, because a schema has to be hashable to be remembered.
     try:
         fault = _schema_fault(json.dumps(schema, sort_keys=True))
     except UndecidedError as error:
@@ -67,9 +70,25 @@ def is_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is JSON, and satisfies the schema where there is one."""
+    """Pass when the text is JSON, and satisfies the schema where there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, draft 2020-12 unless it says otherwise; references to other
+            documents are refused.
+        path: Where the text stands; None takes the whole output, data as it is.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     try:
+        # Without a schema nothing can run long, so the worker process is not needed.
         if schema is None:
             read_json(text)
             faults: list[str] = []
@@ -90,7 +109,21 @@ def contains_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one."""
+    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, as for `is-json`.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong with the first one.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     found = run_bounded(
         "judgekit.assertions.parsers:contained_json", text, schema, timeout_s=timeout_s
@@ -108,8 +141,23 @@ def is_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is a well-formed XML document."""
-    # Entities are neither expanded nor fetched.
+    """Pass when the text is a well-formed XML document.
+
+    Entities are neither expanded nor fetched.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from the root.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("xml_fault", text, required_elements or [], timeout_s=timeout_s)
     return _syntax_result(text, fault, "XML")
@@ -123,7 +171,21 @@ def contains_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a well-formed XML element."""
+    """Pass when the text holds a well-formed XML element.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from that element.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first element.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     required = required_elements or []
     fault = _parser_fault("contained_xml_fault", text, required, timeout_s=timeout_s)
@@ -134,7 +196,20 @@ def contains_xml(
 def is_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text is HTML: known elements, properly nested, with no text around them."""
+    """Pass when the text is HTML: known elements, properly nested, with no text around them.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the first fault with its line.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     return _syntax_result(text, _parser_fault("html_fault", text, timeout_s=timeout_s), "HTML")
 
@@ -143,7 +218,20 @@ def is_html(
 def contains_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text holds an HTML element: one that has no content, or is closed."""
+    """Pass when the text holds an HTML element: one that has no content, or is closed.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     there = run_bounded("judgekit.assertions.parsers:holds_html", text, timeout_s=timeout_s)
     return _syntax_result(text, None if there else "there is no element", "HTML", verb="holds")
@@ -158,7 +246,22 @@ def is_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is SQL: one statement or more, and nothing else."""
+    """Pass when the text is SQL: one statement or more, and nothing else.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _syntax_result(text, fault, "SQL")
@@ -173,7 +276,22 @@ def contains_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement."""
+    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first candidate.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _syntax_result(text, fault, "SQL", verb="holds")
@@ -202,6 +320,7 @@ def _syntax_result(text: str, fault: str | None, what: str, *, verb: str = "is")
     return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
 
 
+# Providers and frameworks spell the list of calls in these two ways.
 _LISTS = ("tool_calls", "toolCalls")
 
 _SCHEMA_TIMEOUT_S = 5.0
@@ -235,8 +354,22 @@ ToolSchemas = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_c
 def tool_calls_valid(
     output: Output, *, tools: ToolSchemas, timeout_s: TimeoutSeconds = _SCHEMA_TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when every tool call names one of the tools and its arguments fit the tool's schema."""
-    # The calls are those of the output's data, of its text where that is JSON, or of its trace.
+    """Pass when every tool call names one of the tools and its arguments fit the tool's schema.
+
+    The calls are those of the output's data, of its text where that is JSON, or of its trace.
+
+    Args:
+        output: The output.
+        tools: The tools there are.
+        timeout_s: Seconds the check of one call may take.
+
+    Returns:
+        The result; `actual` lists the calls.
+
+    Raises:
+        UnmetError: There is no tool call.
+        UndecidedError: It took too long, or there is no output.
+    """
     calls = _output_calls(output)
     if not calls:
         raise NotApplicableError("the output makes no tool call")
@@ -253,6 +386,7 @@ def tool_calls_valid(
 
 
 def _output_calls(output: Output) -> list[_Call]:
+    # The data come first: a text beside them is what the model said to the user.
     for value in (output.data, _parse_value(output.text)):
         calls = _stated_calls(value)
         if calls:
@@ -275,6 +409,7 @@ def _stated_calls(value: object) -> list[_Call]:
         for name in _LISTS:
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
+        # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.
         call = value.get("function", value.get("function_call", value))
         if isinstance(call, Mapping) and "name" in call:
             return [_Call(call["name"], call.get("arguments", call.get("input")))]
@@ -288,6 +423,7 @@ def _tool_schema(tool: JsonObject) -> tuple[object, JsonValue]:
     function = tool.get("function", tool)
     if not isinstance(function, dict):
         return None, None
+    # `parameters` is what OpenAI calls the schema, `input_schema` what Anthropic does.
     schema = function.get("parameters", function.get("input_schema"))
     return function.get("name"), {} if schema is None else schema
 
@@ -296,6 +432,7 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
     if not isinstance(call.name, str) or call.name not in schemas:
         known = ", ".join(str(name) for name in schemas)
         return [f"there is no tool {call.name!r}; there are {known}"]
+    # Models write arguments as JSON text; frameworks often parse it before it is recorded.
     text = call.arguments if isinstance(call.arguments, str) else _arguments_text(call.arguments)
     try:
         read_json(text)
@@ -308,4 +445,5 @@ def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: fl
 
 
 def _arguments_text(arguments: object) -> str:
+    # A call without arguments is valid where the schema requires none.
     return "{}" if arguments is None else json.dumps(arguments)
