@@ -1,6 +1,6 @@
-"""Maps names to assertions, scorers and other plug-ins: built-in ones, ones a test brings.
+"""Maps names to assertions, scorers and other plug-ins.
 
-Ones other packages declare as entry points.
+They are built in, brought by a test, or declared by other packages as entry points.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RegistryEntry:
             The object.
 
         Raises:
-            InputError: It cannot be imported; says what broke and whose it is.
+            InputError: It cannot be imported; names the error and the package.
         """
         if not isinstance(self.target, str):
             return self.target
@@ -48,29 +48,29 @@ class RegistryEntry:
             found: object = importlib.import_module(module)
             for part in attribute.split("."):
                 found = getattr(found, part)
-        except Exception as error:  # importing a stranger's module runs a stranger's code
+        except Exception as error:  # importing another package's module may raise anything
             raise InputError(
                 f"{self.name!r} of {self.source} cannot be loaded from {self.target}: "
                 f"{type(error).__name__}: {error}",
-                hint=f"mend or reinstall {self.source}",
+                hint=f"repair or reinstall {self.source}",
             ) from error
         return found
 
 
 class Registry(Mapping[str, RegistryEntry]):
-    """An unchanging mapping from names to entries; strangers' entries are read on first need.
+    """An unchanging mapping from names to entries; plug-ins' entries are read on first need.
 
     Args:
         kind: What the names stand for, as a noun ("assertion").
         entries: The entries known from the start.
-        strangers: Gives the entries of other packages; called at most once, when a name is
-            asked for that is not among `entries`, or when all names are.
+        plugins: Gives the entries of other packages; called at most once, for a name that is not
+            among `entries` or for all names.
 
     Raises:
         InputError: Two entries have one name.
 
     Example:
-        >>> Registry("assertion", [Entry("acme.short", len)]).load("acme.short")("abc")
+        >>> Registry("assertion", [RegistryEntry("acme.short", len)]).load("acme.short")("abc")
         3
     """
 
@@ -79,12 +79,13 @@ class Registry(Mapping[str, RegistryEntry]):
         kind: str,
         entries: Iterable[RegistryEntry],
         *,
-        strangers: Callable[[], Iterable[RegistryEntry]] | None = None,
+        plugins: Callable[[], Iterable[RegistryEntry]] | None = None,
     ) -> None:
         self.kind = kind
         self._known = _unique(kind, entries)
-        self._strangers = strangers
-        self._all: dict[str, RegistryEntry] | None = self._known if strangers is None else None
+        self._plugins = plugins
+        # Reading entry points opens the metadata of every installed package; most runs need none.
+        self._all: dict[str, RegistryEntry] | None = self._known if plugins is None else None
 
     def find(self, name: str) -> RegistryEntry:
         """The entry of that name.
@@ -132,7 +133,7 @@ class Registry(Mapping[str, RegistryEntry]):
             InputError: Two entries have one name.
         """
         known = (*self._known.values(), *entries)
-        return Registry(self.kind, known, strangers=self._strangers)
+        return Registry(self.kind, known, plugins=self._plugins)
 
     def __getitem__(self, name: str) -> RegistryEntry:
         entry = self._known.get(name)
@@ -146,7 +147,7 @@ class Registry(Mapping[str, RegistryEntry]):
 
     def _everything(self) -> dict[str, RegistryEntry]:
         if self._all is None:
-            others = () if self._strangers is None else self._strangers()
+            others = () if self._plugins is None else self._plugins()
             self._all = _unique(self.kind, (*self._known.values(), *others))
         return self._all
 
@@ -160,6 +161,7 @@ def declared_entries(group: str) -> tuple[RegistryEntry, ...]:
     Returns:
         One entry for each name, each with the package it comes from; nothing is imported.
     """
+    # Sorted: the order of installation must not decide what a user sees.
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
     found = []
@@ -172,6 +174,7 @@ def declared_entries(group: str) -> tuple[RegistryEntry, ...]:
 def _unique(kind: str, entries: Iterable[RegistryEntry]) -> dict[str, RegistryEntry]:
     named: dict[str, RegistryEntry] = {}
     for entry in entries:
+        # Refused, not overridden: a package must not replace a built-in check unnoticed.
         other = named.setdefault(entry.name, entry)
         if other is not entry:
             raise InputError(

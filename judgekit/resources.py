@@ -15,6 +15,7 @@ _PACKAGE = Path(__file__).resolve().parent
 @lru_cache(maxsize=1)
 def shipped_root() -> Path:
     """The folder that holds `prompts/` and `calibration/`."""
+    # A wheel has them inside the package; a checkout has them beside it.
     for root in (_PACKAGE / "shipped", _PACKAGE.parent):
         if (root / "prompts" / "rubrics").is_dir():
             return root
@@ -42,4 +43,4 @@ def shipped_scale(name: str) -> dict[str, object]:
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     if key not in scales:
         raise UnknownNameError("scale", name, scales)
-    return deepcopy(scales[key])
+    return deepcopy(scales[key])  # a caller may change its copy

@@ -32,7 +32,7 @@ def test_strangers_are_read_on_first_need_and_once() -> None:
         calls.append(1)
         return [RegistryEntry("acme.short", len, "acme-checks")]
 
-    registry = Registry("assertion", [RegistryEntry("own", max)], strangers=strangers)
+    registry = Registry("assertion", [RegistryEntry("own", max)], plugins=strangers)
     assert registry.find("own").source == "judgekit"
     assert not calls
     assert registry["acme.short"].source == "acme-checks"
@@ -45,7 +45,7 @@ def test_a_stranger_cannot_take_the_name_of_a_built_in() -> None:
     registry = Registry(
         "assertion",
         [RegistryEntry("own", max)],
-        strangers=lambda: [RegistryEntry("own", len, "acme-checks")],
+        plugins=lambda: [RegistryEntry("own", len, "acme-checks")],
     )
     with pytest.raises(InputError, match="two assertions are called 'own'"):
         registry.find("other")
@@ -55,7 +55,7 @@ def test_a_module_that_breaks_on_import_names_its_package() -> None:
     entry = RegistryEntry("acme.x", "no_such_module:x", "acme-checks")
     with pytest.raises(InputError, match=r"'acme.x' of acme-checks cannot be loaded") as caught:
         entry.load()
-    assert caught.value.hint == "mend or reinstall acme-checks"
+    assert caught.value.hint == "repair or reinstall acme-checks"
 
 
 def test_a_registry_with_more_is_a_new_one() -> None:

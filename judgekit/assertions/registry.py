@@ -314,7 +314,7 @@ def _registry(kind: _Kind) -> Registry:
         for mark, function in _builtin_functions()
         if mark.kind == kind
     ]
-    return Registry(kind, entries, strangers=lambda: declared_entries(f"judgekit.{kind}s"))
+    return Registry(kind, entries, plugins=lambda: declared_entries(f"judgekit.{kind}s"))
 
 
 @cache

@@ -159,7 +159,8 @@ def _recorded_only(trials: Trials, bench: ProbeRunner, material: AuditInputs) ->
     for trial in trials.trials:
         for arm, ask in trial.arms.items():
             found = owned.get(arm) or any(
-                bench.judge.connection.owned(request) is not None for request in bench.requests(ask)
+                bench.judge.connection.cached_reply(request) is not None
+                for request in bench.requests(ask)
             )
             owned[arm] = found
     return trials if all(owned.values()) else Trials(skipped=_NOT_RECORDED)

@@ -191,7 +191,7 @@ class ProbeRunner:
             repeats=repeats,
             max_reasks=same.max_reasks,
             flags=same.flags,
-            cache=self.judge.connection.shelf,
+            cache=self.judge.connection.cached_model,
         )
 
 

@@ -69,8 +69,9 @@ class JudgeSettings(Record):
     api_base: Name | None = None
     """The endpoint, where it is not the provider's own."""
 
-    transport: Name = "auto"
-    """How the judge is called: `auto`, `litellm` or `direct`."""
+    # None and not "auto": a stored config, and with it a suite's history, must not change.
+    transport: Name | None = None
+    """How the judge is called: `litellm`, `direct` or another transport; null chooses one."""
 
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     """The longest reply, in tokens."""

@@ -297,7 +297,9 @@ class RequestCounter:
     ) -> ModelReply | None:
         """Count a question."""
         is_seen = unread is None and self.asks_once and request.key in self.seen
-        reply = None if unread is not None or self.refresh else self.connection.owned(request)
+        reply = (
+            None if unread is not None or self.refresh else self.connection.cached_reply(request)
+        )
         if not is_seen:
             self.n_questions += 1
             self.seen.update(() if unread is not None else (request.key,))

@@ -164,7 +164,7 @@ class Judge:
             repeats=repeats,
             max_reasks=max_reasks,
             flags=self._connection.flags,
-            cache=self._connection.shelf,
+            cache=self._connection.cached_model,
         )
         self._scrubs, self._draws_labels, self._rule = scrub, draw_labels, rule
         self._seed = (seed or 0) if label_seed is None else label_seed
@@ -213,8 +213,8 @@ class Judge:
             draws_labels=self._draws_labels,
             seed=self._seed,
             rule=self._rule,
-            cache=self._connection.shelf,
-            asks_overall=self._connection.speaks_of_the_whole,
+            cache=self._connection.cached_model,
+            asks_overall=self._connection.compares_overall,
         )
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:

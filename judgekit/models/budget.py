@@ -157,7 +157,7 @@ class Budget:
         return BudgetExceededError(
             f"{what} may cost up to ${amount / _PER_USD:.6f}, and ${left:.6f} is left of the "
             f"limit of ${self.limit_usd:g}; it was not made",
-            hint="raise the limit (--max-cost), or lower max_tokens; what was paid for is kept",
+            hint="raise the limit (--max-cost), or lower max_tokens; paid replies are cached",
         )
 
 
@@ -231,7 +231,7 @@ _AS_SHOWN = 2
 """Schemas and tools may be shown to the model in a roomier form than they are sent in."""
 
 _MAYBE_BILLED = frozenset({"timeout", "connection", "protocol", "empty", "overloaded", "internal"})
-"""Kinds of error after which the provider may have answered, unless it said so with a status."""
+"""Kinds of error after which the provider may have answered, unless its status excludes it."""
 
 _NEVER_SENT = re.compile(r"ClientConnector|Cannot connect to host|Connection refused|ConnectError")
 
@@ -241,7 +241,7 @@ class BudgetedModel:
 
     Stands inside the limits, so that each attempt counts, and below the cache, so that hits cost
     nothing. A request without a limit on its reply is sent one: what the model can answer with,
-    8,192 tokens at most; a model that says its context has no room for so many is asked again
+    8,192 tokens at most; a model that says its context has no room for so many is called again
     with half as many. The limit is no part of the cache key.
 
     What a call can cost at most is bounded by the UTF-8 bytes sent, since no byte-level tokenizer
@@ -277,6 +277,7 @@ class BudgetedModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer a request, once there is money for it."""
+        # A free model needs no limit on its reply, and an unnecessary limit could cut it short.
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:
             return await complete_in_time(self._model, request, self._timeout_s)
@@ -289,6 +290,7 @@ class BudgetedModel:
             except ModelError as error:
                 if error.kind != "context_window" or limit // 2 < _LEAST_OUTPUT_TOKENS:
                     raise
+                # Remembered for all later requests: each refused call costs a round trip.
                 self._limit = min(self._limit, limit // 2)
 
     async def aclose(self) -> None:
@@ -302,6 +304,8 @@ class BudgetedModel:
         reserved = await self._budget.reserve(most, f"the next call to {self.name}")
         try:
             reply = await complete_in_time(self._model, request, self._timeout_s)
+        # Also for cancelled calls: the provider may bill them, and their money must not stay
+        # reserved.
         except BaseException as error:
             reserved.settle(None if _may_be_billed(error) else 0.0)
             raise
@@ -321,11 +325,13 @@ class BudgetedModel:
 
     def _cost_of(self, request: ModelRequest, usage: Usage) -> float:
         price = self._price(usage.input_tokens)
+        # Writing to a prompt cache can cost more than a plain token, and no usage report tells
+        # which tokens were written.
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens)
         return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
 
     def _most_output(self, request: ModelRequest) -> int:
-        """The most tokens that can come back, over all the choices that are asked for."""
+        """The most tokens that can come back, over all requested choices."""
         limit = _output_limit(request) or MOST_OUTPUT_TOKENS
         if not self._takes_limit:
             if self._own_most is None:
@@ -334,11 +340,13 @@ class BudgetedModel:
                     hint="use another model or endpoint, or set no limit of money",
                 )
             limit = self._own_most
+        # `n` choices are billed as `n` replies.
         choices = request.parameters.get("n")
         return limit * (choices if isinstance(choices, int) and choices > 1 else 1)
 
     def _dearest_output(self, input_tokens: int) -> float:
         price = self._price(input_tokens)
+        # Hidden reasoning counts as output, at its own price where there is one.
         return max(price.output_usd, price.reasoning_usd or 0.0)
 
     def _price(self, input_tokens: int) -> ModelPrice:
@@ -349,18 +357,19 @@ class BudgetedModel:
 
 def most_input_tokens(request: ModelRequest) -> int:
     """The most tokens a request can count as when it is sent."""
-    said = sum(
+    n_sent = sum(
         _PER_MESSAGE + len(text.encode("utf-8", "surrogatepass"))
         for message in request.messages
         for text in message.values()
     )
     beside = canonical_json([request.reply_schema, request.parameters])
-    return _PER_REQUEST + said + _AS_SHOWN * len(beside)
+    return _PER_REQUEST + n_sent + _AS_SHOWN * len(beside)
 
 
 def _output_limit(request: ModelRequest) -> int | None:
     limits = [request.parameters.get(name) for name in _LIMIT_PARAMETERS]
     known = [limit for limit in limits if isinstance(limit, int)]
+    # The larger of two names for one limit: which of them the provider obeys is unknown.
     return max(known) if known else None
 
 
@@ -369,7 +378,7 @@ def _with_output_limit(request: ModelRequest, limit: int) -> ModelRequest:
 
 
 def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:
-    """The price of a token sent; where a prompt cache is asked for, it may be one written to it."""
+    """The price of a token sent; with a prompt cache, that of a token written to it."""
     written = price.cache_write_usd if request.shared_prefix else None
     return max(price.input_usd, written or 0.0)
 
@@ -382,6 +391,7 @@ def _may_be_billed(error: BaseException) -> bool:
         return False
     if not isinstance(error, ModelError):
         return True
+    # A call that never reached the server cannot be on the bill.
     if error.kind == "connection" and _NEVER_SENT.search(f"{error.message} {error.__cause__}"):
         return False
     return error.kind == "timeout" or (error.status is None and error.kind in _MAYBE_BILLED)

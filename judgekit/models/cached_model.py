@@ -37,7 +37,7 @@ _LONGEST_WAIT_S = 0.1
 
 
 class LazyModel:
-    """A model that is built when it is first asked, so that a run of hits never builds it."""
+    """A model that is built at its first request, so that a run of cache hits never builds it."""
 
     def __init__(
         self, name: str, open_model: Callable[[], Model], *, cacheable: bool = True
@@ -201,7 +201,7 @@ class CachedModel:
             if cached is not None:
                 return cached
         try:
-            # Between the first look and the lock another may have fetched it and let go.
+            # Between the first look and the lock another caller may have fetched it.
             cached = self._look_up(key)
         except BaseException:
             self._cache.release(key)
@@ -302,7 +302,7 @@ class _SharedCall:
         if self._flights.get(self._key) is self:
             del self._flights[self._key]
         if not task.cancelled():
-            task.exception()  # seen, even when nobody waits for it any more
+            task.exception()  # seen, even when no caller waits for it any more
 
 
 def _missed(request: ModelRequest) -> str:

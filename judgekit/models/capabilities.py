@@ -56,7 +56,7 @@ class RequestPlan:
     """How the reply schema is made known."""
 
     dropped: tuple[str, ...]
-    """What was asked for and is not sent."""
+    """Requested parameters that are not sent."""
 
 
 class SendPlan(Protocol):
@@ -82,12 +82,13 @@ class Negotiation:
         """What to send for a request, as far as is known now."""
         parameters: dict[str, JsonValue] = {}
         dropped: list[str] = []
-        for asked, value in request.parameters.items():
-            name = self._renamed.get(asked, asked)
+        for requested, value in request.parameters.items():
+            name = self._renamed.get(requested, requested)
+            # None means "leave it to the provider"; some endpoints refuse an explicit null.
             if value is None:
                 continue
             if name in self._refused or (self._accepts and not self._accepts(name)):
-                dropped.append(asked)
+                dropped.append(requested)
             else:
                 parameters[name] = value
         if "logprobs" in dropped and parameters.pop("top_logprobs", None) is not None:
@@ -102,6 +103,7 @@ class Negotiation:
         """Take in why a plan was refused."""
         if fault.kind == "bad_request" and fault.status in _UNPROCESSABLE:
             if _blames_form(fault, plan.form):
+                # The last form is never given up: there would be nothing left to send.
                 left = tuple(form for form in self._forms if form != plan.form)
                 self._forms = left or self._forms
             else:
@@ -111,6 +113,7 @@ class Negotiation:
     def _form(self, schema: JsonObject | None) -> ReplyForm:
         if schema is None:
             return "plain"
+        # A tool call takes an object; other schemas cannot be sent as one.
         is_object = schema.get("type") == "object"
         for form in self._forms:
             if is_object or form != "tool":  # the arguments of a tool are an object
@@ -129,6 +132,7 @@ async def negotiate_reply(
 ) -> ModelReply:
     """Ask once; again only where the provider refused a parameter or the form of the reply."""
     while True:
+        # Planned again for each attempt: another call may have learned of a refusal meanwhile.
         plan = negotiation.plan(request)
         started = time.perf_counter()
         body = await send(plan)
@@ -173,6 +177,7 @@ def _blames_form(fault: ProviderFault, form: ReplyForm) -> bool:
 
 def _blamed(fault: ProviderFault, plan: RequestPlan) -> str | None:
     """The parameter a fault refuses; None when it objects to no name, or only to a value."""
+    # A refused value is the caller's mistake; dropping the parameter would hide it.
     if _ABOUT_THE_VALUE.search(fault.text):
         return None
     if fault.parameter in plan.parameters:

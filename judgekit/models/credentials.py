@@ -114,6 +114,8 @@ class RedactingFilter(logging.Filter):
 def _secret_values(secrets: Iterable[str], environ: Mapping[str, str]) -> list[str]:
     """The values to remove, longest first, so that none is hidden by a part of it."""
     named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
-    stripped = {value.strip() for value in (*secrets, *named)}  # as it is sent, and told back
+    stripped = {
+        value.strip() for value in (*secrets, *named)
+    }  # as it is sent, and as errors repeat it
     plain = {value for value in stripped if len(value) >= _SHORTEST_SECRET}
     return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)

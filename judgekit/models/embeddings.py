@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 _PARAMETERS: JsonObject = {"task": "embedding", "max_tokens": 1}
-"""What tells these requests from questions; nothing is generated, so that no more is set aside."""
+"""Marks these requests in the cache; nothing is generated, so the budget reserves no output."""
 
 _TEXT_ERROR_KINDS = frozenset({"bad_request", "content_filter", "context_window", "empty"})
 """Kinds of errors that a text brings upon itself, so that asking again brings the same."""
@@ -83,7 +83,7 @@ class EmbeddingModel:
 
 
 class Embeddings:
-    """Vectors of texts by one model; what was asked once is not asked again.
+    """Vectors of texts by one model; each text is requested once.
 
     Asking is asynchronous and comparing is not: `holding` asks for the vectors of some texts, and
     while it lasts the object gives them when it is called.
@@ -102,6 +102,7 @@ class Embeddings:
     def __call__(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vectors of texts that are held."""
         found = [self._held[text] for text in texts]
+        # An error of one text fails this comparison only, not the other texts.
         for one in found:
             if isinstance(one, ModelError):
                 raise one
@@ -113,29 +114,31 @@ class Embeddings:
         return self._connection
 
     def request(self, text: str) -> ModelRequest:
-        """What is asked for the vector of a text."""
+        """The request for the vector of a text."""
         return embedding_request(self.name, text, api_base=self._connection.api_base)
 
     @asynccontextmanager
     async def holding(
-        self, texts: Collection[str], bought: dict[str, EmbeddingUsage] | None = None
+        self, texts: Collection[str], usage: dict[str, EmbeddingUsage] | None = None
     ) -> AsyncGenerator[None, None]:
-        """Have the vectors of some texts at hand."""
+        """Load the vectors of some texts."""
         wanted = set(texts)
         self._holders.update(wanted)
         try:
+            # Sorted, so that requests are sent in the same order in each run.
             lacking = sorted(wanted - self._held.keys())
             fetched = await asyncio.gather(*map(self._fetch, lacking), return_exceptions=True)
             known = zip(lacking, fetched, strict=True)
             found = {text: one for text, one in known if isinstance(one, EmbeddingUsage)}
-            if bought is not None:
-                bought.update(found)
+            if usage is not None:
+                usage.update(found)
             for one in fetched:  # only once all of them ended, so that none is left unpaid for
                 if isinstance(one, BaseException):
                     raise one
             yield
         finally:
             self._holders.subtract(wanted)
+            # Vectors are large; they are dropped when the last caller that needs them is done.
             for text in wanted:
                 if not self._holders[text]:
                     del self._holders[text]
@@ -153,6 +156,7 @@ class Embeddings:
             asked = _asked(reply)
             found = reply_vector(reply)
         except ModelError as error:
+            # A refused text is a result for that text; a refused key concerns every text.
             if error.kind not in _TEXT_ERROR_KINDS:
                 raise
             found = error
@@ -172,7 +176,7 @@ def open_embeddings(
     budget: Budget | None = None,
     timeout_s: float = 60,
 ) -> Embeddings:
-    """The whole way to a model of embeddings; nothing is asked yet."""
+    """Open a model of embeddings; nothing is sent yet."""
     return Embeddings(
         connect(
             EmbeddingModel(model, api_base=api_base, timeout_s=timeout_s),
@@ -188,7 +192,7 @@ def open_embeddings(
 
 
 def embedding_request(model: str, text: str, *, api_base: str | None = None) -> ModelRequest:
-    """What is asked for the vector of a text."""
+    """The request for the vector of a text."""
     messages = ({"role": "user", "content": text},)
     return ModelRequest(model=model, messages=messages, parameters=_PARAMETERS, api_base=api_base)
 
@@ -200,8 +204,8 @@ def reply_vector(reply: ModelReply) -> Sequence[float]:
     except (binascii.Error, ValueError):
         found = array("f")
     if not found:
-        message = "a reply that was kept holds no vector"
-        raise ModelError(message, kind="protocol", hint="ask anew with --refresh")
+        message = "a cached reply holds no vector"
+        raise ModelError(message, kind="protocol", hint="fetch it again with --refresh")
     return _little_endian(found)
 
 
@@ -220,7 +224,7 @@ def _encode_vector(vector: Sequence[float]) -> str:
 
 def _little_endian(numbers: array[float]) -> array[float]:
     """The numbers as they lie in a file; on nearly every machine as they are."""
-    if sys.byteorder == "big":  # pragma: no cover - no machine at hand is
+    if sys.byteorder == "big":  # pragma: no cover - no test machine is
         numbers.byteswap()
     return numbers
 

@@ -32,7 +32,7 @@ RETRYABLE_KINDS: frozenset[str] = frozenset(
 """The kinds after which asking again may help."""
 
 _LONGEST_DETAIL = 300
-"""How many characters of what a provider said are shown."""
+"""How many characters of a provider's message are shown."""
 
 _STATUS_KINDS: dict[int, ProviderErrorKind] = {
     401: "auth", 402: "quota", 403: "auth", 404: "not_found", 408: "timeout", 409: "overloaded",
@@ -44,7 +44,7 @@ _FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 400, 500
 QUOTA_PATTERN = re.compile(
     r"insufficient_quota|insufficient[ _]?(credit|balance|fund)|billing_hard_limit"
 )
-"""What tells a used-up quota from a rate limit, in lower-case words."""
+"""Words that distinguish a used-up quota from a rate limit, in lower case."""
 
 _CONTEXT = re.compile(
     r"context_length_exceeded|context (length|window|size)|maximum (context|prompt)|"
@@ -69,7 +69,7 @@ _KIND_WORDS: dict[str, str] = {
     "content_filter": "filtered the request",
     "context_window": "says that the request is longer than the model can take",
     "empty": "sent a reply without an answer",
-    "internal": "could not be asked",
+    "internal": "could not be called",
 }
 
 _KIND_HINTS: dict[str, str] = {
@@ -99,13 +99,13 @@ class ProviderFault:
     """HTTP status, where there was one."""
 
     text: str = ""
-    """What the provider said; secrets are still in it."""
+    """The provider's message; secrets are still in it."""
 
     parameter: str | None = None
     """The parameter the provider blames."""
 
     retry_after_s: float | None = None
-    """Seconds the provider asked to be left alone."""
+    """Seconds the provider asks callers to wait."""
 
     request_id: str | None = None
     """The provider's id of the request."""
@@ -119,6 +119,7 @@ class ProviderFault:
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
         """The error to raise: shortened, without secrets, its cause a redacted stand-in."""
         where = "" if self.status is None else f" (HTTP {self.status})"
+        # Redacted before it is shortened: half of a key would no longer be recognized.
         detail = _shortened(redact(self.text))
         error = ModelError(
             f"{self.provider} {_KIND_WORDS[self.kind]}{where}" + (f": {detail}" if detail else ""),
@@ -131,6 +132,7 @@ class ProviderFault:
             hint=self.hint or _KIND_HINTS.get(self.kind),
         )
         if self.cause is not None:
+            # The foreign exception itself is not chained: its arguments may hold keys and prompts.
             name = type(self.cause).__qualname__
             error.__cause__ = ForeignError(f"{name}: {_shortened(redact(str(self.cause)))}")
         return error
@@ -165,6 +167,7 @@ def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | 
     if not error:
         return None
     code = error.get("code") if isinstance(error, dict) else None
+    # Gateways put an HTTP status in `code`, or a word; only the number is taken as a status.
     known = isinstance(code, int) and code >= _FIRST_CLIENT_ERROR
     message, name, parameter = _error_fields(json.dumps({"error": error}))
     kind: ProviderErrorKind = "bad_request"
@@ -175,7 +178,8 @@ def fault_in_body(provider: str, body: Mapping[str, object]) -> ProviderFault | 
 
 
 def kind_of_status(status: int, words: str) -> ProviderErrorKind:
-    """What an HTTP status means, by what was said with it."""
+    """What an HTTP status means, together with its message."""
+    # Before the status: an empty account is reported as 429 by some, and waiting does not help.
     if QUOTA_PATTERN.search(words):
         return "quota"
     if status in _STATUS_KINDS:
@@ -190,7 +194,7 @@ def kind_of_status(status: int, words: str) -> ProviderErrorKind:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """How long a provider asked to be left alone."""
+    """How long a provider asks callers to wait."""
     milliseconds = _number_of_seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
@@ -291,7 +295,7 @@ def fault_of_exception(
 ) -> ProviderFault:
     """Read an exception of litellm, of an HTTP client or of the socket under it."""
     # litellm renames what it catches (a refused connection becomes a 500, a 413 a 429), so the
-    # chain below its exception is asked first: an HTTP response there is the provider's own word.
+    # chain below its exception is read first: an HTTP response there is the provider's own word.
     chain = list(_chain(error))
     fault = _fault_of_http_error(provider, chain, hint) or _fault_of_error_object(provider, chain)
     if fault is None:

@@ -41,10 +41,10 @@ class Connection:
     """A model with its limits, prices and cache."""
 
     name: str
-    """The model as it stands in requests and records."""
+    """The model's name in requests and records."""
 
     model: Model
-    """What is asked; everything else is inside it."""
+    """The model that is called; everything else is inside it."""
 
     prices: PriceTable
     """What tokens cost."""
@@ -56,7 +56,7 @@ class Connection:
     """Calls in flight at most."""
 
     cache: ReplyCache | None = None
-    """What keeps the replies."""
+    """Where replies are cached."""
 
     owns_cache: bool = False
     """Whether the cache was opened here, so that it is closed here."""
@@ -67,17 +67,17 @@ class Connection:
     _late: LazyModel | None = field(default=None, repr=False)
 
     @property
-    def shelf(self) -> CachedModel | None:
-        """The model, where it keeps replies, so that those that are owned need no waiting."""
+    def cached_model(self) -> CachedModel | None:
+        """The model with its cache, to read several replies at once; None without a cache."""
         return self.model if isinstance(self.model, CachedModel) else None
 
     @property
-    def speaks_of_the_whole(self) -> bool:
-        """Whether it can be asked which of two outputs is better on the whole, beside criteria."""
+    def compares_overall(self) -> bool:
+        """Whether it can say which of two outputs is better overall, and not by criterion only."""
         return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies
 
-    def owned(self, request: ModelRequest) -> ModelReply | None:
-        """The reply that is owned already, without counting a hit."""
+    def cached_reply(self, request: ModelRequest) -> ModelReply | None:
+        """The cached or recorded reply to a request; no hit is counted."""
         if isinstance(self.model, RecordedModel):
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)
@@ -116,13 +116,13 @@ def connect(
     max_retries: int = 5,
     frozen: bool = False,
     refresh: Refresh = False,
-    transport: str = AUTO_TRANSPORT,
+    transport: str | None = AUTO_TRANSPORT,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
-    """The whole way to a model."""
+    """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: a transport is built when a reply is needed that
-    # is not owned.
+    # is not cached.
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
@@ -131,6 +131,7 @@ def connect(
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
 
+    # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
     if budget is not None and not frozen:
@@ -150,20 +151,21 @@ def connect(
             max_retries=max_retries,
         )
 
+    # Only a function so far: a run of cache hits imports no transport and opens no connection.
     open_model = _opener(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
     late = LazyModel(
         name,
         lambda: PricedModel(limited(open_model()), table),
         cacheable=getattr(model, "cacheable", True),
     )
-    kept = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     return Connection(
         name=name,
-        model=late if kept is None else CachedModel(late, kept, frozen=frozen, refresh=refresh),
+        model=late if opened is None else CachedModel(late, opened, frozen=frozen, refresh=refresh),
         prices=table,
         api_base=api_base,
         max_concurrency=max_concurrency,
-        cache=kept,
+        cache=opened,
         owns_cache=isinstance(cache, str | Path),
         flags=("smoke_model",) if is_smoke_name(name) else (),
         _late=late,
@@ -185,18 +187,18 @@ def _is_local(model: str) -> bool:
 
 
 def _opener(
-    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str
+    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str | None
 ) -> Callable[[], Model]:
     """What builds the transport when it is first needed."""
     if not isinstance(model, str):
         return lambda: model
     if _is_local(model):
         return lambda: LocalModel(model, open_inner=_open_litellm(timeout_s))
-    return transport_opener(transport, Endpoint(model, api_base, timeout_s))
+    return transport_opener(transport or AUTO_TRANSPORT, Endpoint(model, api_base, timeout_s))
 
 
 def _open_litellm(timeout_s: float) -> OpenEndpointModel:
-    """A local server is asked like any other provider: through litellm."""
+    """A local server is called like any other provider: through litellm."""
 
     def open_inner(model: str, *, api_base: str, api_key: str) -> Model:
         return LitellmModel(

@@ -71,7 +71,7 @@ class ModelWeights:
 
 
 class OpenEndpointModel(Protocol):
-    """Makes the model that asks a loopback endpoint; litellm's, in the finished house."""
+    """Makes the model that calls a loopback endpoint; in the product, litellm's."""
 
     def __call__(self, model: str, *, api_base: str, api_key: str) -> Model:
         """Make a model."""
@@ -121,6 +121,7 @@ def local_weights() -> ModelWeights:
         raise SettingsError(
             f"{path} is no GGUF file", hint=f"set {WEIGHTS_VARIABLE} to a .gguf file"
         )
+    # The name becomes part of cache keys and file names.
     name = re.sub(r"[^\w.+-]+", "-", path.stem.lower())
     return ModelWeights(path, name, _sha256(path, stat.st_size, stat.st_mtime_ns))
 
@@ -145,6 +146,7 @@ def start_xllamacpp(
     settings.model.path = str(weights.path)
     settings.model_alias = {alias}
     settings.hostnames, settings.port = ["127.0.0.1"], 0
+    # Other users of this machine must not use the server.
     settings.api_keys = [api_key]
     settings.ui = settings.endpoint_slots = settings.warmup = False
     settings.verbosity = 0
@@ -202,7 +204,7 @@ class LocalModel:
 
     @property
     def notice(self) -> str | None:
-        """What users must be told of this model's verdicts; None where nothing is known."""
+        """A warning about this model's verdicts; None where nothing is known."""
         return SMOKE_NOTICE if self.is_smoke_model else None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -223,7 +225,8 @@ class LocalModel:
         self.close()
 
     def _turn(self) -> asyncio.Semaphore:
-        """The gate of the running loop: a queue at the server would eat into the deadlines."""
+        """The semaphore of the running loop."""
+        # Waiting here costs no call its deadline; a queue at the server would.
         loop = asyncio.get_running_loop()
         if self._turns is None or self._turns[0] is not loop:
             self._turns = (loop, asyncio.Semaphore(self.max_concurrency))
@@ -249,6 +252,7 @@ class LocalModel:
 
 def _packaged_weights() -> Path | None:
     spec = find_spec(_SMOKE_PACKAGE)
+    # Looked up without importing it: only its file is needed.
     places = None if spec is None else spec.submodule_search_locations
     return next((path for place in places or () for path in Path(place).glob("*.gguf")), None)
 

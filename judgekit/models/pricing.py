@@ -33,7 +33,7 @@ _FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
 _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
-"""Providers whose names are also used for other people's endpoints."""
+"""Providers whose names are also used for endpoints of others."""
 
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
@@ -96,6 +96,7 @@ class ModelPrice:
         Returns:
             US dollars.
         """
+        # Some providers report more cached or reasoning tokens than tokens; never a negative price.
         cached = min(usage.cached_input_tokens, usage.input_tokens)
         reasoning = min(usage.reasoning_tokens, usage.output_tokens)
         return math.fsum(
@@ -147,7 +148,7 @@ class PriceTable:
             model: The model's name, with or without its provider: `openai/gpt-4.1-mini`.
             usage: Its tokens; None where the provider gave none.
             api_base: The endpoint, where it is not the provider's own. At another endpoint a
-                name such as `openai/gpt-4o` says nothing of the price.
+                name such as `openai/gpt-4o` does not determine the price.
 
         Returns:
             US dollars: 0.0 for models on this machine and for recorded replies, None where the
@@ -179,6 +180,7 @@ class PriceTable:
             return ModelPrice(0.0, 0.0)
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)
+        # A listed 0 mostly means "not entered yet", and a budget must not believe it.
         if price is None or (price.output_usd == price.input_usd == 0.0 and not _runs_here(model)):
             return None
         return price
@@ -200,6 +202,7 @@ class PriceTable:
         price = self.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None:
             return None
+        # Cached tokens cost more than fresh ones at some providers; the low end takes the cheaper.
         cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
         output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
         return PriceRange(
@@ -223,7 +226,7 @@ class PriceTable:
         return int(window) if isinstance(window, int | float) else None
 
     def max_output_tokens(self, model: str) -> int | None:
-        """How many tokens a model can answer with, by its name, wherever it is asked.
+        """How many tokens a model can answer with, by its name, at any endpoint.
 
         Args:
             model: As for `price_of`.
@@ -232,6 +235,7 @@ class PriceTable:
             Tokens, hidden reasoning included, or None where it is not known.
         """
         most = (self._entry(model, None) or {}).get("max_output_tokens")
+        # Some entries hold 0 or text here.
         return int(most) if isinstance(most, int | float) and most >= 1 else None
 
     def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:
@@ -350,7 +354,7 @@ def _or(value: float | None, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """A model whose replies say what they cost; stands inside the cache, so that it is kept."""
+    """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
 
     model: Model
     """Who answers."""

@@ -26,9 +26,9 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class LimitedModel:
-    """A model that is asked within limits, and again where that may help.
+    """A model that is called within limits, with retries where they may help.
 
-    One object stands for one endpoint. The rates, the pause a provider asked for and the first
+    One object belongs to one endpoint. The rates, the pause a provider asks for and the first
     fatal error hold for every call through it, from whichever event loop; the slots are
     counted per loop.
     """
@@ -67,6 +67,7 @@ class LimitedModel:
         self._max_wait_s = max_wait_s
         self._clock = clock
         self._sleep = sleep
+        # Waits are drawn at random: clients that fail together must not come back together.
         self._rng = rng or random.Random()
         self._held_until = -float("inf")
         self._fatal: ModelError | None = None
@@ -75,7 +76,7 @@ class LimitedModel:
 
     @property
     def name(self) -> str:
-        """The name of the model that is asked."""
+        """The name of the model inside."""
         return self._model.name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -86,15 +87,16 @@ class LimitedModel:
                 return await self._attempt(here, request)
             except ModelError as error:
                 self._take_note(error)
+                # A key that is refused stays refused: a retry would only delay the message.
                 if not error.retryable or attempt == self._max_retries:
                     raise
                 if error.retry_after_s:
-                    continue  # the pause holds for every call, and is kept before the next one
+                    continue  # the pause holds for every call, also for this one
             await self._pause(here, self._backoff_s(attempt))
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def aclose(self) -> None:
-        """Close what the model that is asked holds open."""
+        """Close the connections of the model inside."""
         await close_model(self._model)
 
     def _in_loop(self) -> _InLoop:
@@ -104,6 +106,7 @@ class LimitedModel:
             for other in list(self._loops):
                 if other.is_closed():
                     self._loops.pop(other, None)
+            # Futures belong to one event loop, so each loop has slots of its own.
             slots = _Slots(self._max_concurrency, float(self._max_concurrency))
             here = self._loops[loop] = _InLoop(slots, stopped=loop.create_future())
             if self._fatal is not None:
@@ -117,6 +120,7 @@ class LimitedModel:
         await slots.acquire()
         sent = 0
         try:
+            # Tokens are taken before the call by estimate, and corrected by the usage afterwards.
             estimate = _estimated_tokens(request) if self._tokens else 0
             await self._until_allowed(here, estimate)
             slots.n_sent = sent = slots.n_sent + 1
@@ -125,6 +129,8 @@ class LimitedModel:
                 slots.succeeded()
         except ModelError as error:
             if error.kind == "rate_limited":
+                # Additive increase, multiplicative decrease, as in TCP: it finds the rate a
+                # provider allows.
                 slots.crowded(sent)
             raise
         finally:
@@ -135,7 +141,7 @@ class LimitedModel:
         return reply
 
     async def _until_allowed(self, here: _InLoop, estimate: int) -> None:
-        """Wait for the rates and for the end of the pause the provider asked for."""
+        """Wait for the rates and for the end of the provider's pause."""
         if self._fatal is not None:
             self._stop_if_fatal()
         wait_s = max(
@@ -152,15 +158,16 @@ class LimitedModel:
             raise ProviderFault(
                 self.name,
                 "rate_limited",
-                text=f"it asks to be left alone for {wait_s:.0f} s, "
+                text=f"it asks to wait for {wait_s:.0f} s, "
                 f"and max_wait_s is {self._max_wait_s:.0f}",
-                hint="run again later; what was paid for is in the cache",
+                hint="run again later; replies that were paid for are cached",
             ).to_error(retryable=False)
         return wait_s
 
     def _take_note(self, error: ModelError) -> None:
         if error.fatal and self._fatal is None:
             self._fatal = error
+            # Other loops may run in other threads: futures are set only from their own loop.
             for loop, here in list(self._loops.items()):
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(here.stop)
@@ -181,6 +188,7 @@ class LimitedModel:
 
     def _backoff_s(self, attempt: int) -> float:
         """A wait drawn from [0, longest], the longest doubling up to its limit (full jitter)."""
+        # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
         longest = min(self._max_backoff_s, self._first_backoff_s * 2.0**attempt)
         return self._rng.uniform(0, longest)
 
@@ -252,7 +260,7 @@ class _Slots:
         self._hand_out()
 
     def let_all_in(self) -> None:
-        """Wake who waits, to be told that nothing is sent any more."""
+        """Wake every waiting call, so that it raises the fatal error."""
         self._hand_out(len(self.waiting) + self.taken)
 
     def _hand_out(self, allowed: int | None = None) -> None:

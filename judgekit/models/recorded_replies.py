@@ -104,6 +104,7 @@ class RecordedModel:
         self._replies: dict[_Key, ModelReply] = {}
         self._coverage = _RowCoverage()
         for line, row in _rows(self.path):
+            # Two answers to one question: choosing one silently would hide a mistake in the file.
             if row.key in self._lines:
                 raise DatasetError(
                     f"answers the same request as line {self._lines[row.key]}: {_words(row.key)}",
@@ -183,6 +184,7 @@ class RecordedModel:
         def distance(key: _Key) -> int:
             return sum(map(_differs, _KEY_FIELDS, key, wanted))
 
+        # Only rows of the same case: a near row of another case would mislead.
         same_case = [key for key in self._lines if key[0] == wanted[0]]
         return min(same_case, key=distance, default=None)
 
@@ -190,7 +192,7 @@ class RecordedModel:
 class RecordingModel:
     """Passes requests on to a model and appends each reply to a file of recorded replies.
 
-    The first reply to a request is the one that is kept: a later one to the same case, variant,
+    The first reply to a request is recorded: a later one to the same case, variant,
     criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
     """
 
@@ -208,7 +210,7 @@ class RecordingModel:
 
     @property
     def cacheable(self) -> bool:
-        """Whether the replies of the model that answers may be kept in a cache."""
+        """Whether the replies of the model that answers may be cached."""
         return bool(getattr(self._model, "cacheable", True))
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -232,6 +234,7 @@ class RecordingModel:
             mode="json", include={"finish_reason", "model", "usage", "logprobs"}, exclude_none=True
         )
         row = {**subject, "text": reply.text, "finish_reason": reply.finish_reason, **more}
+        # ASCII only: a lone surrogate in a reply cannot be written as UTF-8.
         line = json.dumps(row, ensure_ascii=True) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.suffix == ".gz":
@@ -357,6 +360,7 @@ class _RowCoverage:
 
         None for a row that serves every variant or criterion and was not needed.
         """
+        # The first wrong field is enough: a message with all of them could not be read.
         fields = dict(zip(_KEY_FIELDS, key, strict=True))
         for name in _REPORT_ORDER:
             value = fields[name]

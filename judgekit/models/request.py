@@ -29,16 +29,16 @@ class Subject(Record):
     """The variant whose output is judged."""
 
     criterion: str | None = None
-    """The criterion asked about; None when all are asked at once."""
+    """The criterion; None when one request covers all."""
 
     order: str | None = None
     """`ab` or `ba` in a comparison."""
 
     repeat: Count = 0
-    """Which time the same question is asked, from 0."""
+    """The repeat, from 0."""
 
     attempt: Count = 0
-    """0 for the first asking; higher when an unreadable reply is asked again."""
+    """0 for the first attempt; higher when an unparseable reply is retried."""
 
 
 class ModelRequest(Record):
@@ -121,7 +121,7 @@ class ModelRequest(Record):
 
 @lru_cache(maxsize=16)
 def _canonical_system(content: str) -> str:
-    """What a judge is told first is the same text in thousands of requests."""
+    """The system message of a judge is the same text in thousands of requests."""
     return canonical_part(content)
 
 
@@ -149,7 +149,7 @@ class ModelReply(Record):
     """One answer of a model."""
 
     text: str | None
-    """What it said."""
+    """The text of the reply."""
 
     finish_reason: str | None = "stop"
     """Why it ended: `stop`, `length`, `content_filter`, `tool_calls`, ….
@@ -164,7 +164,7 @@ class ModelReply(Record):
     """The model that answered, in the provider's words."""
 
     logprobs: tuple[TokenLogprob, ...] | None = None
-    """Log-probabilities per token, where they were asked for and given."""
+    """Log-probabilities per token, where they were requested and returned."""
 
     dropped_parameters: tuple[str, ...] = ()
     """Parameters the model refused, so that they were not sent."""
@@ -179,7 +179,7 @@ class ModelReply(Record):
     """Whether it came from a cache."""
 
     key: str | None = None
-    """Its cache key, where a cache was asked."""
+    """Its cache key, where there is a cache."""
 
 
 @runtime_checkable
@@ -199,7 +199,7 @@ class Model(Protocol):
         """Answer one request.
 
         Args:
-            request: What is asked.
+            request: The request.
 
         Returns:
             The answer, as it came.

@@ -24,7 +24,7 @@ OutputValue = float | Callable[[str | None], float]
 """What outputs are worth on [0, 1]: one for all, or by the id of the case."""
 
 InjectedGoal = Literal["max", "min", "unscored", "chosen"]
-"""What a text tells a judge to do: give it the best score, the worst, no score, or choose it."""
+"""The instruction in a text: give it the best score, the worst, no score, or choose it."""
 
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 
@@ -62,10 +62,10 @@ class Biases:
     """Gives its best score to a text with headings, bullets and bold words."""
 
     authority: float = 0.0
-    """Gives its best score to a text that says experts have verified it."""
+    """Gives its best score to a text that claims to be verified by experts."""
 
     self_preference: float = 0.0
-    """Gives its best score to a text that says it was written by the judge's own family."""
+    """Gives its best score to a text that claims to be written by the judge's own family."""
 
     wording: float = 0.0
     """Scores as the words of its instructions move it, in place of the output."""
@@ -77,10 +77,10 @@ class Biases:
     """Gives the same score to everything."""
 
     moods: float = 0.0
-    """Scores at random, each time it is asked anew."""
+    """Scores at random at each request."""
 
     gullible: float = 0.0
-    """Does what a text tells it to: gives its best score, its worst, or no answer."""
+    """Follows instructions in a text: gives its best score, its worst, or no answer."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -98,7 +98,7 @@ _INSTRUCTION = re.compile(
 
 
 def contains_instruction(text: str) -> bool:
-    """Whether a text tells its judge what to say, as the simplest attacks do."""
+    """Whether a text instructs its judge, as the simplest attacks do."""
     return _INSTRUCTION.search(text) is not None
 
 
@@ -135,13 +135,14 @@ class BiasedModel:
         """`complete`, for callers that are not asynchronous."""
         if request.reply_schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
+        # One object for each request: what a bias did for one criterion must hold for the others.
         mind = _BiasedVerdict(self, request, request.reply_schema)
         if mind.is_silenced():
             return ModelReply(text="banana", model=self.name, cost_usd=0.0)
         filling = SchemaFiller(
             request.reply_schema, mind.score, mind.prefer, request.subject.criterion
         )
-        return ModelReply(text=json.dumps(filling.filled()), model=self.name, cost_usd=0.0)
+        return ModelReply(text=json.dumps(filling.fill()), model=self.name, cost_usd=0.0)
 
 
 class _BiasedVerdict:
@@ -163,10 +164,12 @@ class _BiasedVerdict:
     def score(self, schema: JsonObject, criterion: str | None) -> float:
         value = self._seen(self._texts[0], criterion)
         biases, case = self._judge.biases, self._request.subject.case_id
+        # Drawn by case, not by request: rewording the prompt must not move this bias.
         early = f"{case}:{criterion}"
         is_early = criterion == self._first and criterion is not None
         if is_early and self._draw("criterion_order", early).random() < biases.criterion_order:
             value = 1.0
+        # Drawn from the system message: only a change of wording changes the score.
         mood = f"{self._request.messages[0]['content']}:{case}:{criterion}"
         if self._draw("wording", mood).random() < biases.wording:
             value = self._draw("worded", mood).random()
@@ -183,6 +186,7 @@ class _BiasedVerdict:
 
     def _choice(self, criterion: str | None) -> str:
         first, second = self._texts[:2]
+        # Two equal texts stay a tie, so that the probe for hair-splitting sees its own bias only.
         if self._is_moved("position", criterion) and first != second:
             return "first"
         if self._is_moved("hairsplitting", criterion) and first == second:
@@ -196,10 +200,10 @@ class _BiasedVerdict:
         if any(_APPEALS[name](text, self._judge.own) for name in moved):
             return 1.0
         if self._is_moved("gullible", criterion):
-            told = self._judge.obeys(text)
-            if told is True or told == "max" or (told == "chosen" and len(self._texts) > 1):
+            goal = self._judge.obeys(text)
+            if goal is True or goal == "max" or (goal == "chosen" and len(self._texts) > 1):
                 return 1.0
-            if told == "min":
+            if goal == "min":
                 return 0.0
         worth = self._judge.worth
         return worth(self._request.subject.case_id) if callable(worth) else worth
@@ -214,6 +218,7 @@ class _BiasedVerdict:
         return self._moved[bias, criterion]
 
     def _draw(self, what: str, on: str) -> random.Random:
+        # A generator for each purpose: drawing one bias must not change what is drawn for the next.
         return random.Random(f"{self._judge.seed}:{what}:{on}")
 
 
@@ -267,7 +272,7 @@ class SchemaFiller:
     criterion: str | None = None
     """The criterion, where the schema names none."""
 
-    def filled(self) -> JsonValue:
+    def fill(self) -> JsonValue:
         """The reply."""
         return self._fill(self.schema, ())
 

@@ -1,4 +1,4 @@
-"""Counts tokens offline and says how each count was made.
+"""Counts tokens offline, with the source of each count.
 
 No other module imports tiktoken.
 """
@@ -63,7 +63,7 @@ _FILES = {
 }
 """The file of each encoding in a cache folder of tiktoken, and the SHA-256 of its content.
 
-tiktoken deletes a file with another content and downloads it anew, so both are checked first."""
+tiktoken deletes a file with another content and downloads it again, so both are checked first."""
 
 _loading = threading.Lock()
 

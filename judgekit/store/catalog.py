@@ -74,7 +74,7 @@ only where there is no other."""
 
 
 def begin_run(connection: Connection, run: RunInfo) -> int:
-    """Keep what a run sets out to do."""
+    """Store the plan of a run."""
     at = time_text(run.started_at)
     if number_of(connection, runs, name_text("run id", run.id)) is not None:
         raise StoreError(
@@ -102,7 +102,7 @@ def begin_run(connection: Connection, run: RunInfo) -> int:
 def end_run(
     connection: Connection, run_no: int, status: RunStatus, reason: str | None, at: datetime | None
 ) -> None:
-    """Keep how a run ended, or that it goes on."""
+    """Store how a run ended, or that it is running again."""
     row = ending_columns(status, reason, at) | (_this_process() if status == "running" else {})
     connection.execute(update(runs).where(runs.c.no == run_no).values(row))
 
@@ -110,7 +110,7 @@ def end_run(
 def insert_variants(
     connection: Connection, run_no: int, found: Iterable[tuple[int, Variant]]
 ) -> None:
-    """Keep variants of a run with their places in its order."""
+    """Store variants of a run with their positions."""
     rows: list[RowValues] = [
         {
             "run_no": run_no,
@@ -131,6 +131,7 @@ def variant_numbers(connection: Connection, run_no: int) -> dict[str, int]:
 
 def run_number(connection: Connection, run_id: str) -> int:
     """The number of a run."""
+    # By the exact id only: what is written to must never be found by a prefix.
     number = number_of(connection, runs, run_id)
     if number is None:
         raise unknown_run_error(connection, run_id)
@@ -138,7 +139,7 @@ def run_number(connection: Connection, run_id: str) -> int:
 
 
 def find_run(connection: Connection, name: str) -> int:
-    """The number of the run that a person means."""
+    """The number of a run named by its id, the beginning of its id, or `latest`."""
     number = number_of(connection, runs, name)
     if number is None:
         word, _, suite = name.partition(":")
@@ -154,6 +155,7 @@ def find_run(connection: Connection, name: str) -> int:
 
 def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
     """The error for a run that is not there."""
+    # Near names first: a store may hold thousands of runs, and a typing error is near its target.
     known = list(connection.scalars(select(runs.c.id).order_by(*newest_first(runs))))
     near = difflib.get_close_matches(name, known, n=3)
     error = UnknownNameError("run", name, near or known[:MOST_NAMED])
@@ -163,7 +165,7 @@ def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
 
 
 def read_runs(connection: Connection, numbers: Iterable[int]) -> list[RunInfo]:
-    """What runs set out to do and how they ended."""
+    """The plans of runs and how they ended."""
     return [_read_run(connection, number) for number in numbers]
 
 
@@ -185,7 +187,7 @@ def _read_run(connection: Connection, run_no: int) -> RunInfo:
 
 
 def run_holder(connection: Connection, run_no: int) -> str:
-    """Who ran a run last, in words."""
+    """The process that ran a run last, for messages."""
     row = connection.execute(select(runs.c.pid, runs.c.host).where(runs.c.no == run_no)).one()
     here = "" if row.host == socket.gethostname() else f" on {row.host}"
     return f"process {row.pid}{here}"
@@ -193,6 +195,7 @@ def run_holder(connection: Connection, run_no: int) -> str:
 
 def _last_run(connection: Connection, suite: str) -> int | None:
     query = select(runs.c.no).order_by(*newest_first(runs)).limit(1)
+    # Runs that only made outputs for a comparison are skipped: no user means them by `latest`.
     if suite:
         return connection.scalar(query.where(runs.c.suite == lookup_text(suite)))
     own = connection.scalar(query.where(runs.c.suite.not_like(f"%{COMPARISON_OUTPUTS_SUFFIX}")))
@@ -205,6 +208,7 @@ def _this_process() -> RowValues:
 
 def _run_text(run: RunInfo) -> str:
     """The run without what has a column or a table of its own."""
+    # A second copy of a column could contradict it after an update.
     apart: dict[str, object] = {"config": {}, "rubric": None, "variants": ()}
     ended: dict[str, object] = {"status": "running", "finished_at": None, "reason": None}
     return record_text(run.model_copy(update=apart | ended))
@@ -225,7 +229,7 @@ class StoredJudgment(NamedTuple):
     """The answer."""
 
     judgment: Judgment
-    """What was said."""
+    """The judgment."""
 
 
 def runs_with_case(connection: Connection, case_id: str) -> list[int]:
@@ -246,7 +250,7 @@ def runs_with_variant(connection: Connection, variant: str) -> list[int]:
 
 
 def runs_with_rubric(connection: Connection, rubric: str) -> list[int]:
-    """The runs judged by a rubric, as a whole or in some of their cases, newest first."""
+    """The runs judged by a rubric, in all or some of their cases, newest first."""
     keys = _rubric_keys(rubric)
     own = or_(cases.c.rubric_key.in_(keys), cases.c.rubric_name == lookup_text(rubric))
     of_cases = select(answers.c.run_no).join(cases).where(own).distinct()
@@ -270,7 +274,7 @@ def read_case_versions(reading: Reading, wanted: Mapping[str, str | None]) -> It
 def read_criterion_judgments(
     reading: Reading, criterion: str, rubric: str | None
 ) -> Iterator[StoredJudgment]:
-    """What judges said of a criterion, in every run."""
+    """The judgments of a criterion in every run."""
     query = _criterion_query(criterion, rubric)
     for row in paged_rows(reading, query, [judgments.c.no], size=_PAGE):
         key = ItemKey(row.case_id, row.variant, row.repeat)
@@ -362,6 +366,7 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
     if rubric is None:
         return query
     keys = _rubric_keys(rubric)
+    # A rubric of the case comes first; only a case without one is judged by the run's.
     by_run = cases.c.rubric_key.is_(None) & cases.c.rubric_name.is_(None)
     named = cases.c.rubric_name == lookup_text(rubric)
     own = or_(cases.c.rubric_key.in_(keys), named)
@@ -369,18 +374,19 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
 
 
 def insert_config(connection: Connection, config: JsonObject) -> str:
-    """Keep a suite as it is run."""
+    """Store a suite as it is run."""
     try:
         text = canonical_json(config)
     except (TypeError, ValueError) as error:
         raise StoreError(f"the run's config cannot be kept as JSON: {error}") from error
+    # Stored once by its content: a suite that runs every night does not change every night.
     key = text_fingerprint(text)
     insert_new(connection, configs, [{"key": key, "json": text}])
     return key
 
 
 def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
-    """Keep a rubric and its criteria as they are."""
+    """Store a rubric and its criteria."""
     text = record_text(rubric)
     key = content_key(text)
     row: RowValues = {
@@ -408,12 +414,13 @@ def insert_rubric(connection: Connection, rubric: Rubric, at: str) -> str:
 
 
 def insert_cases(connection: Connection, found: Mapping[str, tuple[Case, str, str]]) -> None:
-    """Keep cases as they are."""
+    """Store cases."""
     # In one order everywhere: two runs that store the same cases never wait for each other
     # in a circle.
     ordered = sorted(found.items())
     rows = [_case_row(connection, key, *case) for key, case in ordered]
     insert_new(connection, cases, rows)
+    # Tags have rows of their own, so that "all cases with this tag" is an index lookup.
     tags: list[RowValues] = [
         {"case_key": key, "tag": tag}
         for key, (case, _, _) in ordered

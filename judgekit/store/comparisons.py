@@ -1,6 +1,6 @@
 """The store of blind comparisons, their analyses and approvals.
 
-Preferences are added as they come, and never lost.
+Preferences are stored as they arrive and are never lost.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ LATEST_COMPARISON = "latest"
 
 
 class StoredComparisons(Database):
-    """Blind comparisons, analyses and approvals that are kept; see `Database`."""
+    """Blind comparisons, analyses and approvals in a database; see `Database`."""
 
     def comparison(self, name: str = LATEST_COMPARISON) -> ComparisonInfo:
-        """What a comparison set out to do, and how it ended."""
+        """The plan of a comparison and how it ended."""
         with self.reading() as connection:
             return read_comparison(connection, find_comparison(connection, name))
 
@@ -86,11 +86,11 @@ class StoredComparisons(Database):
             return [read_comparison(connection, number) for number in numbers]
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
-        """The pairs of a comparison as they were, with what was said in either order."""
+        """The pairs of a comparison as they were, with the preferences in either order."""
         yield from read_pairs(self.reading, self._comparison_number(comparison_id))
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
-        """Why pairs came out as they did, where that was asked for."""
+        """Why pairs came out as they did, where an analysis was made."""
         number = self._comparison_number(comparison_id)
         with self.reading() as connection:
             return read_analyses(connection, number)
@@ -101,7 +101,7 @@ class StoredComparisons(Database):
             return read_approvals(connection, variant)
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
-        """Keep what a comparison sets out to do; it then belongs to this store."""
+        """Store the plan of a comparison and lock it for this store."""
         with self.writing() as connection:
             try:
                 number = begin_comparison(connection, info)
@@ -110,14 +110,15 @@ class StoredComparisons(Database):
         self._hold(info.id, number)
 
     def resume_comparison(self, comparison_id: str) -> None:
-        """Take a comparison up again; it then belongs to this store."""
+        """Resume a comparison and lock it for this store."""
         number = self._comparison_number(comparison_id)
+        # Locked before anything is written: two processes must not add to one comparison.
         self._hold(comparison_id, number)
         with self.writing() as connection:
             end_comparison(connection, number, "running", None, None)
 
     def add_pairs(self, comparison_id: str, pairs: Sequence[ComparedPair]) -> None:
-        """Keep pairs and what was said of them; when it returns they are on disk."""
+        """Store pairs and their preferences; when it returns they are on disk."""
         number = self._comparison_number(comparison_id)
         now = datetime.now(UTC)
         with self.writing() as connection:
@@ -125,7 +126,7 @@ class StoredComparisons(Database):
                 add_pair(connection, number, pair, now)
 
     def add_analysis(self, comparison_id: str, place: int, analysis: ComparisonAnalysis) -> None:
-        """Keep why a pair came out as it did."""
+        """Store the analysis of a pair."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             add_analysis(connection, number, place, analysis, datetime.now(UTC))
@@ -133,15 +134,15 @@ class StoredComparisons(Database):
     def end_comparison(
         self, comparison_id: str, *, status: ComparisonStatus, reason: str | None = None
     ) -> None:
-        """Keep how a comparison ended, and give it up."""
+        """Store how a comparison ended, and unlock it."""
         number = self._comparison_number(comparison_id)
         with self.writing() as connection:
             end_comparison(connection, number, status, reason, datetime.now(UTC))
         self._unlock(_FIRST_COMPARISON_LOCK + number)
-        self.checkpoint()
+        self.checkpoint()  # results are then in the file itself, which users copy
 
     def approve(self, approval: Approval) -> None:
-        """Keep an approval."""
+        """Store an approval."""
         with self.writing() as connection:
             add_approval(connection, approval)
 
@@ -167,7 +168,7 @@ _ENDING = {"finished_at", "status", "reason"}
 
 
 def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
-    """Keep what a comparison sets out to do."""
+    """Store the plan of a comparison."""
     at = time_text(info.started_at)
     name = name_text("comparison id", info.id)
     if number_of(connection, blind_comparisons, name) is not None:
@@ -194,7 +195,7 @@ def end_comparison(
     reason: str | None,
     at: datetime | None,
 ) -> None:
-    """Keep how a comparison ended, or that it goes on."""
+    """Store how a comparison ended, or that it is running again."""
     row = ending_columns(status, reason, at)
     connection.execute(
         update(blind_comparisons).where(blind_comparisons.c.no == number).values(row)
@@ -202,7 +203,8 @@ def end_comparison(
 
 
 def add_pair(connection: Connection, number: int, pair: ComparedPair, at: datetime) -> None:
-    """Keep a pair and what was said of it; a later answer takes the place of an earlier one."""
+    """Store a pair and its preferences; a later answer replaces an earlier one."""
+    # Outputs and cases are stored by content: a comparison of two runs repeats neither.
     moment = time_text(at)
     case, a, b = (record_text(record) for record in (pair.case, pair.a, pair.b))
     insert_cases(connection, {content_key(case): (pair.case, case, moment)})
@@ -220,8 +222,9 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
         "b_key": content_key(b),
         "is_done": pair.is_done,
     }
-    said: list[PreferenceRecord] = [*pair.preferences, *pair.failures]
-    rows = [_preference_row(number, pair.place, each, moment) for each in said]
+    answers: list[PreferenceRecord] = [*pair.preferences, *pair.failures]
+    rows = [_preference_row(number, pair.place, each, moment) for each in answers]
+    # Most pairs are new: then nothing can be there that would have to be replaced.
     if insert_new(connection, compared_pairs, [row]):
         insert_new(connection, preferences, rows)
         return
@@ -234,7 +237,7 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
 def add_analysis(
     connection: Connection, number: int, place: int, analysis: ComparisonAnalysis, at: datetime
 ) -> None:
-    """Keep why a pair came out as it did."""
+    """Store the analysis of a pair."""
     row: RowValues = {
         "comparison_no": number,
         "place": place,
@@ -281,17 +284,18 @@ def find_comparison(connection: Connection, name: str) -> int:
 
 
 def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
-    """What a comparison set out to do, and how it ended."""
+    """The plan of a comparison and how it ended."""
     row = connection.execute(
         select(blind_comparisons).where(blind_comparisons.c.no == number)
     ).one()
     info = read_record(ComparisonInfo, row.json)
+    # The JSON text is that of the beginning; how it ended is in columns that can be updated.
     ending = {name: getattr(row, name) for name in _ENDING}
     return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
 
 
 def read_pairs(reading: Reading, number: int) -> Iterator[ComparedPair]:
-    """The pairs of a comparison with what was said of them."""
+    """The pairs of a comparison with their preferences."""
     a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
     query = (
         select(compared_pairs, cases.c.json.label("case"), a.c.json.label("a"), b.c.json.label("b"))
@@ -342,20 +346,20 @@ def _side_row(number: int, side: str, about: ComparedSide) -> RowValues:
     }
 
 
-def _preference_row(number: int, place: int, said: PreferenceRecord, at: str) -> RowValues:
+def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) -> RowValues:
     return {
         "comparison_no": number,
         "place": place,
-        "slot": fingerprint([said.order, said.criterion, said.judge, said.repeat])[:32],
+        "slot": fingerprint([answer.order, answer.criterion, answer.judge, answer.repeat])[:32],
         "at": at,
-        "shown": said.order,
-        "criterion": None if said.criterion is None else lookup_text(said.criterion),
-        "judge": lookup_text(said.judge),
-        "judge_repeat": said.repeat,
-        "choice": said.choice if isinstance(said, Preference) else None,
-        "failure_kind": said.kind if isinstance(said, PreferenceFailure) else None,
-        "cost_usd": said.cost_usd,
-        "json": record_text(said),
+        "shown": answer.order,
+        "criterion": None if answer.criterion is None else lookup_text(answer.criterion),
+        "judge": lookup_text(answer.judge),
+        "judge_repeat": answer.repeat,
+        "choice": answer.choice if isinstance(answer, Preference) else None,
+        "failure_kind": answer.kind if isinstance(answer, PreferenceFailure) else None,
+        "cost_usd": answer.cost_usd,
+        "json": record_text(answer),
         "superseded_at": None,
     }
 
@@ -368,6 +372,7 @@ def _preferences_by_place(
         return found
     query = select(preferences.c.place, preferences.c.choice, preferences.c.json).where(
         preferences.c.comparison_no == number,
+        # A range, not a list of places: a page is contiguous, and PostgreSQL limits parameters.
         preferences.c.place.between(places[0], places[-1]),
         preferences.c.superseded_at.is_(None),
     )
@@ -381,7 +386,7 @@ def _preferences_by_place(
 
 
 def add_approval(connection: Connection, approval: Approval) -> None:
-    """Keep an approval."""
+    """Store an approval."""
     row = {
         "id": name_text("approval id", approval.id),
         "at": time_text(approval.at),

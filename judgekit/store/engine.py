@@ -68,7 +68,7 @@ def locate_database(location: str | Path) -> DatabaseLocation:
     if url.drivername in _SQLITE and url.database and url.database != ":memory:":
         return _file_location(Path(url.database))
     raise SettingsError(
-        f"runs cannot be kept in {url.render_as_string(hide_password=True)}",
+        f"runs cannot be stored in {url.render_as_string(hide_password=True)}",
         hint="use the path of an SQLite file, or postgresql://USER@HOST/DATABASE",
     )
 
@@ -84,7 +84,7 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     if file.exists():
         return
     if not create:
-        raise StoreError(f"there is no database {file}", hint="runs are kept by judgekit run")
+        raise StoreError(f"there is no database {file}", hint="`judgekit run` stores runs there")
     try:
         missing = [folder for folder in file.absolute().parents if not folder.exists()]
         for folder in reversed(missing):
@@ -120,7 +120,7 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
     except ModuleNotFoundError as error:
         raise SettingsError(
             "PostgreSQL needs psycopg, which is not installed",
-            hint='pip install "judgekit-llm[postgres]", or keep runs in a file',
+            hint='pip install "judgekit-llm[postgres]", or store runs in a file',
         ) from error
 
 
@@ -150,18 +150,18 @@ _OPENING = 0  # the byte held while the schema is made or migrated; runs are cou
 
 
 class RunLocks(Protocol):
-    """Who may add to a run."""
+    """Locks that decide which store may add to a run."""
 
     def try_acquire(self, run_no: int) -> bool:
-        """Take a run if nobody has it; never waits."""
+        """Lock a run if no other store has it; never waits."""
         ...
 
     def release(self, run_no: int) -> None:
-        """Give a run back."""
+        """Unlock a run."""
         ...
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release every lock."""
         ...
 
 
@@ -232,7 +232,7 @@ class ServerLocks:
         """Give everything back by ending the session."""
         if self._session is not None:
             if not self._session.invalidated:
-                self._session.invalidate()  # given back to the pool it would keep its locks
+                self._session.invalidate()  # returned to the pool, it would keep its locks
             self._session.close()
             self._session = None
 
@@ -252,7 +252,7 @@ _FULL_HINT = "free some space and run again with --resume; what was committed is
 
 DAMAGE_HINT = (
     "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` saves what can be read, and the cache "
-    "still owns every reply"
+    "still holds every reply"
 )
 """What to do about a database that is damaged."""
 
@@ -285,7 +285,7 @@ _POSTGRES_HINTS = {
 
 @contextmanager
 def map_database_errors(name: str) -> Iterator[None]:
-    """Turn what goes wrong in a database into a `StoreError` that says what to do."""
+    """Turn database errors into a `StoreError` with a hint."""
     try:
         yield
     except StatementError as error:  # DBAPIError is one

@@ -36,7 +36,7 @@ _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
 
 def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
-    """Put items in the queue; those that are in it already stay as they are."""
+    """Add items to the queue; items that are in it stay as they are."""
     rows: list[NewRow] = [
         {
             **find_answer_row(connection, run_no, item.key),
@@ -57,7 +57,8 @@ def read_queue(
     *,
     open_only: bool,
 ) -> Iterator[HumanItem]:
-    """What waits for a person."""
+    """The items that wait for a human judgment."""
+    # In the order of the results, so that all criteria of one output are judged together.
     order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
     query = select(queue).order_by(*order)
     if run_no is not None:
@@ -71,7 +72,7 @@ def read_queue(
 def record_human_judgment(
     connection: Connection, run_no: int, item: HumanItem, judgment: Judgment, at: str
 ) -> None:
-    """Keep a person's judgment and close the item it answers."""
+    """Store a human judgment and close the item it answers."""
     if judgment.source != "human" or judgment.criterion != item.criterion:
         raise InputError(
             f"a person is asked about {item.criterion!r}; this is a judgment of "
@@ -85,6 +86,7 @@ def record_human_judgment(
         )
     key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
     new = judge_row(key, judgment, at)
+    # A human judgment replaces an earlier one also where both say the same: the item closes anew.
     for table in (judgments, failures):
         supersede(connection, table, _SLOT_COLUMNS, [new], at=at)
     insert_new(connection, judgments, [new])
@@ -92,7 +94,7 @@ def record_human_judgment(
 
 
 def withdraw_human_judgment(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
-    """Take a person's judgment back; it stays as history, and the item waits again."""
+    """Withdraw a human judgment: it stays as history, and the item waits again."""
     row = _queue_row(connection, run_no, item)
     if row.answered_at is None:
         raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")

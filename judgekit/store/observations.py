@@ -88,6 +88,7 @@ def _supersede_all(
 def _number_variants(
     connection: Connection, run_no: int, known: dict[str, int], observed: Sequence[Observation]
 ) -> None:
+    # In the order of first appearance, which is the order of the suite.
     names = dict.fromkeys(each.key.variant for each in observed)
     new = [name for name in names if name not in known]
     if new:
@@ -219,6 +220,7 @@ def forget_failures(
     n = 0
     for key in keys:
         row = find_answer_row(connection, run_no, key)
+        # With a failed output everything that was observed of it is superseded.
         tables: Sequence[Table] = ()
         if target_errors and _has_current(connection, outputs, row, outputs.c.is_error):
             tables = OBSERVATION_TABLES
@@ -248,6 +250,7 @@ def read_superseded(
                     datetime.fromisoformat(at), datetime.fromisoformat(until), what
                 )
             )
+    # By time over all kinds, so that the history reads as it happened.
     return sorted(found, key=lambda each: each[:2])
 
 
@@ -329,6 +332,7 @@ class ObservationBatch:
 
     def _take(self, run_no: int, variant_no: int, each: Observation) -> None:
         answer = (run_no, each.place, variant_no, each.key.repeat)
+        # Rows share these columns; the places are those of `ANSWER_COLUMNS`.
         key: RowValues = dict(zip(ANSWER_COLUMNS, answer, strict=True))
         at = time_text(each.at)
         self._take_answer(answer, key, each, at)

@@ -95,6 +95,7 @@ def read_results(
 ) -> Iterator[CaseResult]:
     """Answers of a run with everything observed of them."""
     query = _results_query(run_no, wanted)
+    # Observations arrive in the order of the replies, which differs from run to run.
     order = _JudgmentOrder(run)
 
     def load(connection: Connection, page: Rows) -> tuple[Rows, _PageParts]:
@@ -145,6 +146,7 @@ def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
 
 def _within_memory(page: Rows) -> Rows:
     """The first rows whose outputs may be held at a time; at least one."""
+    # Outputs differ in size by a factor of a million; a fixed page would need unbounded memory.
     size = 0
     for n, row in enumerate(page):
         size += row.size
@@ -166,6 +168,7 @@ class _PageParts:
 
     @classmethod
     def of(cls, connection: Connection, run_no: int, rows: Rows) -> Self:
+        # A range of places, then all observations of it in one query each: six queries a page.
         places = sorted({row.place for row in rows})
         keys = sorted({row.case_key for row in rows})
         of_page = select(cases.c.key, cases.c.json).where(cases.c.key.in_(keys))
@@ -246,6 +249,7 @@ class _JudgmentOrder:
 
     def of(self, case: Case) -> Callable[[Judgment | JudgeFailure], tuple[object, ...]]:
         """What judgments of a case are sorted by: criterion, judge and repeat."""
+        # A case may have a rubric of its own, with other criteria.
         own = _criterion_places(case.rubric) if isinstance(case.rubric, Rubric) else self._criteria
 
         def rank(said: Judgment | JudgeFailure) -> tuple[object, ...]:
@@ -364,6 +368,7 @@ def spent_usd(
             _sum_cost(connection, table, _in_run(table, run_no, only_replaced=only_replaced))
             for table in (judgments, failures)
         ]
+    # Money is counted where it was paid: a cached reply cost nothing this time.
     answered = (
         output.usage.cost_usd or 0.0
         for variant, output in _priced_outputs(reading, run_no, only_replaced=only_replaced)
@@ -373,6 +378,7 @@ def spent_usd(
         0.0 if found.asked is None else found.asked.cost_usd or 0.0
         for found in _model_checks(reading, run_no, only_replaced=only_replaced)
     )
+    # fsum: a sum of many small amounts must not depend on their order.
     return fsum([*judged, fsum(answered), fsum(compared)])
 
 
@@ -418,6 +424,7 @@ def _rows_with_field(
     field: str,
 ) -> Iterator[tuple[int, str]]:
     """The rows in whose text a field may stand, with the place of their variant."""
+    # A coarse filter in SQL; the record itself decides.
     holds = table.c.json.like(f'%"{field}"%')
     query = select(table.c.no, table.c.variant_no, table.c.json)
     query = query.where(*meant, holds).order_by(table.c.no)

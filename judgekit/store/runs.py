@@ -232,7 +232,7 @@ class RunStore(StoredRuns, StoredComparisons):
         create: bool = True,
         patience_s: float = 30.0,
     ) -> None:
-        self._owned: dict[str, int] = {}
+        self._locked_runs: dict[str, int] = {}
         self._variants: dict[int, dict[str, int]] = {}
         super().__init__(location, create=create, patience_s=patience_s)
 
@@ -252,8 +252,9 @@ class RunStore(StoredRuns, StoredComparisons):
                 number = begin_run(connection, run)
             except IntegrityError as error:  # another process was quicker by a hair
                 raise StoreError(f"the run {run.id} was begun already") from error
+        # An imported run is complete already; nothing will be added to it.
         if run.status == "running":
-            self._own(run.id, number)
+            self._lock_run(run.id, number)
 
     def end(
         self, run_id: str, *, status: RunStatus, reason: str | None = None, at: datetime
@@ -274,11 +275,11 @@ class RunStore(StoredRuns, StoredComparisons):
         is_running = status == "running"
         if is_running:
             self.check()
-        number = self._owned_number(run_id)
+        number = self._locked_number(run_id)
         with self.writing() as connection:
             end_run(connection, number, status, reason, None if is_running else at)
         if not is_running:
-            self._disown(run_id)
+            self._unlock_run(run_id)
             self.checkpoint()
 
     def add(self, run_id: str, observed: Sequence[Observation]) -> None:
@@ -300,8 +301,9 @@ class RunStore(StoredRuns, StoredComparisons):
         """
         if not observed:
             return
-        number = self._owned_number(run_id)
+        number = self._locked_number(run_id)
         with self._lock:
+            # A copy: if the transaction fails, the new variants were never stored.
             known = dict(self._known_variants(number))
             with self.writing() as connection:
                 add_observations(connection, number, known, observed)
@@ -330,7 +332,7 @@ class RunStore(StoredRuns, StoredComparisons):
             InputError: When there is no such run or answer.
             StoreError: When the run is running in another process.
         """
-        number = self._owned_number(run_id)
+        number = self._locked_number(run_id)
         with self.writing() as connection:
             return forget_failures(
                 connection,
@@ -392,26 +394,28 @@ class RunStore(StoredRuns, StoredComparisons):
 
     def close(self) -> None:
         """Give up the runs that are held and close every connection."""
-        self._owned.clear()
+        # The database releases the locks themselves.
+        self._locked_runs.clear()
         super().close()
 
     def _lost(self) -> None:
-        self._owned.clear()
+        self._locked_runs.clear()
         super()._lost()
 
-    def _owned_number(self, run_id: str) -> int:
+    def _locked_number(self, run_id: str) -> int:
         """The number of a run that belongs to this store; takes it when nobody has it."""
-        number = self._owned.get(run_id)
+        number = self._locked_runs.get(run_id)
         if number is not None:
             return number
         number = self._number(run_id)
-        self._own(run_id, number)
+        self._lock_run(run_id, number)
         return number
 
-    def _own(self, run_id: str, number: int) -> None:
+    def _lock_run(self, run_id: str, number: int) -> None:
         with self._lock:
-            if run_id in self._owned:
+            if run_id in self._locked_runs:
                 return
+            # The lock of the operating system, not a column: it dies with its process.
             if not self._try_lock(number):
                 with self.reading() as connection:
                     who = run_holder(connection, number)
@@ -419,11 +423,11 @@ class RunStore(StoredRuns, StoredComparisons):
                     f"the run {run_id} is still running as {who}",
                     hint="wait for it or stop it; then go on with --resume",
                 )
-            self._owned[run_id] = number
+            self._locked_runs[run_id] = number
 
-    def _disown(self, run_id: str) -> None:
+    def _unlock_run(self, run_id: str) -> None:
         with self._lock:
-            number = self._owned.pop(run_id, None)
+            number = self._locked_runs.pop(run_id, None)
             if number is not None:
                 self._variants.pop(number, None)
                 self._unlock(number)

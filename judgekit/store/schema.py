@@ -44,6 +44,7 @@ def _optional_text(name: str) -> Column[str | None]:
     return Column(name, Text, nullable=True)
 
 
+# Numbers instead of ids in foreign keys: they are much smaller, in every index.
 def _number() -> Column[int]:
     return Column("no", _INTEGER, primary_key=True, autoincrement=True)
 
@@ -77,6 +78,7 @@ schema_versions = Table(
 )
 """The versions this database has had, and which judgekit made them."""
 
+# Stored by content: the same suite run every night is one row.
 configs = Table(
     "configs",
     metadata,
@@ -101,6 +103,7 @@ Index("rubrics_by_fingerprint", rubrics.c.fingerprint)
 
 Index("rubrics_by_name", rubrics.c.name)
 
+# Apart from the JSON text only what is searched for has columns; the text is the record.
 criteria = Table(
     "criteria",
     metadata,
@@ -116,6 +119,7 @@ criteria = Table(
 
 Index("criteria_by_name", criteria.c.name)
 
+# `status` and `finished_at` are columns and not JSON, because they change.
 runs = Table(
     "runs",
     metadata,
@@ -193,6 +197,7 @@ case_tags = Table(
 
 Index("cases_by_tag", case_tags.c.tag)
 
+# Without a rowid, the primary key is the table: reading a run in order is one scan.
 answers = Table(
     "answers",
     metadata,
@@ -254,6 +259,7 @@ _unique_current(judgments, *ANSWER_COLUMNS, "slot")
 
 Index("judgments_by_criterion", judgments.c.criterion, judgments.c.run_no)
 
+# Apart from `judgments`: a failure has no value, and a mean must not meet it by mistake.
 failures = Table(
     "judge_failures",
     metadata,
@@ -311,6 +317,7 @@ scores = Table(
 
 _unique_current(scores, *ANSWER_COLUMNS, "ordinal")
 
+# A person may answer weeks later, in another process; the item outlives the run.
 queue = Table(
     "queue",
     metadata,
@@ -374,6 +381,7 @@ compared_outputs = Table(
 )
 """Every output that was compared, by its content."""
 
+# A pair has its outputs by content: they need not come from a stored run.
 compared_pairs = Table(
     "compared_pairs",
     metadata,

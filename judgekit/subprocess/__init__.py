@@ -47,7 +47,7 @@ class ProcessLimits:
     """How much it may write to stdout."""
 
     stderr_bytes: int | None = None
-    """How much it may write to stderr; None sets no limit, for only the end of it is kept."""
+    """How much it may write to stderr; None sets no limit: only the end of it is stored."""
 
     cpu_s: int | None = None
     """Seconds of CPU time for each of its processes; None leaves it to the system."""
@@ -102,7 +102,7 @@ async def run_process(
 ) -> ProcessResult:
     """Run a program to its end."""
     # It gets a session of its own. However it ends (in time or not, by cancelling too), all
-    # processes of its group are killed, and on Linux also those that left the group and kept its
+    # processes of its group are killed, and on Linux also those that left the group and have its
     # environment. It may be called in any event loop of any thread.
     environment = scrub_environment() if environment is None else environment
     program = find_program(command, environment=environment, folder=folder)
@@ -211,10 +211,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def scrub_environment(
     extra: Mapping[str, str] = MappingProxyType({}), *, own: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment a stranger's program gets: where programs and folders are.
-
-    The language.
-    """
+    """The environment of an external program: paths, folders and language, no secrets."""
     # Kept are `PATH`, `HOME`, `LANG`, `LC_*`, `TMPDIR` and their like. Keys, tokens, judgekit's own
     # settings and variables that change what an interpreter loads are not handed on.
     for name, value in extra.items():
@@ -233,7 +230,7 @@ def _is_harmless(name: str) -> bool:
 
 
 STDERR_TAIL_BYTES = 4096
-"""How much of the end of stderr is kept."""
+"""How much of the end of stderr is stored."""
 
 _MARK = "_JUDGEKIT_PROCESS"
 
@@ -370,7 +367,9 @@ class Child:
             written = os.write(self._stdin.fileno(), self._left[:_CHUNK_BYTES])
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it does not want to read; whether that is a fault, it says
+        except (
+            BrokenPipeError
+        ):  # it does not read its input; its exit code tells whether that is a failure
             written = len(self._left)
         self._left = self._left[written:]
         if not self._left:
@@ -407,7 +406,7 @@ class Child:
 
 
 def printable_text(raw: bytes) -> str:
-    r"""Bytes of a stranger as text that a terminal only shows."""
+    r"""Bytes of an external program as text that is safe to print to a terminal."""
     text = raw.decode("utf-8", errors="replace").replace("\r\n", "\n").strip()
     return "".join(
         c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text

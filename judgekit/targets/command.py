@@ -32,7 +32,7 @@ _SHOWN_STDERR = 500
 
 
 class CommandTarget:
-    """Begins the program anew for each case."""
+    """Starts the program once for each case."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class CommandTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Run the program for one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id, self._secrets)
+        call = TargetCall(case, self.id, self._secrets)
         stdin = encode_call(case, repeat)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
@@ -70,8 +70,9 @@ class CommandTarget:
                 folder=self._folder,
             )
         except ProcessFailedError as error:
-            return asked.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
-        return asked.read_bytes(finished.stdout, source="stdout")
+            # The kind tells a report whether the program was slow, missing or wrong.
+            return call.failed(_KINDS[error.kind], f"{self._command[0]}: {_error_message(error)}")
+        return call.read_bytes(finished.stdout, source="stdout")
 
     async def aclose(self) -> None:
         """Nothing is held between two cases."""

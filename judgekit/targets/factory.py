@@ -34,7 +34,7 @@ def open_target(
     environment: Mapping[str, str],
     default_timeout_s: float,
 ) -> Target:
-    """What answers for a variant; checked as far as it can be without asking it."""
+    """The target of a variant, checked as far as possible without calling it."""
     timeout_s = settings.timeout_s or default_timeout_s
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))
@@ -65,15 +65,15 @@ def _command(
 
 
 def _http(
-    variant: str, asked: HttpSettings, environment: Mapping[str, str], timeout_s: float
+    variant: str, settings: HttpSettings, environment: Mapping[str, str], timeout_s: float
 ) -> EndpointTarget:
     headers, secrets = expand_all_variables(
-        asked.headers, environment, where=f"variant {variant!r}: the header"
+        settings.headers, environment, where=f"variant {variant!r}: the header"
     )
     return EndpointTarget(
         variant,
-        asked.url,
-        method=asked.method,
+        settings.url,
+        method=settings.method,
         headers=headers,
         timeout_s=timeout_s,
         secrets=secrets,

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
 
 LARGEST_OUTPUT_BYTES = 10 * 2**20
-"""Bytes of an unpacked reply beyond which it is given up."""
+"""The largest unpacked reply that is read, in bytes."""
 
 _MAX_REDIRECTS = 5
 
 _RESENDING = (307, 308)
-"""Redirects after which the same is sent again; the others turn it into a GET without a case."""
+"""Redirects that keep method and body; the others turn the request into a GET without a case."""
 
 _JSON = "application/json"
 
 _SUCCESS = 2
-"""The first digit of the statuses that say so."""
+"""The first digit of the successful statuses."""
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -39,7 +39,9 @@ _SHOWN_BYTES = 200
 
 
 class EndpointTarget:
-    """Sends each case once; an answer is never asked for again by itself."""
+    """Sends each case once; a failed call is not retried here."""
+
+    # A retry could run a system under test twice, which may change what it does.
 
     def __init__(
         self,
@@ -65,22 +67,23 @@ class EndpointTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Send one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id, self._secrets)
+        call = TargetCall(case, self.id, self._secrets)
         body = encode_call(case, repeat)
         session = await self._sessions.current()
         timeout_s = call_timeout_s(case, self._timeout_s)
+        # One deadline for redirects and body together: aiohttp's own would begin again with each.
         deadline = asyncio.timeout(timeout_s)
         try:
             async with deadline:
-                return await self._sent(session.client, body, asked)
+                return await self._sent(session.client, body, call)
         except TimeoutError:
             if not deadline.expired():
                 message = f"{self._where} took no connection within {self._connect_s:g} s"
-                return asked.failed("connection", message)
-            return asked.failed("timeout", f"{self._where} did not answer within {timeout_s:g} s")
+                return call.failed("connection", message)
+            return call.failed("timeout", f"{self._where} did not answer within {timeout_s:g} s")
         except session.errors as error:
-            told = str(error) or type(error).__name__
-            return asked.failed("connection", f"{self._where} could not be asked: {told}")
+            reason = str(error) or type(error).__name__
+            return call.failed("connection", f"{self._where} could not be called: {reason}")
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; they are also closed before it ends."""
@@ -92,7 +95,7 @@ class EndpointTarget:
         parts = urlsplit(self._url)
         return f"{parts.scheme}://{parts.hostname}:{_port(self._url)}{parts.path}"
 
-    async def _sent(self, client: aiohttp.ClientSession, body: bytes, asked: TargetCall) -> Output:
+    async def _sent(self, client: aiohttp.ClientSession, body: bytes, call: TargetCall) -> Output:
         url = self._url
         for _ in range(_MAX_REDIRECTS + 1):
             async with client.request(
@@ -100,29 +103,30 @@ class EndpointTarget:
             ) as response:
                 onward = _redirect_url(url, response)
                 if onward is None:
-                    return await self._read(response, asked)
+                    return await self._read(response, call)
+            # The headers may hold a key, and the case may be confidential: neither goes elsewhere.
             if _origin(onward) != _origin(self._url):
                 message = f"{self._where} redirects to another host, which is not followed"
-                return asked.failed("http_status", message)
+                return call.failed("http_status", message)
             url = onward
-        return asked.failed("http_status", f"{self._where} redirects again and again")
+        return call.failed("http_status", f"{self._where} redirects too often")
 
-    async def _read(self, response: aiohttp.ClientResponse, asked: TargetCall) -> Output:
+    async def _read(self, response: aiohttp.ClientResponse, call: TargetCall) -> Output:
         raw = await read_body(response, LARGEST_OUTPUT_BYTES)
         if response.status // 100 != _SUCCESS:
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
-            return asked.failed("http_status", f"{message}: {shown!r}" if shown else message)
+            return call.failed("http_status", f"{message}: {shown!r}" if shown else message)
         if len(raw) > LARGEST_OUTPUT_BYTES:
             message = f"{self._where} sent more than {LARGEST_OUTPUT_BYTES >> 20} MiB"
-            return asked.failed("too_large", message)
+            return call.failed("too_large", message)
         if response.content_type == "text/plain":
-            return asked.read_text(raw, charset=response.charset or "utf-8")
-        return asked.read_bytes(raw, source="the reply")
+            return call.read_text(raw, charset=response.charset or "utf-8")
+        return call.read_bytes(raw, source="the reply")
 
 
 def _redirect_url(url: str, response: aiohttp.ClientResponse) -> str | None:
-    """Where the same is to be sent again; None when this is the answer."""
+    """Where the request is sent next; None when this is the answer."""
     location = response.headers.get("Location")
     if response.status not in _RESENDING or location is None:
         return None
@@ -146,11 +150,12 @@ def _port(url: str) -> int:
 
 
 def _checked_headers(headers: Mapping[str, str], variant: str) -> dict[str, str]:
+    # A line end in a value would let a variable's content add headers of its own.
     for name, value in headers.items():
         if not name.isascii() or not name or not value.isprintable():
             raise SettingsError(
                 f"variant {variant!r}: the header {name!r} cannot be sent",
                 hint="a header is one line; look for a line end in the variable it names",
             )
-    given = {name.lower() for name in headers}
-    return {**headers, **({} if "content-type" in given else {"Content-Type": _JSON})}
+    names = {name.lower() for name in headers}
+    return {**headers, **({} if "content-type" in names else {"Content-Type": _JSON})}

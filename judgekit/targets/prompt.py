@@ -59,13 +59,13 @@ class TargetPrompt:
         data = case_data(case)
         if not self._compiled.blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
-        said = (
+        parts = (
             (role, self._compiled.render(role, data))
             for role in _BLOCKS
             if role in self._compiled.blocks
         )
         return tuple(
-            {"role": role, "content": text} for role, text in said if text or role == "user"
+            {"role": role, "content": text} for role, text in parts if text or role == "user"
         )
 
 
@@ -97,18 +97,18 @@ class PromptTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Ask the model about one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id)
+        call = TargetCall(case, self.id)
         try:
             request = self.request(case, repeat=repeat)
         except TemplateError as error:
-            return asked.failed("exception", str(error))
+            return call.failed("exception", str(error))
         try:
             reply = await self._connection.model.complete(request)
         except ModelError as error:
             refused = error.kind == "content_filter"
-            output = asked.failed("refused" if refused else "model", error.message)
+            output = call.failed("refused" if refused else "model", error.message)
             return output.model_copy(update={"metadata": {"model_error": error.kind}})
-        return _output(reply, asked)
+        return _output(reply, call)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -153,7 +153,7 @@ def _printable(value: JsonValue) -> JsonValue:
     return _Items(map(_printable, value)) if isinstance(value, list) else value
 
 
-def _output(reply: ModelReply, asked: TargetCall) -> Output:
+def _output(reply: ModelReply, call: TargetCall) -> Output:
     usage = reply.usage or Usage()
     known: dict[str, object] = {
         "usage": usage.model_copy(update={"cost_usd": reply.cost_usd}),
@@ -161,13 +161,13 @@ def _output(reply: ModelReply, asked: TargetCall) -> Output:
         "metadata": _metadata(reply),
     }
     if reply.finish_reason == "content_filter":
-        told = f": {reply.text}" if reply.text else ""
-        output = asked.failed("refused", f"the provider filtered the answer{told}")
+        refusal = f": {reply.text}" if reply.text else ""
+        output = call.failed("refused", f"the provider filtered the answer{refusal}")
     elif reply.text is None:
         reason = f"finish_reason {reply.finish_reason}"
-        output = asked.failed("model", f"the model answered without a text ({reason})")
+        output = call.failed("model", f"the model answered without a text ({reason})")
     else:
-        output = Output(text=reply.text, case_id=asked.case.id, variant=asked.variant)
+        output = Output(text=reply.text, case_id=call.case.id, variant=call.variant)
     return output.model_copy(update=known)
 
 

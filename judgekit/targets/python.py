@@ -50,7 +50,7 @@ class PythonTarget:
 
     A function that is not async runs in a thread of its own; all calls of one that is run in one
     event loop in a thread beside the run's, so that they may share their clients. One that hangs
-    cannot be killed: its thread is left behind after the timeout, and the run goes on.
+    cannot be killed: its thread is left behind after the timeout, and the run continues.
     """
 
     def __init__(self, variant: str, function: str, *, folder: Path, timeout_s: float) -> None:
@@ -64,7 +64,7 @@ class PythonTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Call the function with one case; see `Target.answer`."""
-        asked = TargetCall(case, self.id)
+        call = TargetCall(case, self.id)
         named = {"repeat": repeat} if self._takes_repeat else {}
         deadline = asyncio.timeout(call_timeout_s(case, self._timeout_s))
         try:
@@ -75,12 +75,12 @@ class PythonTarget:
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
-            return asked.failed("cancelled", "the function was cancelled from inside")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's function may raise anything
+            return call.failed("cancelled", "the function was cancelled from inside")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's function may raise anything
             if isinstance(error, TimeoutError) and deadline.expired():
-                return asked.failed("timeout", await self._too_long(case))
-            return asked.failed("exception", _error_message(error, self._folder))
-        return _output(returned, asked)
+                return call.failed("timeout", await self._too_long(case))
+            return call.failed("exception", _error_message(error, self._folder))
+        return _output(returned, call)
 
     async def aclose(self) -> None:
         """End the event loop of an async function, and what still runs in it."""
@@ -97,11 +97,11 @@ class PythonTarget:
         return returned
 
     async def _too_long(self, case: Case) -> str:
-        told = f"the function took longer than {call_timeout_s(case, self._timeout_s):g} s"
+        message = f"the function took longer than {call_timeout_s(case, self._timeout_s):g} s"
         if not await self._loop.is_blocked():
-            return told
+            return message
         return (
-            f"{told}: it blocks its event loop, so that calls beside it wait as well; await what "
+            f"{message}: it blocks its event loop, so that other calls wait as well; await what "
             "takes long, or write `def` in the place of `async def`"
         )
 
@@ -172,7 +172,7 @@ def _accepts_parameter(function: Callable[..., object], name: str) -> bool:
 async def _in_thread(call: Callable[[], object]) -> object:
     """The result of a call made in a thread of its own."""
     # A thread of an executor would hold up the end of the loop, and of the program, where the call
-    # hangs; this one is given up.
+    # hangs; this one is abandoned.
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
     context = contextvars.copy_context()
@@ -191,7 +191,7 @@ async def _in_thread(call: Callable[[], object]) -> object:
             returned = context.run(call)
         except BaseException as error:  # noqa: BLE001 - raised again where the call is awaited
             raised = _settable(error)
-        with suppress(RuntimeError):  # the loop is closed; nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed; no caller waits any more
             loop.call_soon_threadsafe(settle, returned, raised)
 
     threading.Thread(target=work, name="judgekit-target", daemon=True).start()
@@ -203,27 +203,27 @@ def _is_being_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _output(returned: object, asked: TargetCall) -> Output:
+def _output(returned: object, call: TargetCall) -> Output:
     if isinstance(returned, Output):
-        return asked.finished(returned)
+        return call.with_details(returned)
     if isinstance(returned, str):
-        return asked.said(returned)
+        return call.text_output(returned)
     if not isinstance(returned, dict):
         message = f"the function returned a {type(returned).__name__}"
-        return asked.failed("unreadable", f"{message}, not a str, a dict or an Output")
+        return call.failed("unreadable", f"{message}, not a str, a dict or an Output")
     try:
         raw = json.dumps(returned, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        return asked.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
-    return asked.read_bytes(raw.encode(), source="what the function returned")
+        return call.failed("unreadable", f"the function returned a dict that is not JSON: {error}")
+    return call.read_bytes(raw.encode(), source="what the function returned")
 
 
 def _error_message(error: BaseException, folder: Path) -> str:
     """Type, message and place of an error: the last place in the suite's own folder."""
-    said = str(error)
+    text = str(error)
     name = type(error).__name__
     where = _error_location(error.__traceback__, folder)
-    return (f"{name}: {said}" if said else name) + where
+    return (f"{name}: {text}" if text else name) + where
 
 
 def _error_location(trace: TracebackType | None, folder: Path) -> str:
@@ -243,7 +243,7 @@ _PATIENCE_S = 1.0
 
 
 class EventLoopThread:
-    """Runs a stranger's coroutines, all in one loop, so that they may share their clients.
+    """Runs a user's coroutines in one loop, so that they can share their clients.
 
     Where one of them blocks the loop, those that were not begun yet, and all that come later, get
     a new loop in another thread; those beside it wait with it, each until its own deadline.
@@ -296,7 +296,7 @@ class EventLoopThread:
         return not call.withdraw()
 
     def _leave(self, served: _LoopThread) -> None:
-        """Use a loop no more; what was begun in it goes on."""
+        """Start nothing more in a loop; what was started in it continues."""
         if self._served is served:
             self._served = None
             self._blocked.append(served)
@@ -306,7 +306,7 @@ _Outcome = tuple[object, BaseException | None]
 
 
 class _Call:
-    """A coroutine that is to be run, as long as nobody has thought better of it."""
+    """A coroutine that waits to be run, unless its caller has cancelled it."""
 
     def __init__(self, begin: Begin) -> None:
         self.begun: Future[None] = Future()
@@ -379,5 +379,5 @@ def _settable(error: BaseException) -> BaseException:
     """An exception that a future takes, and that does not end the whole program."""
     if not isinstance(error, StopIteration | KeyboardInterrupt | GeneratorExit):
         return error
-    told = f"the function raised {type(error).__name__}"
-    return RuntimeError(told).with_traceback(error.__traceback__)
+    message = f"the function raised {type(error).__name__}"
+    return RuntimeError(message).with_traceback(error.__traceback__)

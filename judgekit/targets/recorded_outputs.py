@@ -36,7 +36,7 @@ _RowOffset = tuple[int, int]
 class RecordedTarget:
     """Answers from a file: the first time with a case's first row, the second with its second.
 
-    An output's duration is what its row says; none is taken from reading it. Rows that name no
+    An output's duration is the one in its row; reading takes no part of it. Rows that name no
     variant are this one's; rows that name another are left out.
     """
 
@@ -64,19 +64,20 @@ class RecordedTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Read one row; see `Target.answer`."""
-        asked = TargetCall(case, self.id)
+        call = TargetCall(case, self.id)
         places = self._places.get(case.id, ())
         outputs = self._outputs.get(case.id, ())
         if repeat >= len(places) + len(outputs):
-            return _failed(asked, "not_recorded", self._missing(len(places) + len(outputs), repeat))
+            # An error of this case only: the other recorded cases are still graded.
+            return _failed(call, "not_recorded", self._missing(len(places) + len(outputs), repeat))
         if outputs:
             return self._own(outputs[repeat])
         try:
             output = self._read_again(*places[repeat])
         except (DatasetError, OSError) as error:
-            return _failed(asked, "unreadable", f"the file has changed: {error}")
+            return _failed(call, "unreadable", f"the file has changed: {error}")
         if output.case_id != case.id:
-            return _failed(asked, "unreadable", f"{self._path} has changed while it was read")
+            return _failed(call, "unreadable", f"{self._path} has changed while it was read")
         return self._own(output)
 
     async def aclose(self) -> None:
@@ -97,9 +98,10 @@ class RecordedTarget:
         return _valid_answer(_row(raw, self._path, line=line, offset=offset), self._path).output
 
 
-def _failed(asked: TargetCall, kind: TargetErrorKind, message: str) -> Output:
-    """An error without a duration: how long reading took says nothing of the system under test."""
-    return asked.failed(kind, message).model_copy(update={"duration_ms": None})
+def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
+    """An error without a duration."""
+    # The time of reading a file says nothing about the system under test.
+    return call.failed(kind, message).model_copy(update={"duration_ms": None})
 
 
 def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:

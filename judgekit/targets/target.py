@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Target(Protocol):
-    """A variant that can be asked for its answer to a case."""
+    """A variant that answers cases."""
 
     @property
     def id(self) -> str:
@@ -53,19 +53,19 @@ _FORMAT_HINT = 'write an object, for example {"text": "…"}'
 
 @dataclass(frozen=True, slots=True)
 class TargetCall:
-    """One case on its way to a system under test, and how long it has been there."""
+    """The call of a system under test with one case, and how long it has taken."""
 
     case: Case
     """The case."""
 
     variant: str
-    """The variant that is asked."""
+    """The variant that answers."""
 
     secrets: tuple[str, ...] = ()
-    """Values that must not stand in an error."""
+    """Values that must not appear in an error."""
 
     begun_s: float = field(default_factory=time.perf_counter)
-    """When it was asked, on the clock of `time.perf_counter`."""
+    """When the call began, on the clock of `time.perf_counter`."""
 
     @property
     def duration_ms(self) -> float:
@@ -73,26 +73,27 @@ class TargetCall:
         return round((time.perf_counter() - self.begun_s) * 1000, 3)
 
     def failed(self, kind: TargetErrorKind, message: str) -> Output:
-        """The output of a system that gave none."""
-        told = redact(message, secrets=self.secrets)
-        if len(told) > _LONGEST_ERROR:
-            told = f"{told[:_LONGEST_ERROR]}…"
+        """The output that records why a system gave none."""
+        # Redacted before it is cut: half of a secret would no longer be found.
+        text = redact(message, secrets=self.secrets)
+        if len(text) > _LONGEST_ERROR:
+            text = f"{text[:_LONGEST_ERROR]}…"
         return Output(
-            error=told,
+            error=text,
             error_kind=kind,
             case_id=self.case.id,
             variant=self.variant,
             duration_ms=self.duration_ms,
         )
 
-    def said(self, text: str) -> Output:
-        """The output of a system that answered with a text."""
+    def text_output(self, text: str) -> Output:
+        """A text as the output of the system."""
         return Output(
             text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
         )
 
     def read_bytes(self, raw: bytes, *, source: str) -> Output:
-        """What a system wrote, as its output."""
+        """Bytes that a system wrote, as its output."""
         try:
             text = decode_utf8(raw, path=Path(source))
             value, is_repaired = parse_strict_json(text.strip(), path=Path(source))
@@ -105,23 +106,24 @@ class TargetCall:
         return self.read_object(value, is_repaired=is_repaired)
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
-        """A plain text a system sent, as its output."""
+        """Plain text that a system sent, as its output."""
         try:
-            return self.said(raw.decode(charset))
+            return self.text_output(raw.decode(charset))
         except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 
     def read_object(self, fields: Mapping[str, JsonValue], *, is_repaired: bool = False) -> Output:
-        """What a system returned, as its output."""
+        """The fields that a system returned, as its output."""
+        # The case and the variant are ours: an answer cannot claim to belong to another case.
         whole = {**fields, "case_id": self.case.id, "variant": self.variant}
         read = read_output(whole, is_repaired=is_repaired)
         if isinstance(read, list):
-            told = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
-            return self.failed("unreadable", f"what it returned is no output: {told}")
-        return self.finished(read[0])
+            faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
+            return self.failed("unreadable", f"what it returned is no output: {faults}")
+        return self.with_details(read[0])
 
-    def finished(self, output: Output) -> Output:
-        """An output with what is known of its making."""
+    def with_details(self, output: Output) -> Output:
+        """An output with its case, variant and duration."""
         known: dict[str, object] = {"case_id": self.case.id, "variant": self.variant}
         if output.duration_ms is None:
             known["duration_ms"] = self.duration_ms
@@ -132,6 +134,7 @@ class TargetCall:
 
 def encode_call(case: Case, repeat: int) -> bytes:
     """A case as it is sent to a system under test."""
+    # Lone surrogates have no UTF-8: they are sent escaped, so that one bad character stops no run.
     whole = {**case.to_json(), "repeat": repeat}
     return json.dumps(whole, ensure_ascii=False).encode("utf-8", "backslashreplace")
 

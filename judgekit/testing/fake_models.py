@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Script", "ScriptedModel"]
 
 ScriptedAnswer = str | ModelReply | Exception
-"""What a script says at one point: a text, a whole reply, or an error that is raised."""
+"""One step of a script: a text, a whole reply, or an error that is raised."""
 
 Script = (
     ScriptedAnswer
@@ -43,7 +43,7 @@ Script = (
     | Mapping[str, ScriptedAnswer]
     | Callable[[ModelRequest], ScriptedAnswer]
 )
-"""What a `ScriptedModel` says: one thing, one after the other, by subject, or as computed."""
+"""The replies of a `ScriptedModel`: one, a sequence, by subject, or computed."""
 
 TrueValues = float | Mapping[str, float] | Callable[[str | None, str | None, str | None], float]
 """True values on [0, 1]: one for all, by name, or from case, variant and criterion."""
@@ -57,7 +57,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class ScriptedModel:
-    """Says what it is told and keeps what it was asked.
+    """Gives scripted replies and keeps its requests.
 
     Args:
         replies: One answer, given every time; or a sequence, one answer for each request; or a
@@ -75,15 +75,16 @@ class ScriptedModel:
         """Give the next answer.
 
         Args:
-            request: What is asked; it is kept in `requests`.
+            request: The request; it is appended to `requests`.
 
         Returns:
             The answer; a text ends with `stop`.
 
         Raises:
             InputError: When the script has no answer to it.
-            Exception: Whatever the script says is to be raised.
+            Exception: The exception in the script.
         """
+        # Recorded before anything can fail, so that a test sees refused requests too.
         self.requests.append(request)
         answer = self._answer(request)
         if isinstance(answer, Exception):
@@ -144,7 +145,7 @@ class Faults:
     """Gives two verdicts that differ."""
 
     gullible: float = 0.0
-    """Gives its best score to a text that tells it to."""
+    """Gives its best score to a text that instructs it to."""
 
     wrong: float = 0.0
     """Gives another answer than the true one."""
@@ -165,7 +166,7 @@ class Faults:
 class FlawedModel:
     """A fair judge who knows the truth, with a dial for each fault; needs no network and no key.
 
-    It reads from the request's schema what is asked: a score (listed or bounded points), a
+    It reads from the request's schema what to answer: a score (listed or bounded points), a
     preference (an enumeration with `first`, `second` and `tie`), or several of them by
     criterion; and answers JSON of that shape. Whether a fault shows is drawn from the seed and
     the request, so that the same request always gets the same answer, in whatever order it comes.
@@ -199,6 +200,7 @@ class FlawedModel:
         schema = request.reply_schema or _form_schema(request)
         if schema is None:
             raise InputError(f"{self.name!r} answers by a reply schema, and the request has none")
+        # From the request and not from a sequence: concurrent calls finish in any order.
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
         text, finish_reason = self._say(request, schema, draw)
         return ModelReply(
@@ -219,6 +221,7 @@ class FlawedModel:
             return "\n".join(verdict.judged), "stop"
         text = verdict.text()
         if draw.random() < faults.truncates:
+            # Two thirds of valid JSON is never valid JSON.
             return text[: len(text) * 2 // 3], "length"
         if draw.random() < faults.malformed:
             return text.rstrip("}"), "stop"
@@ -245,7 +248,7 @@ class _FlawedVerdict:
             lambda criterion: self._preference(criterion, other=other),
             self._request.subject.criterion,
         )
-        return _in_requested_form(self._request, json.dumps(filling.filled(), ensure_ascii=False))
+        return _in_requested_form(self._request, json.dumps(filling.fill(), ensure_ascii=False))
 
     def _score(self, schema: JsonObject, criterion: str | None, *, other: bool) -> float:
         faults, subject = self._model.faults, self._request.subject
@@ -254,14 +257,17 @@ class _FlawedVerdict:
         points = allowed_scores(schema, value, self._model.scale)
         score = nearest_score(points, value)
         if draw.random() < faults.off_scale:
+            # One above the top: the most common slip of real judges, and never a valid point.
             score = points[-1] + 1
         if (draw.random() < faults.wrong) != other:
+            # Another point than the true one, so that a rate of 1 means always wrong.
             score = draw.choice([point for point in points if point != score])
         return typed_score(score, schema)
 
     def _preference(self, criterion: str | None, *, other: bool) -> str:
         faults = self._model.faults
         draw = self._draw(criterion)
+        # In the second order the texts have changed places, and their variants with them.
         sides = "ba" if self._request.subject.order == "ba" else "ab"
         texts = (*self.judged, "", "")[:2]
         first, second = (
@@ -293,8 +299,9 @@ class _FlawedVerdict:
 def _true_value(
     truth: TrueValues, case: str | None, variant: str | None, criterion: str | None
 ) -> float:
-    """What a fake judge is told that an output is worth."""
+    """The value that a fake judge believes an output to have."""
     if isinstance(truth, Mapping):
+        # The most specific name first: a test may state one exception to a general value.
         for key in (f"{case}/{variant}", variant, criterion, case):
             if key is not None and key in truth:
                 return truth[key]
@@ -313,8 +320,8 @@ def _usage(request: ModelRequest, text: str) -> Usage:
 
 
 def _about(request: ModelRequest) -> str:
-    said = {k: v for k, v in request.subject.to_json().items() if v != 0}
-    return ", ".join(f"{name} {value!r}" for name, value in said.items()) or "nothing named"
+    subject = {k: v for k, v in request.subject.to_json().items() if v != 0}
+    return ", ".join(f"{name} {value!r}" for name, value in subject.items()) or "nothing named"
 
 
 _FORM_SCORES: JsonObject = {"type": "integer", "enum": [*range(1, 11)]}
@@ -342,12 +349,13 @@ def _in_requested_form(request: ModelRequest, answer: str) -> str:
     form = _requested_form(request)
     if form is None:
         return answer
-    said = json.loads(answer)
-    why, choice = said["rationale"], said["preference"]
+    verdict = json.loads(answer)
+    # The text forms of published judge prompts, which have no JSON schema.
+    why, choice = verdict["rationale"], verdict["preference"]
     if form == "two_scores":
         return (
-            f"Evaluation evidence: {why}\nThe score of Assistant 1: {said['score_first']}\n"
-            f"The score of Assistant 2: {said['score_second']}"
+            f"Evaluation evidence: {why}\nThe score of Assistant 1: {verdict['score_first']}\n"
+            f"The score of Assistant 2: {verdict['score_second']}"
         )
     if form == "brackets":
         return f"{why} [[{_LETTERS[choice]}]]"
@@ -360,7 +368,7 @@ def _in_requested_form(request: ModelRequest, answer: str) -> str:
 def _requested_form(request: ModelRequest) -> str | None:
     if request.reply_schema is not None or request.subject.order is None:
         return None
-    asked = request.messages[-1]["content"]
+    question = request.messages[-1]["content"]
     for mark, form in (
         ("The score of Assistant 1:", "two_scores"),
         ('"[[A]]"', "brackets"),
@@ -368,6 +376,6 @@ def _requested_form(request: ModelRequest) -> str | None:
         ('"Output (a)"', "stated"),
         ("the letter A, B or C", "letter"),
     ):
-        if mark in asked:
+        if mark in question:
             return form
     return None

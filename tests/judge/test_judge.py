@@ -376,4 +376,7 @@ def test_recorded_replies_are_a_judge(tmp_path: Path) -> None:
     with Judge(f"recorded:{rows}") as judge:
         verdict = grade(judge)
     assert verdict.value == 1.0
-    assert judge.connection.owned(judge.requests(make_case(), make_output(), RUBRIC)[0]) is not None
+    assert (
+        judge.connection.cached_reply(judge.requests(make_case(), make_output(), RUBRIC)[0])
+        is not None
+    )

@@ -60,14 +60,14 @@ async def test_a_model_may_keep_its_replies_out_of_the_cache() -> None:
 async def test_what_is_owned_can_be_told_without_counting_a_hit() -> None:
     cache = MemoryCache()
     connection = connect(ScriptedModel(SAID), cache=cache, prices=PRICES)
-    assert connection.owned(make_request()) is None
+    assert connection.cached_reply(make_request()) is None
     await connection.model.complete(make_request())
     before = cache.counts()
-    owned = connection.owned(make_request())
+    owned = connection.cached_reply(make_request())
     assert owned is not None
     assert owned.text == "x"
     assert cache.counts() == before
-    assert connect(ScriptedModel(SAID)).owned(make_request()) is None
+    assert connect(ScriptedModel(SAID)).cached_reply(make_request()) is None
 
 
 async def test_closing_reaches_the_model_only_when_it_was_opened() -> None:
@@ -105,7 +105,7 @@ async def test_recorded_replies_need_no_cache_and_no_price(tmp_path: Path) -> No
     request = make_request(subject={"case_id": "c"})
     assert (await connection.model.complete(request)).text == "said"
     assert (connection.cache, connection.name) == (None, connection.model.name)
-    owned = connection.owned(request)
+    owned = connection.cached_reply(request)
     assert owned is not None
     assert owned.text == "said"
     await connection.aclose()

@@ -156,7 +156,7 @@ async def test_a_pause_that_is_too_long_stops_with_its_length(time: VirtualTime)
     results = await time.run(calls(limited(endpoint, max_concurrency=1), 4))
     assert len(endpoint.sent_at) == 1
     assert [r.kind for r in results if isinstance(r, ModelError)] == ["rate_limited"] * 4
-    assert "left alone for 86400 s" in str(results[0])
+    assert "asks to wait for 86400 s" in str(results[0])
     assert time.now == 1000
 
 

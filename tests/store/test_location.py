@@ -34,7 +34,7 @@ def test_a_server_is_reached_through_psycopg_and_named_without_its_password(sche
 
 @pytest.mark.parametrize("url", ["mysql://me:s3cret@host/db", "sqlite://", "sqlite:///:memory:"])
 def test_what_cannot_keep_runs_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(SettingsError, match="runs cannot be kept in") as caught:
+    with pytest.raises(SettingsError, match="runs cannot be stored in") as caught:
         locate_database(url)
     assert "s3cret" not in str(caught.value)
 
@@ -51,7 +51,7 @@ def test_a_database_that_is_missing_is_made_only_where_that_was_asked(tmp_path: 
         RunStore(file, create=False)
     assert not file.exists()
     file.touch()
-    with pytest.raises(StoreError, match="nothing was ever kept in"):
+    with pytest.raises(StoreError, match="nothing is stored in"):
         RunStore(file, create=False)
     RunStore(file).close()
     RunStore(file, create=False).close()

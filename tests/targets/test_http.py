@@ -114,7 +114,7 @@ async def test_a_redirect_to_another_host_is_not_followed() -> None:
 async def test_redirects_without_end_are_given_up() -> None:
     with Loopback(lambda _case, path: Reply(b"", 307, Location=path)) as server:
         output = await asked(server.url)
-    assert "redirects again and again" in (output.error or "")
+    assert "redirects too often" in (output.error or "")
 
 
 async def test_a_slow_endpoint_is_given_up() -> None:
@@ -148,7 +148,7 @@ async def test_nobody_there_is_a_connection_error_without_secrets() -> None:
     with unserved_port() as port:
         output = await asked(f"http://user:pass1234@127.0.0.1:{port}/a?token=abc")
     assert output.error_kind == "connection"
-    assert f"http://127.0.0.1:{port}/a could not be asked" in (output.error or "")
+    assert f"http://127.0.0.1:{port}/a could not be called" in (output.error or "")
     assert "pass1234" not in (output.error or "")
     assert "token" not in (output.error or "")
 

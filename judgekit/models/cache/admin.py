@@ -120,10 +120,11 @@ def prune_cache(
     model: str | None = None,
     rejected: bool = True,
 ) -> int:
-    """Forget entries that were bought before a time, of a model, or both; and rejected replies."""
+    """Delete entries fetched before a time, of a model, or both; and rejected replies."""
     # Without a time or a model only rejected replies are forgotten.
     n_forgotten = 0
     if rejected:
+        # A list first: deleting rows while reading their names is undefined in SQLite.
         keys = list(cache.rejected_keys())
         n_forgotten += sum(cache.forget_rejected(key) for key in keys)
     if before is None and model is None:
@@ -139,6 +140,7 @@ def prune_cache(
 
 def find_cache_key(cache: ReplyCache, prefix: str) -> str:
     """The one key that begins with some hex digits."""
+    # A whole key needs no scan, which takes seconds in a large cache.
     if is_cache_key(prefix) and cache.request_parts(prefix) is not None:
         return prefix
     known = {*cache.keys(), *cache.rejected_keys()}
@@ -163,6 +165,7 @@ def _model(entry: CacheEntry) -> object:
 
 
 def _is_before(entry: CacheEntry, when: datetime) -> bool:
+    # A time without a zone is UTC, as all times in the cache are.
     moment = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
     return _created_at(entry) < moment
 
@@ -174,9 +177,9 @@ def _created_at(entry: CacheEntry) -> datetime:
 
 def _contains_text(entry: CacheEntry, text: str) -> bool:
     messages = (entry.request or {}).get("messages")
-    said = [str(each.get("content")) for each in _dicts(messages)]
-    said.append(entry.reply.text or "")
-    return any(text.casefold() in each.casefold() for each in said)
+    texts = [str(each.get("content")) for each in _dicts(messages)]
+    texts.append(entry.reply.text or "")
+    return any(text.casefold() in each.casefold() for each in texts)
 
 
 def _dicts(value: object) -> Iterator[dict[str, object]]:
@@ -202,10 +205,10 @@ class KeyDifference:
     """Its name: `model`, `parameters.temperature`, `messages[1].content`, `reply_schema`, …."""
 
     asked: str
-    """What is asked now, as JSON, shortened; `(absent)` where there is none."""
+    """The value in the request, as JSON, shortened; `(absent)` where there is none."""
 
     held: str
-    """What the nearest entry was asked, in the same form."""
+    """The value in the nearest entry, in the same form."""
 
     diff: str | None = None
     """For longer texts, a unified diff from held to asked, shortened."""
@@ -213,7 +216,7 @@ class KeyDifference:
 
 @dataclass(frozen=True, slots=True)
 class CacheExplanation:
-    """Whether a request is owned, and if not, how far it is from what is."""
+    """Whether a request is cached, and if not, how it differs from the nearest entry."""
 
     key: str
     """The key of the request."""
@@ -246,6 +249,7 @@ def explain_request(
     best = (-1, -1)
     n_compared = 0
     for other in cache.keys():  # noqa: SIM118 - a cache is no dict
+        # A bound on the time: the nearest of 20,000 entries explains a miss as well.
         if n_compared == limit:
             break
         parts = None if other == key else cache.request_parts(other)

@@ -23,14 +23,14 @@ SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 # "checksum" sorts before every other name of an entry, so that in canonical JSON it stands first
-# and has a fixed length: the rest can be hashed as it stands, without being written anew.
+# and has a fixed length: the rest can be hashed without being encoded again.
 _SEAL = '{"checksum":"'
 
 _BODY_AT = len(_SEAL) + 64 + len('",')
 
 
 def is_servable(reply: ModelReply) -> bool:
-    """Whether a reply may be served again: it ended by itself and says something."""
+    """Whether a reply may be served again: it ended by itself and has a text."""
     return (
         reply.finish_reason in SERVED_FINISH_REASONS
         and reply.text is not None
@@ -44,7 +44,7 @@ def is_cache_key(text: str) -> bool:
 
 
 def encode_reply(entry: CacheEntry) -> str:
-    """The text of an entry's reply row; the request is kept in a row of its own."""
+    """The text of an entry's reply row; the request has a row of its own."""
     return _sealed(entry, {} if entry.imported is None else {"imported": entry.imported})
 
 
@@ -75,7 +75,7 @@ def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
 
 
 def decode_request(text: str, key: str) -> JsonObject:
-    """What was asked, from a request row; its fingerprint must be the key."""
+    """The request in a request row; its fingerprint must be the key."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
         raise DamagedEntryError(f"the request under {key[:12]} is not the one that was asked")
     parts: JsonObject = json.loads(text)

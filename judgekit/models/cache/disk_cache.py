@@ -60,14 +60,14 @@ _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite'
 class DiskCache(RowCache):
     """A reply cache in a folder, shared by processes and threads.
 
-    A folder that cannot be written is only read, with a warning; what the run buys then goes to
-    an emergency file. A damaged database is set aside as `cache.db.corrupt-<UTC time>`, with a
-    warning, and what can still be read of it is taken over.
+    A folder that cannot be written is only read, with a warning; what the run fetches then goes to
+    a spill file. A damaged database is set aside as `cache.db.corrupt-<UTC time>`, with a
+    warning, and what can still be read of it is copied.
 
     Args:
         folder: Where it lives; made, with mode 0700, when it is missing. Must be on a local disk.
         read_only: Whether to open it without changing anything in the folder.
-        temporary: Where an emergency file goes when the folder takes none; None means the
+        temporary: Where a spill file goes when the folder takes none; None means the
             system's folder of temporary files.
         now: The clock, UTC.
 
@@ -99,7 +99,7 @@ class DiskCache(RowCache):
 
 
 class SqliteRows:
-    """The rows of a database that is set aside when it is found damaged, and begun anew.
+    """The rows of a database that is set aside when it is found damaged, and replaced by a new one.
 
     Another process may set the file aside while this one has it open. Every write is therefore
     checked afterwards: if the database is another file by then, it is written there again.
@@ -112,7 +112,7 @@ class SqliteRows:
             self._rows, self._identity = self._open(None)
 
     def text(self, name: str) -> str | None:
-        """See `Rows.text`."""
+        """See `CacheRows.text`."""
         # Every cache hit comes through here, so the row is read without a detour over the reader.
         rows = self._rows
         try:
@@ -130,11 +130,11 @@ class SqliteRows:
         return value if is_plain else stored_text(*found)  # which refuses it
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `Rows.texts`."""
+        """See `CacheRows.texts`."""
         return self._repeat_if_damaged(methodcaller("texts", names))
 
     def names(self) -> Iterator[str]:
-        """See `Rows.names`."""
+        """See `CacheRows.names`."""
         last = ""
         rows = self._rows
         try:
@@ -145,27 +145,27 @@ class SqliteRows:
             yield from (name for name in self._rows.names() if name > last)
 
     def count_replies(self) -> int:
-        """See `Rows.count_replies`."""
+        """See `CacheRows.count_replies`."""
         return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
-        """See `Rows.problems`; looks only, and mends nothing."""
+        """See `CacheRows.problems`; it repairs nothing."""
         return self._rows.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `Rows.write`."""
+        """See `CacheRows.write`."""
         self._write_checked(methodcaller("write", rows))
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Rows.remove`."""
+        """See `CacheRows.remove`."""
         self._write_checked(methodcaller("remove", names))
 
     def clear(self) -> None:
-        """See `Rows.clear`."""
+        """See `CacheRows.clear`."""
         self._write_checked(methodcaller("clear"))
 
     def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `Rows.add_counts`."""
+        """See `CacheRows.add_counts`."""
         self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
@@ -255,8 +255,8 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
             CacheWarning,
             stacklevel=3,
         )
-        # A folder that may only be read is a choice, and the run goes on; on a full or failing
-        # disk it must stop at the first reply that cannot be kept.
+        # A folder that may only be read is a choice, and the run continues; on a full or failing
+        # disk it must stop at the first reply that cannot be stored.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
         return _rows_or_none(place, str(error)), LocalKeyLocks(), goes_on
 
@@ -282,7 +282,7 @@ def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
         raise
     except StoreError:
         # SQLite reads a write-ahead database only where it can make a shared-memory file, unless
-        # it is told that nobody writes; with a log left behind that would skip what is in it.
+        # it is told that no process writes; with a log left behind that would skip what is in it.
         if place.has_log():
             raise
         return ReadOnlyRows(place.database, immutable=True, reason=reason)
@@ -338,7 +338,7 @@ class CacheFolder:
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Hold the right to open, set aside or mend the database; other processes wait."""
+        """Hold the lock for opening or replacing the database; other processes wait."""
         descriptor = os.open(self._opening, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if fcntl is not None:

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class CacheWarning(UserWarning):
-    """The cache met damage or a folder it cannot write, and went on; its message says how."""
+    """The cache is damaged or cannot be written, and the run continues; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """One reply that was paid for, with what was asked."""
+    """One reply that was paid for, with its request."""
 
     key: str
-    """SHA-256 of what was asked, 64 lower-case hex digits."""
+    """SHA-256 of the request, 64 lower-case hex digits."""
 
     request: JsonObject | None
     """The request's `key_parts`; None when they were lost and only the reply is left."""
@@ -38,13 +38,13 @@ class CacheEntry:
     """The reply, with `cached` true and `key` set."""
 
     created_at: str
-    """When it was bought, UTC, ISO 8601."""
+    """When it was fetched, UTC, ISO 8601."""
 
     imported: str | None = None
-    """Name of the file or folder it was imported from; None when this cache bought it."""
+    """Name of the file or folder it was imported from; None when this cache fetched it."""
 
     rejected: bool = False
-    """Whether it is kept for the record only and never served: cut short, filtered or empty."""
+    """Whether it is stored for the record only and never served: cut short, filtered or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +58,17 @@ class CacheCounts:
     """Requests the cache could not answer."""
 
     saved_usd: float = 0.0
-    """What the hits had cost when they were bought, in US dollars, as far as it is known."""
+    """What the hits had cost when they were fetched, in US dollars, as far as it is known."""
 
     n_unpriced_hits: int = 0
     """Hits whose price is not known; `saved_usd` leaves them out."""
 
     saved_ms: float = 0.0
-    """How long the hits had taken when they were bought, in milliseconds."""
+    """How long the hits had taken when they were fetched, in milliseconds."""
 
 
 class ReplyCache(Protocol):
-    """Keeps replies by the key of their request; safe to share between threads."""
+    """Stores replies by the key of their request; safe to share between threads."""
 
     @property
     def location(self) -> Path | None:
@@ -84,27 +84,27 @@ class ReplyCache(Protocol):
         ...
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep a reply; it is on disk when this returns, and replaces an older one."""
+        """Store a reply; it is on disk when this returns, and replaces an older one."""
         ...
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
-        """Keep for the record a reply that was paid for but may not be served."""
+        """Store for the record a reply that was paid for but may not be served."""
         ...
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
-        """Keep entries that come from elsewhere, all or none, replacing those of the same key."""
+        """Store entries that come from elsewhere, all or none, replacing those of the same key."""
         ...
 
     def delete(self, key: str) -> bool:
-        """Forget the reply that is served for a key, sound or damaged."""
+        """Delete the reply that is served for a key, intact or damaged."""
         ...
 
     def forget_rejected(self, key: str) -> int:
-        """Forget the rejected replies of a key, and not the one that is served."""
+        """Delete the rejected replies of a key, and not the one that is served."""
         ...
 
     def clear(self) -> None:
-        """Forget everything: entries, rejected replies, counts, and rows of strangers."""
+        """Delete everything: entries, rejected replies, counts, and rows of other programs."""
         ...
 
     def keys(self) -> Iterator[str]:
@@ -124,11 +124,11 @@ class ReplyCache(Protocol):
         ...
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """What was asked under a key, whether its reply is served or rejected."""
+        """The request of a key, whether its reply is served or rejected."""
         ...
 
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the storage itself, in words; empty when it is sound."""
+        """What is wrong with the storage itself, in words; empty when it is intact."""
         ...
 
     def count_hit(self, reply: ModelReply) -> None:
@@ -144,15 +144,15 @@ class ReplyCache(Protocol):
         ...
 
     def try_lease(self, key: str) -> bool:
-        """Try to become the only one who asks for a key; never waits."""
+        """Try to become the only caller that fetches a key; never waits."""
         ...
 
     def release(self, key: str) -> None:
-        """Let others ask for a key again."""
+        """Let other callers fetch a key."""
         ...
 
     def close(self) -> None:
-        """Write the counts and let go of files; a closed cache is not used again."""
+        """Write the counts and close the files; a closed cache is not used again."""
         ...
 
     def __contains__(self, key: str) -> bool: ...
@@ -170,6 +170,7 @@ COUNTS_ROW = "counts"
 _ROW_NAME = re.compile(r"[0-9a-f]{64}(:request|:rejected:[0-9]+)?|counts")
 
 
+# An error of its own: damage to one row must not end a run that needs other rows.
 class DamagedEntryError(StoreError):
     """A row is there but cannot be trusted; the rest of the cache is unharmed."""
 
@@ -206,7 +207,7 @@ class CacheRows(Protocol):
         ...
 
     def clear(self) -> None:
-        """Remove every row, those of strangers too."""
+        """Remove every row, those of other programs too."""
         ...
 
     def add_counts(self, text_of: CountsUpdate) -> None:
@@ -236,7 +237,7 @@ def is_row_name(name: object) -> bool:
 
 
 def request_row(key: str) -> str:
-    """Name of the row that holds what was asked under a key."""
+    """Name of the row that holds the request of a key."""
     return f"{key}:request"
 
 
@@ -245,6 +246,7 @@ def rejected_row(key: str, number: int) -> str:
     return f"{key}:rejected:{number}"
 
 
+# Python makes a single dict operation atomic; only the longer ones need the lock.
 class MemoryRows:
     """Rows in a dict; gone with the process."""
 
@@ -253,48 +255,48 @@ class MemoryRows:
         self._lock = threading.Lock()
 
     def text(self, name: str) -> str | None:
-        """See `Rows.text`; never raises."""
+        """See `CacheRows.text`; never raises."""
         return self._rows.get(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `Rows.texts`; never raises."""
+        """See `CacheRows.texts`; never raises."""
         rows = self._rows
         return {name: rows[name] for name in names if name in rows}
 
     def names(self) -> Iterator[str]:
-        """See `Rows.names`."""
+        """See `CacheRows.names`."""
         with self._lock:
             names = sorted(self._rows)
         return iter(names)
 
     def count_replies(self) -> int:
-        """See `Rows.count_replies`."""
+        """See `CacheRows.count_replies`."""
         with self._lock:
             return sum(":" not in name and name != COUNTS_ROW for name in self._rows)
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `Rows.write`; never raises."""
+        """See `CacheRows.write`; never raises."""
         with self._lock:
             self._rows.update(rows)
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Rows.remove`; never raises."""
+        """See `CacheRows.remove`; never raises."""
         with self._lock:
             for name in names:
                 self._rows.pop(name, None)
 
     def clear(self) -> None:
-        """See `Rows.clear`; never raises."""
+        """See `CacheRows.clear`; never raises."""
         with self._lock:
             self._rows.clear()
 
     def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `Rows.add_counts`; never raises."""
+        """See `CacheRows.add_counts`; never raises."""
         with self._lock:
             self._rows[COUNTS_ROW] = text_of(self._rows.get(COUNTS_ROW))
 
     def problems(self) -> tuple[str, ...]:
-        """Nothing; memory is taken to be sound."""
+        """Nothing; memory is assumed to be intact."""
         return ()
 
     def close(self) -> None:

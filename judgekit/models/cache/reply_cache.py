@@ -121,6 +121,7 @@ class RowCache:
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep a reply; see `ReplyCache.put`."""
+        # A programming error, not damage: a truncated reply would be served for ever.
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
         self._write_entry(request, reply, request.key)
@@ -144,6 +145,7 @@ class RowCache:
         was_rescued = self._rescued.pop(key, None) is not None
         if not self._has(key):
             return was_rescued
+        # A rejected reply of the same key still needs the request row.
         is_needed = self._has(rejected_row(key, 0))
         self._rows.remove([key] if is_needed else [key, request_row(key)])
         return True
@@ -187,7 +189,7 @@ class RowCache:
         return tuple(entries)
 
     def request_parts(self, key: str) -> JsonObject | None:
-        """What was asked under a key; see `ReplyCache.request_parts`."""
+        """The request of a key; see `ReplyCache.request_parts`."""
         try:
             text = self._rows.text(request_row(key))
             return None if text is None else decode_request(text, key)
@@ -208,6 +210,7 @@ class RowCache:
                 counted.n_unpriced_hits += 1
             else:
                 counted.saved_usd += reply.cost_usd
+            # Counts are written in batches: one write for each hit would cost more than the hit.
             is_due = counted.n_hits >= FLUSH_EVERY
         if is_due:
             self._flush_counts()
@@ -231,7 +234,7 @@ class RowCache:
         self._leases.release(key)
 
     def close(self) -> None:
-        """Write the counts and let go of files."""
+        """Write the counts and close the files."""
         self._flush_counts()
         self._leases.close()
         self._rows.close()
@@ -268,6 +271,7 @@ class RowCache:
             if self._rescue is None:
                 raise
             if not rejected:
+                # Kept in memory as well: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
             self._rescue.save(entry, error)
 
@@ -278,6 +282,7 @@ class RowCache:
             return True
 
     def _rejected_rows(self, key: str) -> Iterator[str]:
+        # Rows are numbered without gaps, so the first free number is found without a scan.
         number = 0
         while self._has(name := rejected_row(key, number)):
             yield name
@@ -291,6 +296,7 @@ class RowCache:
 
     def _flush_counts(self) -> None:
         with self._counting:
+            # Swapped under the lock, written outside it: a slow disk must not stop other threads.
             counted, self._counted = self._counted, _CountsSinceFlush()
         if counted == _CountsSinceFlush():
             return
@@ -299,7 +305,7 @@ class RowCache:
                 lambda present: _encode_counts(_add_counts(_decode_counts(present), counted))
             )
         except StoreError as error:
-            # The counts are a convenience; the run goes on without them.
+            # The counts are a convenience; the run continues without them.
             _warn(f"what the cache saved could not be noted: {error.message}")
 
     def _counts_text(self) -> str | None:
@@ -310,9 +316,9 @@ class RowCache:
             return None
 
 
-def _add_counts(noted: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
+def _add_counts(stored: CacheCounts, counted: _CountsSinceFlush) -> CacheCounts:
     now = asdict(counted)
-    return CacheCounts(**{name: value + now[name] for name, value in asdict(noted).items()})
+    return CacheCounts(**{name: value + now[name] for name, value in asdict(stored).items()})
 
 
 def _encode_counts(counts: CacheCounts) -> str:
@@ -323,13 +329,13 @@ def _decode_counts(text: str | None) -> CacheCounts:
     if text is None:
         return CacheCounts()
     try:
-        noted = json.loads(text)
+        stored = json.loads(text)
         counts = CacheCounts(
-            n_hits=int(noted["n_hits"]),
-            n_misses=int(noted["n_misses"]),
-            saved_usd=_finite_amount(noted["saved_usd"]),
-            n_unpriced_hits=int(noted["n_unpriced_hits"]),
-            saved_ms=_finite_amount(noted["saved_ms"]),
+            n_hits=int(stored["n_hits"]),
+            n_misses=int(stored["n_misses"]),
+            saved_usd=_finite_amount(stored["saved_usd"]),
+            n_unpriced_hits=int(stored["n_unpriced_hits"]),
+            saved_ms=_finite_amount(stored["saved_ms"]),
         )
     except (ValueError, TypeError, LookupError, OverflowError):
         _warn("the note of what the cache saved is damaged; it begins again from zero")

@@ -40,7 +40,7 @@ DISKCACHE_SETTINGS: dict[str, int | str] = {
     "sqlite_synchronous": 1,
     "sqlite_mmap_size": 0,
 }
-"""Given at every open and compared afterwards: they are kept in the file, where any program that
+"""Given at every open and compared afterwards: they are stored in the file, where any program that
 opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
@@ -89,7 +89,7 @@ class TextDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         return stored_text(mode, filename, value)
 
     def remove(self, file_path: object) -> None:
-        """Nothing: this cache has no files, so a file name in a row is a stranger's."""
+        """Nothing: this cache has no files, so a file name in a row is another program's."""
 
 
 class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
@@ -115,45 +115,45 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
     """Runs one statement on the connection of this thread."""
 
     def text(self, name: str) -> str | None:
-        """See `Rows.text`."""
+        """See `CacheRows.text`."""
         return self._reader.text(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `Rows.texts`."""
+        """See `CacheRows.texts`."""
         return self._reader.texts(names)
 
     def names(self) -> Iterator[str]:
-        """See `Rows.names`."""
+        """See `CacheRows.names`."""
         return self._reader.names()
 
     def count_replies(self) -> int:
-        """See `Rows.count_replies`."""
+        """See `CacheRows.count_replies`."""
         return self._reader.count_replies()
 
     def problems(self) -> tuple[str, ...]:
-        """See `Rows.problems`."""
+        """See `CacheRows.problems`."""
         return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
-        """See `Rows.write`; one transaction."""
+        """See `CacheRows.write`; one transaction."""
         with self._writing():
             now = time.time()
             for name, text in rows.items():
                 self._sql(_UPSERT, (name, now, now, MODE_RAW, text))
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Rows.remove`; one transaction, and no file is touched."""
+        """See `CacheRows.remove`; one transaction, and no file is touched."""
         with self._writing():
             for name in names:
                 self._sql("DELETE FROM Cache WHERE key = ? AND raw = 1", (name,))
 
     def clear(self) -> None:
-        """See `Rows.clear`; files that strangers' rows name are left alone."""
+        """See `CacheRows.clear`; files named in other programs' rows are left alone."""
         with self._writing():
             self._sql("DELETE FROM Cache")
 
     def add_counts(self, text_of: CountsUpdate) -> None:
-        """See `Rows.add_counts`; one transaction."""
+        """See `CacheRows.add_counts`; one transaction."""
         with self._writing():
             try:
                 present = self.text(COUNTS_ROW)
@@ -297,23 +297,23 @@ class ReadOnlyRows:
             raise
 
     def text(self, name: str) -> str | None:
-        """See `Rows.text`."""
+        """See `CacheRows.text`."""
         return self._reader.text(name)
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        """See `Rows.texts`."""
+        """See `CacheRows.texts`."""
         return self._reader.texts(names)
 
     def names(self) -> Iterator[str]:
-        """See `Rows.names`."""
+        """See `CacheRows.names`."""
         return self._reader.names()
 
     def count_replies(self) -> int:
-        """See `Rows.count_replies`."""
+        """See `CacheRows.count_replies`."""
         return self._reader.count_replies()
 
     def problems(self) -> tuple[str, ...]:
-        """See `Rows.problems`."""
+        """See `CacheRows.problems`."""
         return self._reader.problems()
 
     def write(self, rows: Mapping[str, str]) -> None:
@@ -329,7 +329,7 @@ class ReadOnlyRows:
         raise WriteFailedError(f"the cache was not cleared: {self._reason}")
 
     def add_counts(self, text_of: CountsUpdate) -> None:
-        """Nothing: a cache that is only read keeps no counts; opening it said so."""
+        """Nothing: a cache that is only read stores no counts; opening it warned of that."""
 
     def close(self) -> None:
         """Let go of the file."""
@@ -349,7 +349,7 @@ def stored_text(mode: object, filename: object, value: object) -> str:
 
 
 def is_corruption(error: BaseException | None) -> bool:
-    """Whether an error of SQLite says that the file is damaged, not busy, full or read-only."""
+    """Whether an error of SQLite means a damaged file, not a busy, full or read-only one."""
     if not isinstance(error, sqlite3.Error):
         return False
     code = getattr(error, "sqlite_errorcode", None)

@@ -1,6 +1,6 @@
 """Exports, imports and merges cache entries as JSONL.
 
-The same replies always give the same bytes, so that an export can be kept in git.
+The same replies always give the same bytes, so that an export can be committed to git.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ImportReport:
     """Entries that were there with another answer, and were replaced."""
 
     conflicts: tuple[str, ...] = ()
-    """Keys that are there with another answer; kept as they were unless told to overwrite."""
+    """Keys that are there with another answer; not changed unless `overwrite` is set."""
 
     problems: tuple[str, ...] = ()
     """Lines that were refused, each with file and line."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
 LARGEST_REPLY_BYTES = 32 * 2**20
-"""Bytes of an unpacked reply beyond which it is no reply, but a fault."""
+"""The largest unpacked reply, in bytes; a larger one is a fault of the endpoint."""
 
 _OK = 200
 
@@ -52,6 +52,7 @@ class DirectModel:
         timeout_s: float = 60,
     ) -> None:
         provider, _, bare = model.partition("/")
+        # Other providers have protocols of their own, which litellm translates.
         if provider not in OWN_ENDPOINT_KEYS or not bare:
             known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
             raise SettingsError(f"{model!r} cannot be called directly", hint=f"name it {known}")
@@ -89,15 +90,16 @@ class DirectModel:
     async def _send(
         self, messages: list[dict[str, str]], plan: RequestPlan
     ) -> object | ProviderFault:
-        asked = {"model": self._bare, "messages": messages, **plan.parameters}
-        return await self._post("chat/completions", asked)
+        body = {"model": self._bare, "messages": messages, **plan.parameters}
+        return await self._post("chat/completions", body)
 
-    async def _post(self, route: str, asked: Mapping[str, object]) -> object | ProviderFault:
+    async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
+        # Read at a call and not before: planning and cached runs need no key.
         key = self._key()
         if isinstance(key, ProviderFault):
             return key
         session = await self._sessions.current()
-        body = json.dumps(asked)
+        body = json.dumps(content)
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         try:
             async with session.client.post(
