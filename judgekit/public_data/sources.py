@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import JsonObject
 
+# A path of the catalog becomes a path on disk, so it may not contain `..` or a drive.
 _SAFE = re.compile(r"[\w.()+@,=-]+(?:/[\w.()+@,=-]+)*")
 
 
@@ -148,12 +149,14 @@ def _listing(path: Path) -> Mapping[str, object]:
 
 _CHUNK = 1 << 16
 
+# Time without a single byte; a slow connection may take as long as it needs up to the next limit.
 _STALLED_S = 30.0
 
 _WHOLE_S = 600.0
 
 _STALLED = "nothing came for too long"
 
+# Tests serve over plain HTTP on this machine; everything else must be HTTPS.
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 _PLACES = ("{repository}", "{commit}", "{path}")

@@ -1,6 +1,6 @@
-"""Assertions about how an agent worked: which tools it called and in which order, loops.
+"""Assertions about how an agent worked: tool calls and their order, loops, steps, nodes, errors.
 
-Steps, nodes, errors and how it finished. Tool calls are read in `calls`.
+Tool calls are read in `calls`.
 """
 
 from __future__ import annotations
