@@ -10,7 +10,7 @@ from math import fsum
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from judgekit.assertions.registry import reaches
+from judgekit.assertions.registry import meets_threshold
 from judgekit.assertions.runner import weight_shares
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _all_passed(passed: Sequence[bool | None]) -> bool | None:
 
 
 def _reaches(value: float | None, threshold: float | None) -> bool | None:
-    return None if value is None or threshold is None else reaches(value, threshold)
+    return None if value is None or threshold is None else meets_threshold(value, threshold)
 
 
 def _valued(value: float, part: PlannedPart) -> str:

@@ -370,7 +370,7 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
     return result
 
 
-def reaches(value: float, threshold: float) -> bool:
+def meets_threshold(value: float, threshold: float) -> bool:
     """Whether a value reaches a threshold, apart from what rounding takes away."""
     # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
     return value >= threshold - VALUE_TOLERANCE

@@ -15,7 +15,7 @@ from judgekit.assertions.registry import (
     NotApplicableError,
     declaration_of,
     label_result,
-    reaches,
+    meets_threshold,
     replace_fields,
     scorer_registry,
 )
@@ -238,7 +238,7 @@ def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
 
 def _by_share(low: float, high: float, threshold: float) -> bool | None:
     """The verdict, where the least and the most that may have passed agree."""
-    worst, best = reaches(low, threshold), reaches(high, threshold)
+    worst, best = meets_threshold(low, threshold), meets_threshold(high, threshold)
     return worst if worst == best else None
 
 

@@ -1,6 +1,6 @@
-"""Runs a function in a worker process with a time limit.
+"""Runs a function in a worker process, so that a hostile input costs at most its time limit.
 
-So that a hostile pattern or document costs at most that time. The process itself is `worker`.
+The process itself is `worker`.
 """
 
 from __future__ import annotations

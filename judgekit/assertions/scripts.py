@@ -1,6 +1,6 @@
-"""Custom assertions and scorers: a suite's Python and JavaScript files.
+"""Custom assertions and scorers: a suite's Python and JavaScript files, run with limits.
 
-Run in a process with limits, and what they may answer. Python files are run by `script_runner`.
+Python files are run by `script_runner`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What an assertion looks at: the text of an output, or the value at a dotted path in it.
 
-With workflow artifacts (S1) unpacked first.
+A workflow's artifact (S1) is unpacked first.
 """
 
 from __future__ import annotations

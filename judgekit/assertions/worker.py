@@ -1,7 +1,4 @@
-"""The worker process that `sandbox` starts by path: it reads requests as JSON lines.
-
-Calls functions of judgekit.
-"""
+"""The worker process that `sandbox` starts by path; it calls functions named in JSON lines."""
 
 from __future__ import annotations
 

@@ -112,6 +112,7 @@ def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
     found = label_from_row(row)
     if isinstance(found, Label):
         return LocatedLabel(found, row.line, path)
+    # All faults of a row at once, so that a row is fixed in one go.
     what = "; ".join(str(fault) for fault in found)
     given = row.fields.get("case_id")
     return DatasetError(
@@ -132,6 +133,7 @@ def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
 
 def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> None:
     """Raise what is wrong with labels or other rows, all of it at once."""
+    # A single error keeps its file, line and case.
     if len(problems) == 1:
         raise problems[0]
     if problems:
@@ -171,6 +173,7 @@ def _of_word(word: str, scale: Scale) -> float | None:
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if folded in named:
         return named[folded]
+    # Yes and no stand for the two ends of a scale with two points; on others they say too little.
     ends = scale.points
     if ends is not None and len(ends) == _TWO and folded in YES_NO:
         return ends[YES_NO[folded]]

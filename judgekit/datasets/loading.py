@@ -76,6 +76,7 @@ def load_dataset(
             file that cannot be read, which is named; with `unique` at an id given twice.
     """
     path = as_path(path)
+    # Documents and foreign files are read whole: their records refer to each other.
     document = read_whole_document(path)
     if document is not None:
         dataset = _from_document(document, columns, unique=unique)
@@ -133,6 +134,7 @@ def rubric_path(source: Path | str) -> Path:
     """The file of a rubric."""
     if isinstance(source, Path) or names_a_file(source):
         return as_path(source)
+    # A shipped name wins over a file of that name without an ending; `./name` means the file.
     names = shipped_rubrics()
     name = source.strip().lower().replace("-", "_").replace(" ", "_")
     if name in names:
@@ -163,6 +165,7 @@ def load_suite(path: Path | str) -> Suite:
 def _from_document(
     document: Document, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Dataset:
+    # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
     shape = None if columns else foreign_shape(document.value)
     if shape is not None:
         return shape.read_or_refuse(document, unique=unique)
@@ -224,6 +227,7 @@ _RUBRIC_SYNONYMS = {
 
 _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertions"}
 
+# Names under which people put an API key into a suite.
 _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
@@ -269,6 +273,7 @@ def read_dataset_header(document: Document) -> Dataset | list[FieldFault]:
         return [FieldFault((), "a dataset needs a list of `cases`", remedy)]
     header: Fields = {name: item for name, item in value.items() if item is not None}
     version = header.get("version")
+    # YAML reads `version: 1.10` as the number 1.1; quoting it keeps it.
     if isinstance(version, float):
         header["version"] = str(version)
     try:
@@ -319,6 +324,7 @@ def _scale_of(criterion: Fields) -> Scale | None:
     try:
         if isinstance(scale, str):
             return Scale.model_validate(shipped_scale(scale))
+        # A bare list of levels is the short form of a scale.
         return Scale.model_validate({"levels": scale} if isinstance(scale, list) else scale)
     except (ValidationError, UnknownNameError):
         return None
@@ -326,6 +332,7 @@ def _scale_of(criterion: Fields) -> Scale | None:
 
 def _mended(rubric: Fields, told: set[KeyPath]) -> Fields:
     """The rubric with something sound where a fault was named, so that the others are found."""
+    # pydantic would report the same fields again, in its own terms.
     criteria = rubric.get("criteria")
     if not told or not isinstance(criteria, list):
         return {name: item for name, item in rubric.items() if (name,) not in told}
@@ -385,6 +392,7 @@ def map_columns(
     _check(columns)
     unseen = dict(columns)
     known: dict[str, None] = {}
+    # Columns may be missing in single rows of JSONL, so a name is only unknown after all rows.
     for place, row in enumerate(rows, start=1):
         if place == 1:
             _check_first(row, columns, path)

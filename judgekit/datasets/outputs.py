@@ -1,7 +1,4 @@
-"""Streams recorded outputs from a file, judgekit's own or another tool's results.
-
-Joins each with its case.
-"""
+"""Streams recorded outputs from a file, judgekit's own or another tool's, each with its case."""
 
 from __future__ import annotations
 
@@ -126,8 +123,11 @@ def read_output(
         had_text = "text" in found
         found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
         faults += cell_faults
+        # An empty cell is a missing value in a table; for a system that answered nothing it is its
+        # answer.
         if had_text and not found.keys() & {"text", "data", "error", "trace"}:
             found["text"] = ""
+    # An alias such as `output` may hold an object; a `text` that is one is a mistake.
     elif "text" not in fields and not isinstance(found.get("text"), str | None):
         found = _as_data(found)
     if "trace" in found and (fault := fill_from_trace(found, folder)) is not None:
@@ -167,9 +167,11 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     others: set[str] = set()
     for answer in _iter_answers(path):
         named = answer.output.variant
+        # A file may hold several variants; one of them was asked for.
         if variant is not None and named not in {None, variant}:
             others.add(str(named))
             continue
+        # A row without a variant is of the one that was asked for.
         key = (answer.output.case_id, named or variant)
         if key in lines:
             raise duplicate_output_error(answer, lines[key], path)
@@ -179,6 +181,7 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
             yield RecordedOutput(answer.line, output, answer.case_fields)
         else:
             yield answer
+    # A file without outputs would otherwise count as "nothing failed".
     if not lines:
         hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
         what = "holds no outputs" if variant is None else f"holds no outputs of {variant!r}"
@@ -246,6 +249,7 @@ def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
 
 def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """A workflow's artifact, or an answer or result row of an export, with an output's names."""
+    # Rows of `export --format strategies` can be graded again.
     if {"testCaseId", "strategy", "status"} <= fields.keys():
         return _from_result_row(fields)
     case, output = fields.get("case"), fields.get("output")
@@ -253,6 +257,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         asked = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
         return {**asked, **{k: v for k, v in output.items() if v is not None}, **named}
+    # A field `snapshot` beside an output is metadata of somebody else.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
         return fields
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
@@ -282,6 +287,7 @@ def _usage(given: Fields) -> tuple[Fields, Fields]:
         return given, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
+    # The total is computed from its parts and would be kept twice.
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 
@@ -324,6 +330,7 @@ def has_own_lines(path: Path) -> bool:
         return False
     if suffix not in LINE_SUFFIXES:
         return True
+    # The first row is enough: a file does not mix formats.
     first = next(islice(scan_rows(path), 1), None)
     return not (isinstance(first, FileRow) and is_quality_record(first.fields))
 

@@ -136,6 +136,8 @@ class CaseSelection:
 
     def __iter__(self) -> Iterator[Case]:
         """The chosen cases; a sample goes through the source once more, the first time."""
+        # The sample is drawn from what passes the filters, so its size is the size that was asked
+        # for.
         chosen = self._passing()
         if self.sample is not None:
             drawn = self._places(self.sample)
@@ -229,6 +231,7 @@ def choose_cases(
 
 def sample_places(n: int, size: int, seed: int) -> frozenset[int]:
     """The places that a sample without replacement takes of a stream (Vitter 1985, algorithm R)."""
+    # Reservoir sampling: the number of cases need not be known and none is kept.
     rng = random.Random(seed)
     kept = list(range(min(n, size)))
     for place in range(size, n):
@@ -305,6 +308,7 @@ def _skill_tests(path: Path | None) -> Suite | None:
 
 def _merged(tests: RunSettings, own: RunSettings) -> RunSettings:
     theirs, ours = tests.model_dump(exclude_unset=True), own.model_dump(exclude_unset=True)
+    # The two exclude each other; what the suite says replaces either in the tests.
     for one, other in (("in_sequence", "max_concurrency"), ("max_concurrency", "in_sequence")):
         if one in ours:
             theirs.pop(other, None)
@@ -316,6 +320,7 @@ def _is_one_folder(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
+# A script is started by a known program, never by its own first line.
 _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}
 
 
@@ -362,6 +367,7 @@ def foreign_suite(document: Document) -> ForeignSuite:
     except ValidationError as error:
         fault = validation_faults(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
+    # In a zip nothing can be run, so its folder is the one it lies in.
     beside = next(folder for folder in document.path.parents if folder_exists(folder))  # of a zip
     folder = place.root if isinstance(place, FolderAttachments) else beside
     whole = head.as_given()
@@ -410,6 +416,7 @@ def _command(name: str, script: str, document: Document, *, is_folder: bool) -> 
             f"{where}: the script {script!r} lies in a zip, from which nothing is run",
             hint="unpack the zip and name the folder",
         )
+    # A path that leads out of the folder would run a file that nobody reviewed with the skill.
     parts = script.replace("\\", "/").split("/")
     if script.startswith("/") or ".." in parts:
         raise SettingsError(
@@ -432,6 +439,7 @@ _MAX_DOCUMENT_BYTES = 16 * 2**20
 
 _SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, ".zip"})
 
+# Folders with other people's files, which may hold datasets of their tests.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 
@@ -499,6 +507,7 @@ def _is_suite(path: Path) -> bool:
 
 
 def _document(path: Path) -> JsonValue:
+    # Discovery looks at every file; a large document would be parsed only to see what it is.
     if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
         return None
     document = read_whole_document(path)

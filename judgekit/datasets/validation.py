@@ -1,6 +1,6 @@
-"""Lists everything that is wrong with a file or a dataset, each problem with its line.
+"""Lists everything that is wrong with a file or a dataset, with line and remedy.
 
-Remedy. `loading` stops at the first.
+`loading` stops at the first problem.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ def _damaged_rows(path: Path) -> list[Problem]:
     except DatasetError:
         return []
     rows = [row for row in scanned if isinstance(row, FileRow)]
+    # The rows of judgekit's own files are checked one by one anyway.
     if not rows or foreign_row_shape(rows[0].fields) is None:
         return []
     damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
@@ -140,6 +141,7 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
     exact: set[str] = set()
     folded: dict[str, str] = {}
     for case in cases:
+        # Ids that differ only in case collide as file names on macOS and Windows.
         near = folded.setdefault(re.sub(r"[\W_]+", "-", case.id.casefold()), case.id)
         if case.id in exact:
             message = f"{DUPLICATE_ID}: another case has it too, so that neither can be run"
@@ -208,6 +210,7 @@ def _document_problems(document: Document, check: RowCheck) -> list[Problem]:
 
 def _foreign_problems(shape: Format, document: Document, check: RowCheck) -> list[Problem]:
     """The problems of another tool's file; one that is only recognised is told for what it is."""
+    # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
         path = str(document.path)
@@ -261,6 +264,7 @@ def _weights(rubric: Rubric, document: Document) -> list[Problem]:
     """Weights that look like shares but do not add up to 1 are taken relative; say so."""
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
+    # Weights of 1 and more are plainly not shares.
     if math.isclose(total, 1, abs_tol=1e-6) or max(weights) >= 1:
         return []
     return [
@@ -275,6 +279,7 @@ def _weights(rubric: Rubric, document: Document) -> list[Problem]:
 
 
 def _suite_problems(suite: Suite, document: Document) -> Iterator[Problem]:
+    # Unknown ids are not compared: a broken dataset would make every output an error.
     case_ids: Collection[str] | None = None
     if suite.cases is not None:
         case_ids = {case.id for case in suite.cases}
@@ -420,6 +425,7 @@ class RowCheck:
         return self
 
     def _check(self, row: FileRow) -> None:
+        # An unreadable row is reported and the next is read: all faults are listed at once.
         found = self._read(row)
         if isinstance(found, list):
             for fault in found:
@@ -433,6 +439,7 @@ class RowCheck:
             near = suggest_name(str(found[0]), self.case_ids)
             self._add(row, FieldFault((), f"no case has the id {found[0]!r}", near))
         if row.is_repaired:
+            # Half of a character that takes two code units; no encoding can write it.
             warning = "a lone surrogate, which no file can hold, was replaced by U+FFFD"
             self._add(row, FieldFault((), warning), severity="warning")
 

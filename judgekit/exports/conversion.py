@@ -1,6 +1,6 @@
-"""Names the formats that cases and runs can be written in.
+"""Converts a file to another format or to a suite, and reports what would be lost.
 
-Converts a file to another format or to a suite, reporting what would be lost.
+Also lists the formats that cases and runs can be written in.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def convert_cases(
     # The ending stays, for that says how it is read; the folder, for the files it may name.
     beside = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
+        # Written beside and read again before it replaces anything: losses show only then.
         lost = found.write(beside, source)
         if found.keeps_ids:
             again = case_losses(source.cases, lambda: open_cases(beside))
@@ -171,6 +172,7 @@ def _lost_fields(before: JsonObject, after: JsonObject) -> Iterator[str]:
             yield from _altered(item, again, name)
         elif name == "metadata" and isinstance(item, dict) and isinstance(again, dict):
             yield from (f"metadata.{key}" for key in item if not _same(item[key], again.get(key)))
+        # An empty list and a missing one say the same.
         elif item != [] and not _same(item, again):
             yield name
 
@@ -216,6 +218,7 @@ def _found(source: ConversionSource, path: Path, form: str) -> Iterator[str]:
     if source.skill_tests is not None and not (source.is_upgraded or form in _SKILL_TESTS):
         given = [name for name in _OF_TESTS if source.skill_tests.get(name)]
         yield from (f"`{name}` of the tests" for name in given)
+    # The quality form keeps all objects as they are.
     if form != "quality":
         kinds = Counter(str(record["type"]) for record in source.quality_records)
         others = {kind: n for kind, n in kinds.items() if kind not in _OF_CASES}
@@ -349,6 +352,7 @@ def _lost_settings(head: SkillTests, source: ConversionSource, folder: Path) -> 
     named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
     scripts = sorted({script for script in named if script is not None})
     scripts += [c[-1] for c in (suite.settings.setup, suite.settings.teardown) if c is not None]
+    # Scripts run in the suite's folder, so moving the suite would lose them.
     if scripts and folder.resolve() != suite.folder.resolve():
         yield f"the place of {', '.join(scripts)}: they are looked for in the suite's own folder"
 

@@ -59,6 +59,7 @@ CONVENTIONS = (
 )  # fmt: skip
 """The conventions a grading speaks of; its keys are fixed."""
 
+# S3 counts an expectation as met from 3 of 5.
 _PASS = 3
 
 _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
@@ -192,6 +193,7 @@ def _assertions(answer: Outcome) -> Iterator[_Line]:
 def _overall(answer: Outcome, required: Sequence[_Line]) -> str | None:
     """Pass only where every required criterion passed; without any, what judgekit concludes."""
     passed = [line.passed for line in required]
+    # A case may have no required expectation.
     if not passed:
         passed = [answer.passed]
     if False in passed:
@@ -200,6 +202,7 @@ def _overall(answer: Outcome, required: Sequence[_Line]) -> str | None:
 
 
 def _mean(lines: Sequence[_Line]) -> float | None:
+    # A mean of some would be a mean of those that were easy to judge.
     scores = [line.score for line in lines if line.score is not None]
     if not lines or len(scores) < len(lines):
         return None
@@ -213,6 +216,7 @@ def _exact_score(value: float) -> float:
 
 def _rounded(score: float) -> int:
     """The nearest whole score; the better one of a half."""
+    # `round` takes a half to the even number, 2.5 to 2 and 3.5 to 4.
     return max(LOWEST_SCORE, min(HIGHEST_SCORE, floor(score + 0.5 + VALUE_TOLERANCE)))
 
 
@@ -384,6 +388,7 @@ def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
 
 def _next(wanted: int, versions: list[JsonValue]) -> int:
     """The number the variant's gradings have where it is free, else the next."""
+    # A number in use is never given to a second version.
     taken = {_number(version) for version in versions}
     return wanted if wanted not in taken else 1 + max(taken)
 
@@ -420,6 +425,7 @@ def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
 
     Drawn for each case.
     """
+    # Drawn anew per case, or a reader could learn which side is the newer version.
     draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 

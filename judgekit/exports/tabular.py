@@ -72,6 +72,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
     """Write objects to a file, one in memory at a time; replaced as a whole or not at all."""
     is_lines = path.suffix.lower() == ".jsonl"
     coming = iter(items)
+    # Two are enough to know whether there is one alone.
     first = list(islice(coming, 2))
     if one_alone and len(first) == 1 and not is_lines:
         write_text_atomically(path, f"{encodable_json(first[0], indent=2)}\n")
@@ -95,6 +96,7 @@ def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
+        # A lone surrogate is written as an escape, which any reader takes.
         return json.dumps(item, indent=indent, allow_nan=False)
     return text
 
@@ -123,6 +125,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
 
 def case_columns(cases: Iterable[Case]) -> list[str]:
     """The columns of a table of cases: the fields that some case uses."""
+    # One pass for the columns, one for the rows: a table names its columns first.
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
@@ -133,6 +136,7 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
 def _is_plain(case: Case, name: str) -> bool:
     """Whether a cell can hold the value as it is; an empty one says that there is none."""
     value = getattr(case, name)
+    # A number or null in a text column could not be told from its digits or an empty cell.
     return (isinstance(value, str) and value != "") or (value is None and name != "input")
 
 
@@ -249,6 +253,7 @@ def _strategy(answer: Outcome, run: RunInfo) -> str:
     case = answer.result.case
     if case.evaluation is not None:
         return case.evaluation.strategy
+    # Without a judge that asks a model, the rubric is not what decided.
     asks = any(judge != "heuristic" for judge in run.panel.judges)
     try:
         found = plan_evaluation(case, rubric=run.rubric if asks else None).strategy
@@ -349,5 +354,6 @@ def judge_comments(answer: Outcome) -> str:
 
 def checks_without_judgment(result: CaseResult) -> tuple[AssertionResult, ...]:
     """What assertions found that no judgment says already."""
+    # A criterion judged by a rule repeats the words of its assertion.
     said = {one.rationale for one in result.judgments if one.source == "heuristic"}
     return tuple(check for check in result.checks if check.message not in said)

@@ -1,7 +1,4 @@
-"""Writes a run as a validation report (S2.8): dimensions with evidence, tier.
-
-Recommendations.
-"""
+"""Writes a run as a validation report (S2.8): dimensions with evidence, tier, recommendations."""
 
 from __future__ import annotations
 
@@ -27,10 +24,12 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
     from judgekit.stats.estimate import Estimate
 
+# The report is read by people: three pieces of evidence show what a dimension is about.
 _SHOWN = 3
 
 _LONGEST = 300
 
+# Used where neither the gate names a tier nor the rubric has a threshold above 0.
 _DEFAULT_TIER = "development"
 
 

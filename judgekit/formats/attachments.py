@@ -80,11 +80,14 @@ class FolderAttachments:
         """The content of a file, as `Attachments.read`."""
         try:
             path = (self.root / name).resolve()
+            # After `resolve`, so that a link in the folder cannot lead out of it.
             if not path.is_relative_to(self.root.resolve()):
                 raise AttachmentError(f"the file {name!r} leads out of the folder {self.root}")
             if not path.is_file():
                 raise MissingAttachmentError(f"there is no file {name!r} in {self.root}")
             with path.open("rb") as stream:
+                # One byte more than allowed tells a file that is too large without reading all of
+                # it.
                 content = stream.read(MAX_FILE_BYTES + 1)
         except (OSError, ValueError, RuntimeError) as error:
             raise AttachmentError(f"the file {name!r} cannot be read: {error}") from error
@@ -95,6 +98,7 @@ class FolderAttachments:
 
 def safe_file_name(name: str) -> str:
     """A file's path as it may be looked up."""
+    # Files written on Windows name paths with backslashes, and mean the same file.
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
         remedy = "name files by a path below the file that names them"
@@ -138,6 +142,7 @@ class AttachmentReader:
 
 
 def _text(content: bytes) -> str | None:
+    # A judge reads text; of anything else it is told type, size and checksum.
     if len(content) > MAX_SHOWN_BYTES or b"\0" in content:
         return None
     try:
@@ -158,10 +163,12 @@ MAX_UNPACKED_BYTES = 2**30
 MAX_RATIO = 1_000
 """How many times larger than packed a file may be; text packs 3 to 20 times."""
 
+# Small files may pack at any ratio: they cannot do harm.
 _RATIO_FREE_BYTES = 2**20
 
 _CHUNK = 2**16
 
+# The marks and sizes are those of the ZIP specification (APPNOTE 4.3.14 to 4.3.16).
 _END = b"PK\x05\x06"
 
 _WIDE_END = b"PK\x06\x07"
@@ -174,6 +181,7 @@ _LONGEST_COMMENT = 2**16
 
 _ENCRYPTED = 0x1
 
+# `zipfile` documents one of these; a damaged or hostile file can raise any of them.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError,
     RuntimeError, ValueError, KeyError, IndexError, OverflowError, struct.error,
@@ -271,6 +279,7 @@ def _check(archive: zipfile.ZipFile, path: Path) -> None:
         if complaint := _complaint(info):
             raise DatasetError(complaint, path=path, hint="pack the skill's folder anew")
     names = [info.filename for info in infos]
+    # Readers disagree on which of two entries counts, so what was checked might not be what runs.
     if len(set(names)) != len(names):
         raise DatasetError("the zip holds two files of the same name", path=path)
 
@@ -360,6 +369,7 @@ def _zipped(path: Path) -> Document:
 def _member(archive: zipfile.ZipFile) -> str | None:
     names = archive.NameToInfo
     tops = sorted({name.split("/")[0] for name in names if "/" in name})
+    # Many tools pack a folder with its name, so the tests may lie one level down.
     for prefix in ("", *(f"{top}/" for top in tops)):
         for name in SKILL_TEST_FILES:
             if prefix + name in names:

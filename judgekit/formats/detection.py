@@ -50,6 +50,8 @@ _ROUND = frozenset({"prompts", "providers", "targets", "defaultTest"})
 
 def is_quality_record(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is of a quality memory, or an export that lists such objects."""
+    # Only the first object of a list is looked at: a list of a million must not be read to be
+    # named.
     lists = (fields.get(name) for name in RECORD_LISTS)
     firsts = (item[0] for item in lists if isinstance(item, list) and item)
     return any(is_object(each) for each in (fields, *firsts))
@@ -67,6 +69,7 @@ def is_object(value: JsonValue) -> bool:
 def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a configuration, or one of a list of tests."""
     names = fields.keys()
+    # One of these names alone is too common to say that a file is a configuration.
     is_whole = "providers" in names and "prompts" in names
     return is_whole or bool(_TESTED & names and _ROUND & names) or {"vars", "assert"} <= names
 
@@ -82,6 +85,7 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
 
 def is_message_sample(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
+    # judgekit's own cases may have a field `ideal` in a table; their `reference` tells them apart.
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
 
@@ -90,6 +94,7 @@ def is_graders(fields: dict[str, JsonValue]) -> bool:
     if isinstance(fields.get("testing_criteria"), list):
         return True
     kind = fields.get("type")
+    # `type` alone would take an assertion of a suite for a grader.
     return isinstance(kind, str) and kind in _GRADERS and bool(_GRADED & fields.keys())
 
 
@@ -337,10 +342,12 @@ def document_kind(value: JsonValue) -> FileKind | None:
         return None
     if "criteria" in value:
         return "rubric"
+    # Cases with a field of a suite beside them are a suite with its cases inline.
     if "dataset" in value or ("cases" in value and _SUITE_FIELDS & value.keys()):
         return "suite"
     if "cases" in value:
         return "cases"
+    # Exports wrap their rows in an object with one list.
     lists = [item for item in value.values() if isinstance(item, list)]
     return row_kind(_first(lists[0])) if len(lists) == 1 else None
 
@@ -384,6 +391,7 @@ def is_read_whole(path: Path) -> bool:
     """Whether a path is read whole, rather than row by row."""
     if folder_exists(path) or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
         return True
+    # The rows of a table are never of another tool: those write documents or lines.
     if suffix_of(path) not in LINE_SUFFIXES:
         return False
     return any(foreign_row_shape(row.fields) is not None for row in islice(iter_rows(path), 1))

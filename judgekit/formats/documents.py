@@ -46,12 +46,14 @@ _TRUE = frozenset({"true", "True", "TRUE"})
 
 _FALSE = frozenset({"false", "False", "FALSE"})
 
+# The core schema of YAML 1.2 (section 10.3.2), not the rules of YAML 1.1 that PyYAML has.
 _INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
 
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
+# Python refuses longer ones with an error of its own, and converting takes quadratic time.
 _MAX_DIGITS = 3000
 
 
@@ -101,6 +103,7 @@ def read_document(path: Path | str) -> Document:
     try:
         value, is_repaired = parse_strict_json(text, path=path)
     except DatasetError:
+        # Only after the strict reading failed, so that a text that contains `//` is never touched.
         bare = without_comments(text)
         if bare == text:
             raise
@@ -222,6 +225,7 @@ class _Builder:
 
     def _key(self, event: yaml.ScalarEvent) -> None:
         top, key = self._open[-1], event.value
+        # A quoted "<<" is an ordinary key.
         if key == "<<" and event.implicit[0]:
             self._fail(event, "merge keys (<<) are no part of YAML 1.2; write the fields out")
         if key in top.value:
@@ -241,6 +245,7 @@ class _Builder:
         if event.tag not in {None, "!", f"{_TAG}{'map' if is_mapping else 'seq'}"}:
             self._fail(event, f"the tag {event.tag!r} is not data; files hold plain values only")
         self._note(event)
+        # Until it ends, an alias to it would refer to itself.
         self._anchors.pop(event.anchor or "", None)
         self._open.append(_Open({} if is_mapping else [], self._where(), event.anchor))
 
@@ -250,6 +255,7 @@ class _Builder:
         if event.anchor not in self._anchors:
             self._fail(event, f"the alias *{event.anchor} names nothing that ends before it")
         value, n_values = self._anchors[event.anchor]
+        # Aliases of aliases multiply, so what they stand for is counted ("billion laughs").
         self._n_aliased += n_values
         if self._n_aliased > MAX_ALIASED:
             self._fail(event, f"aliases repeat more than {MAX_ALIASED} values; write them out")

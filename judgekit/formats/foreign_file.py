@@ -177,6 +177,7 @@ class ForeignFile:
         """What an unknown name may have meant; of a great many names the first are looked at."""
         key = (name, known)
         if key not in self._looked_up:
+            # Comparing names takes quadratic time; a file with millions of unknown fields must end.
             if len(self._looked_up) >= _LOOKED_UP_MAX:
                 return ""
             self._looked_up[key] = suggest_name(name, known, synonyms)
@@ -208,6 +209,7 @@ class ForeignFile:
 
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
         """Take a case."""
+        # Other tools write null for what is not there; here the field is left out.
         given = {name: value for name, value in fields.items() if value is not None}
         case = read_case({"input": None, **given})
         if isinstance(case, list):
@@ -215,8 +217,10 @@ class ForeignFile:
                 self.add(at, fault.message, fault.remedy, case_id=_id_of(given))
             return None
         if case.id in self.places:
+            # An id that was claimed has been reported already, with its own line.
             if case.id not in self.claimed:
                 self._add_double(case.id, self.places[case.id], at)
+            # Kept with its place, for readers that accept ids given twice.
             self.doubles.append((len(self.cases), case))
             return None
         self.places[case.id] = at
@@ -348,6 +352,7 @@ def read_case(
 
 def _is_other_form(fault: FieldFault, found: Fields) -> bool:
     """Whether a fault is that a rubric given in full is not the name of one."""
+    # pydantic reports the faults of both forms; the one that was not meant would confuse.
     is_name_wanted = fault.where == ("rubric",) and "must be a text" in fault.message
     return is_name_wanted and isinstance(found.get("rubric"), dict)
 

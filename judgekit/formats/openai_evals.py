@@ -136,6 +136,7 @@ _MODELS: Mapping[str, type[SnakeRecord]] = {
 
 _CODE = "python"
 
+# `like` and `ilike` look for a part of the output, with and without regard to case.
 _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
 
 _METRICS: Mapping[str, JsonObject] = {
@@ -146,16 +147,20 @@ _METRICS: Mapping[str, JsonObject] = {
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
 
+# Near measures give other numbers, and a threshold would then mean something else.
 _NO_METRICS = frozenset({"fuzzy_match", "gleu"})
 
+# A grader may check any template; here only the output itself can be checked.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 
 _NUMBER = r"\d+(?:\.\d+)?"
 
+# A weight may stand before or behind its grader: `0.7 * a` or `a * 0.7`.
 _TERM = re.compile(rf"\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)(?:\s*\*\s*({_NUMBER}))?\s*")
 
+# Real files nest graders once or twice; deeper ones are made to exhaust a reader.
 _MAX_DEPTH = 5
 
 
@@ -183,6 +188,7 @@ def read_graders(path: Path | str) -> GraderCriteria:
     found.reading.refuse_errors()
     rubric = None
     if found.criteria:
+        # A rubric needs a weight above 0; graders of weight 0 then count alike.
         weighs = any(criterion.weight > 0 for criterion in found.criteria)
         criteria = found.criteria if weighs else [_weighed(c, 1.0) for c in found.criteria]
         rubric = Rubric(
@@ -264,6 +270,7 @@ def _no_measure(name: str) -> tuple[str, str]:
 def _add_criterion(
     grader: ScoreModelGrader | LabelModelGrader, at: KeyPath, found: _Found, weight: float
 ) -> None:
+    # Judgments are stored by the name of their criterion, so it must be unique.
     if any(criterion.name == grader.name for criterion in found.criteria):
         found.reading.add((*at, "name"), f"two graders are called {grader.name!r}", "rename one")
         return
@@ -288,6 +295,7 @@ def _scored(grader: ScoreModelGrader) -> JsonObject:
 def _labelled(grader: LabelModelGrader) -> JsonObject:
     passing = [label for label in grader.labels if label in grader.passing_labels]
     failing = [label for label in grader.labels if label not in grader.passing_labels]
+    # Several labels become two levels, because only passing or not is known of a label.
     levels: list[JsonValue] = [
         {"value": 1, "name": "passing", "description": f"Its label is {' or '.join(passing)}."},
         {"value": 0, "name": "failing", "description": f"Its label is {' or '.join(failing)}."},
@@ -393,6 +401,7 @@ def read_message_samples(document: Document) -> ForeignFile:
 
 def _fields(sample: MessageSample, item: JsonObject, fallback: str) -> JsonObject:
     asked = item["input"]
+    # A conversation of one message from the user is shown to a judge as plain text.
     if isinstance(sample.input, tuple) and len(sample.input) == 1:
         only = sample.input[0]
         if isinstance(only.content, str) and only.role == "user" and not only.extra:

@@ -91,6 +91,8 @@ class Span:
             return "execute_tool"
         if "gen_ai.agent.name" in self.attributes and "gen_ai.request.model" not in self.attributes:
             return "invoke_agent"
+        # Older instrumentations do not set an operation; these two attributes occur with model
+        # calls.
         is_model = {"gen_ai.request.model", "llm.request.type"} & self.attributes.keys()
         return "chat" if is_model else ""
 
@@ -121,8 +123,10 @@ def read_spans(values: Sequence[JsonValue]) -> list[Span]:
         if not isinstance(value, dict):
             raise DatasetError(f"span {number} must be an object", hint="OTLP JSON has objects")
         spans.append(_span(value, number))
+    # Sorting some and not others would tear the order of the file apart.
     if any(span.start_ns is None for span in spans):
         return spans
+    # Of spans that begin together the longer comes first: it encloses the other.
     return sorted(spans, key=lambda span: (span.start_ns, -(span.end_ns or 0)))
 
 
@@ -134,6 +138,7 @@ def span_ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
         around: list[str] = []
         parent = span.parent
         while parent is not None and parent in parents and len(around) < _MAX_NESTING:
+            # A damaged export may hold a circle of parents.
             if parent in around or parent == span.id:
                 break
             around.append(parent)
@@ -163,6 +168,7 @@ def _is_span(value: Mapping[str, JsonValue]) -> bool:
 
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     context = value.get("context")
+    # The Python SDK writes ids under `context`, OTLP beside the name.
     held = {**(context if isinstance(context, dict) else {}), **value}
     status = held.get("status")
     attributes = _attributes(held.get("attributes"))
@@ -174,6 +180,7 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
         trace_id=_text(held, "traceId", "trace_id"),
         name=_text(held, "name") or "span",
         start_ns=start,
+        # A span without an end was cut off; it is taken to have no length.
         end_ns=end if end is not None else start,
         attributes=attributes,
         events=events,
@@ -199,12 +206,14 @@ def _time(held: Mapping[str, JsonValue], which: str) -> int | None:
 
 
 def _time_of_text(text: str) -> int | None:
+    # OTLP writes 64-bit numbers as texts, because JSON readers lose digits of larger numbers.
     if text.isascii() and text.isdigit() and len(text) <= len("18446744073709551615"):
         return int(text)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
+    # In whole numbers: nanoseconds since 1970 do not fit into a float.
     since = moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.fromtimestamp(0, UTC)
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
 

@@ -173,6 +173,7 @@ def validation_faults(
     """What pydantic found, in plain words, each fault once."""
     faults: dict[tuple[KeyPath, str], FieldFault] = {}
     details = error.errors(include_url=False)
+    # Explaining each takes time, and nobody reads more.
     for detail in details[:_MOST]:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are unsound, which is said of each of them
@@ -196,6 +197,7 @@ def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | 
     names = sorted(known)
     other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
     folded = {_fold(candidate): candidate for candidate in (*other, *names)}
+    # A known synonym is the answer, however different its spelling.
     meant = other.get(name)
     near = [] if meant is None else [meant]
     near += [folded[key] for key in difflib.get_close_matches(_fold(name), folded, n=3)]

@@ -47,6 +47,7 @@ MAX_CASES = 100_000
 
 _FILE = "file://"
 
+# promptfoo runs these files to make tests; a file of data must not run code here.
 _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
 
 _KEPT = ("options", "providers", "provider", "prompts", "threshold")
@@ -76,6 +77,7 @@ class _Config:
     def __init__(self, document: Document) -> None:
         self.reading = ForeignFile(document)
         value = document.value
+        # A file may be the bare list of its tests.
         self._fields: JsonObject = value if isinstance(value, dict) else {"tests": value}
         self._is_list = not isinstance(value, dict)
         self._is_full = False
@@ -97,6 +99,7 @@ class _Config:
         given = default if isinstance(default, dict) else {}
         for test in itertools.chain(self._tests(), self._scenarios()):
             self._take(test, given)
+            # Reported once; more cases would repeat the same error for every test.
             if self._is_full:
                 return
 
@@ -157,6 +160,7 @@ class _Config:
             message = f"{name[:80]!r} is not a file here"
             self.reading.add(at, message, "name one file in the configuration's folder")
             return None
+        # `file.py:function` names a function of the file.
         if Path(given.split(":")[0]).suffix.lower() in _CODE_SUFFIXES:
             message = f"{name[:80]!r} is code, which is never run from a file of data"
             self.reading.add(at, message, "write the tests out as YAML, JSONL or CSV")
@@ -194,6 +198,7 @@ class _Config:
             asserted = self._asserted(test.fields, test.at)
         variables = self._variables(whole.get("vars"), (*test.at, "vars"))
         lists = _expanded_lists(variables, options)
+        # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(test.at, f"the variables come to more than {MAX_CASES} cases")
@@ -260,6 +265,7 @@ class _Config:
         kept |= {key: whole[key] for key in _KEPT if whole.get(key) is not None}
         rubric: JsonObject | None = None
         if checks.criteria:
+            # Without a threshold every criterion is required, so that the mean decides nothing.
             pass_threshold = 0.0 if threshold is None else threshold
             rubric = {"name": name, "criteria": checks.criteria, "pass_threshold": pass_threshold}
         tags = kept.get("tags")
@@ -284,6 +290,7 @@ def _is_number(value: JsonValue) -> bool:
 
 def _evaluation(checks: PromptfooChecks) -> JsonObject | None:
     """One similarity decides, with the other assertions as guards, unless a judge is asked too."""
+    # Only then does the strategy say the same as the assertion.
     if len(checks.similarities) != 1 or checks.criteria:
         return None
     return {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
@@ -437,6 +444,7 @@ def read_promptfoo_results(document: Document) -> ForeignResults:
 def promptfoo_result_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
     """The outputs of a file of results, as the rows of an outputs file."""
     places = [at for at, _ in _results(document, ForeignFile(document))]
+    # The places are needed beside the outputs, for lines in messages.
     found = read_promptfoo_results(document)
     inputs = {case.id: case.input for case in found.dataset.cases}
     for at, output in zip(places, found.outputs, strict=True):
@@ -507,6 +515,7 @@ def _judgments(
     grading = result.grading_result
     names: set[str] = set()
     for part in (grading.component_results or ()) if grading is not None else ():
+        # An assertion in code may score off [0, 1], and nothing says on which scale.
         if not 0 <= part.score <= 1:
             continue
         assertion = part.assertion or {}

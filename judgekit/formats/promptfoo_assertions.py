@@ -98,6 +98,7 @@ class AssertionReader:
         if name == "assert-set":
             self._take_set(found, at, variables, checks, is_scored=is_scored)
             return
+        # A negated assertion is looked up by its plain name.
         plain = name.removeprefix(_NOT)
         if self._is_code(plain, found, at):
             return
@@ -125,6 +126,7 @@ class AssertionReader:
         reference = item.get("$ref")
         name = str(reference).removeprefix("#/assertionTemplates/")
         template = item if reference is None else self._templates.get(name)
+        # A template that refers to another could refer to itself.
         if isinstance(template, dict) and (reference is None or "$ref" not in template):
             if not isinstance(template.get("type"), str):
                 self._reading.add(at, "an assertion needs a `type`", "for example `contains`")
@@ -135,6 +137,7 @@ class AssertionReader:
 
     def _is_code(self, plain: str, found: JsonObject, at: KeyPath) -> bool:
         value = found.get("value")
+        # A value that names a code file is run by promptfoo, whatever the assertion is.
         is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
         if plain in CODE_ASSERTIONS or is_file:
             message = f"the assertion `{plain}` holds code, which is never run from a file of data"
@@ -177,9 +180,11 @@ class AssertionReader:
             found: JsonValue = variables
             for part in match.group(1).split("."):
                 found = found.get(part) if isinstance(found, dict) else None
+            # A placeholder without a value stays, so that the warning below shows it.
             return match.group() if found is None or isinstance(found, dict | list) else str(found)
 
         filled = _VARIABLE.sub(fill, text)
+        # Nunjucks expressions can loop and call filters; working them out would be running code.
         if "{{" in filled or "{%" in filled:
             message = "holds a template expression, which is not worked out"
             self._reading.warn(at, message, "write the value out; only {{name}} is filled in")
@@ -195,6 +200,7 @@ class AssertionReader:
             self._reading.add(at, message, "those of a provider's configuration are not read")
             return
         spec: JsonObject = {"type": name}
+        # There `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
             self._dialect(value, (*at, "value"), spec)
             value = None
@@ -203,9 +209,11 @@ class AssertionReader:
         known = {"threshold", "weight"} | (_METEOR if plain == "meteor" else set())
         spec |= {key: found[key] for key in sorted(known) if found.get(key) is not None}
         self._describe(spec, found, at)
+        # promptfoo's METEOR also matches synonyms, which need data that are not installed here.
         if plain == "meteor":
             message = "`meteor` matches words and stems here, no synonyms: scores may be lower"
             self._reading.warn((*at, "type"), message, "set its `threshold` by scores from here")
+        # A judge that grades the same case is shown the expected answer as its reference.
         if name == "equals" and isinstance(value, str):
             checks.reference = checks.reference or value
         if plain in _ONE_REFERENCE and isinstance(value, list):
@@ -268,6 +276,7 @@ class AssertionReader:
             self._describe(spec, found, at)
             if isinstance(value, list):
                 spec = alternative_values(PROMPTFOO_SIMILAR, spec)
+            # What an output should not be like is no good answer to show to a judge.
             elif not is_negated:
                 checks.similarities.append(threshold)
                 checks.reference = checks.reference or str(value)
@@ -283,10 +292,12 @@ class AssertionReader:
         *,
         is_scored: bool,
     ) -> None:
+        # A criterion is met or not; none is met by failing another.
         if name.startswith(_NOT):
             message = f"`{name}` cannot be asked as a criterion"
             self._reading.add((*at, "type"), message, "ask for what the output should be")
             return
+        # Several values are several demands on one output.
         text = "\n".join(f"- {item}" for item in value) if isinstance(value, list) else value
         if (
             not (isinstance(text, str) and text.strip())
@@ -307,6 +318,7 @@ class AssertionReader:
             "scale": "binary" if threshold is None else {**_UNIT},
             "required": not is_scored,
         }
+        # In a scored test the mean decides, so a criterion has no pass mark of its own.
         if threshold is not None or not is_scored:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
         if found.get("weight") is not None:
@@ -325,6 +337,7 @@ class AssertionReader:
     ) -> None:
         """A set without a threshold is its members; one with a threshold is a group of checks."""
         inner = PromptfooChecks()
+        # Without a threshold all members must pass, which they must without the set, too.
         is_group = found.get("threshold") is not None
         for place, item in self._reading.objects(found.get("assert"), (*at, "assert")):
             self._take(item, place, variables, inner, is_scored=is_scored or is_group)

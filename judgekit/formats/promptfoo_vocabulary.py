@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
     from judgekit.records import JsonObject
 
+# The names of promptfoo's documentation; `judgekit.assertions.registry.SYNONYMS` says what each is
+# called here. That table lies above this package, so the names are needed here too.
 MODEL_FREE_ASSERTIONS = frozenset(
     {
         "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
@@ -86,6 +88,7 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Plugins of the red team generate attacks with promptfoo's own service.
 _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
 

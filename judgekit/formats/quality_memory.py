@@ -131,6 +131,7 @@ def read_quality_export(document: Document) -> QualityExport:
     export = QualityExport(ForeignFile(document))
     for at, item in _objects(document.value, export.reading):
         whole = export.reading.record(QualityObject, item, at)
+        # All objects are read before they are linked: the memory exports them in any order.
         if whole is not None:
             _take(whole, at, export)
     return export
@@ -145,6 +146,7 @@ def add_quality_cases(export: QualityExport) -> None:
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
             where = (*rubric.at, "fields", "criteriaIds", index)
             export.refer("rubric-criterion", criterion_id, where)
+        # Some exports name the criteria in the rubric, others the rubric in each criterion.
         own = rubric.fields.criteria_ids or tuple(
             other for other, found in criteria.items() if found.fields.rubric_id == key
         )
@@ -227,6 +229,7 @@ def _add_case(
         if export.refer("rubric", rubric_id, where, case_id=found.id):
             rubric = rubrics.get(rubric_id)
     more, metadata = added_case_fields({k: v for k, v in given.extra.items() if k != "id"})
+    # Only a warning: a person may still judge it.
     if rubric is None and given.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
@@ -274,9 +277,11 @@ def rubric_from_quality(
         reading.add((*at, "criteriaIds"), "no criterion has a weight above 0")
         return None
     metadata: JsonObject = dict(rubric.extra)
+    # Ids that follow from the names are not kept, so that they are made anew after a rename.
     if [*parts] != [criterion_id(key, criterion.name) for criterion in criteria]:
         metadata["criteriaIds"] = [*parts]
     if threshold > 1:
+        # A threshold above 1 can only be meant on the sum of weighted scores.
         given, threshold = threshold, _on_sum(threshold, criteria)
         if not 0 <= threshold <= 1:
             _refuse(given, criteria, at, reading)
@@ -390,6 +395,7 @@ def _runs(export: QualityExport) -> dict[str, _Run]:
         if export.of("test-case", TestCaseFields):
             export.refer("test-case", run.test_case_id, where, case_id=run.test_case_id)
         place = (run.test_case_id, _variant(run))
+        # The memory does not number runs; their order in the file does.
         repeat = n_seen.get(place, 0)
         n_seen[place] = repeat + 1
         runs[key] = (_output(found, repeat), repeat)

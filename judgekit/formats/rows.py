@@ -90,6 +90,7 @@ def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
     if suffix in LINE_SUFFIXES:
         yield from _json_rows(path)
     elif suffix == ".parquet":
+        # Parquet has no lines; messages name the row.
         for number, fields in enumerate(iter_parquet_rows(path), start=1):
             yield FileRow(number, fields, is_table=True)
     elif suffix in TABLE_SUFFIXES:
@@ -177,6 +178,8 @@ def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
                 names = _header(cells, path, delimiter)
             elif cells and names is not None:
                 yield _cell_row(cells, names, path, begins)
+            # A quoted cell may span lines, so a row does not begin where the last one ended plus
+            # one.
             begins = reader.line_num + 1
     except csv.Error as error:
         raise _table_error(error, path, begins) from error

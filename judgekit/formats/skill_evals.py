@@ -94,6 +94,7 @@ def read_skill_evals(document: Document) -> ForeignFile:
     skill = None if header is None else header.skill
     if header is not None:
         reading.header = {"name": _name(skill, document.path), "version": str(header.version)}
+    # Files are named relative to `evals.json` or to the skill's folder above it; both occur.
     folder = document.path.parent
     shelves = (
         AttachmentReader(FolderAttachments(folder)),
@@ -148,6 +149,7 @@ def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
             remedy = "say what would be seen in the output, so that it can be false"
             place = (*at, "expectations", index, "description")
             reading.warn(place, message, remedy, case_id=case.id)
+    # Labels become names of criteria, by which judgments are stored.
     labels = [expectation.criterion for expectation in case.expectations]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
@@ -206,6 +208,7 @@ def _file(name: str, shelves: Sequence[AttachmentReader]) -> JsonObject:
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5
 """The ends of the scale of gradings and histories."""
 
+# Larger numbers would fill the message with digits.
 _HUGE = 1e9
 
 
@@ -278,6 +281,7 @@ def _read(document: Document) -> tuple[SkillHistory | None, ForeignFile]:
             _check_version(version, numbers, ("versions", index), reading)
             numbers.append(version.get("version"))
     current = fields.get("current_version")
+    # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
@@ -297,6 +301,7 @@ def _check_version(
         reading.add((*at, "average_score"), message)
 
 
+# Metadata under these names would overwrite the fields of the format.
 _EVAL_FIELDS = ("id", "prompt", "files", "expectations")
 
 
@@ -339,6 +344,7 @@ def _expectations(case: Case) -> list[JsonValue]:
 
 
 # The assertions of the format, with the fields each needs.
+# Other types are kept as they are, and checked when they are carried out.
 _NEEDS: dict[str, tuple[str, ...]] = {
     "output.contains": ("path", "value"),
     "output.equals": ("path", "value"),

@@ -102,6 +102,7 @@ def _read_case(item: JsonObject, at: KeyPath, reading: ForeignFile, fixtures: Fi
         return
     check_expected(case, at, reading)
     fields = _fields(case, at, reading)
+    # A case whose threshold had to be softened has an error already and is not run.
     if mended is item:
         if case.input.context is not None:
             place = (*at, "input", "context")
@@ -111,6 +112,7 @@ def _read_case(item: JsonObject, at: KeyPath, reading: ForeignFile, fixtures: Fi
 
 def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject:
     metadata = case.metadata
+    # Tags may stand beside the test or in its metadata; those beside it count.
     tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
     difficulty = None if metadata is None else metadata.difficulty
     prompt, variables = case.input.prompt, case.input.variables
@@ -133,6 +135,7 @@ def _evaluation(case: SkillCase) -> JsonObject:
     given, expected = case.evaluation, case.expected
     found: JsonObject = {"strategy": given.strategy, "weights": {**(given.weights or {})}}
     threshold = expected.semantic_threshold
+    # The pass mark of a rubric and the threshold of similarity share one field here.
     if given.strategy == "llm_judge" and expected.rubric is not None:
         threshold = expected.rubric.passing_threshold
     optional: JsonObject = {
@@ -169,6 +172,7 @@ def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
             reading.add(("suites", number, "name"), message, "rename one")
         names.append(name)
         for index, test_id in enumerate(given if isinstance(given, list) else ()):
+            # Ids of tests with errors are claimed too, so that a group is not blamed for them.
             if isinstance(test_id, str) and test_id not in reading.claimed:
                 message = f"the suite {name!r} names the test {test_id!r}, which is not there"
                 place = ("suites", number, "testIds", index)
@@ -184,6 +188,7 @@ _NEEDS = {
     "custom": ("custom_script", "customScript"),
 }
 
+# What else a test expects would never be looked at, which its author should know.
 _USES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"output"}),
     "regex_match": frozenset({"patterns"}),
@@ -201,6 +206,7 @@ _FIELDS = {
     "custom_script": "customScript",
 }
 
+# A path and nothing else: a test names a script and never holds a command.
 _SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
 
 
@@ -228,6 +234,7 @@ def expected_strategies(case: SkillCase) -> frozenset[str]:
     if given.weights:
         return frozenset(name for name, weight in given.weights.items() if weight > 0)
     found = {name for name in _NEEDS if _has(case.expected, name)}
+    # An expected output alone is compared exactly; similarity has to be asked for.
     if case.expected.semantic_threshold is None:
         found.discard("semantic_sim")
     return frozenset(found | ({"llm_judge"} if case.expected.rubric is not None else set()))
@@ -293,6 +300,7 @@ def _check_unused(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
 def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
     for index, pattern in enumerate(case.expected.patterns or ()):
         place = (*at, "expected", "patterns", index)
+        # Every text matches it.
         if not pattern:
             message = "an empty pattern is found in every output, so it cannot fail"
             reading.add(place, message, "remove it", case_id=case.id)

@@ -66,6 +66,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 
 def read_text(path: Path) -> str:
     """The whole text of a file."""
+    # One byte more than allowed: the size of a packed file is not known before.
     with open_file(path) as stream:
         raw = stream.read(MAX_DOCUMENT_BYTES + 1)
     if len(raw) > MAX_DOCUMENT_BYTES:
@@ -90,6 +91,7 @@ def iter_lines(path: Path) -> Iterator[TextLine | DatasetError]:
             try:
                 yield TextLine(number, decode_utf8(raw, path=path, line=number, offset=offset))
             except DatasetError as error:
+                # Every line of such a file would be an error of its own.
                 if offset == 0 and looks_like_utf16(raw):
                     raise
                 yield error
@@ -101,6 +103,7 @@ def decode_utf8(raw: bytes, *, path: Path, line: int | None = None, offset: int 
     if offset == 0 and looks_like_utf16(raw):
         raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
     n_dropped = len(_BOM) if offset == 0 and raw.startswith(_BOM) else 0
+    # NUL is valid UTF-8, but databases and terminals cut texts off at it.
     nul = raw.find(b"\0")
     if nul >= 0:
         raise _bad_byte("a NUL byte", raw, nul, path=path, line=line, offset=offset)
@@ -115,6 +118,7 @@ def decode_utf8(raw: bytes, *, path: Path, line: int | None = None, offset: int 
 def looks_like_utf16(raw: bytes) -> bool:
     """Whether bytes begin as UTF-16 text does: with its mark, or a NUL beside an ASCII byte."""
     head = raw[:2]
+    # An ASCII character in UTF-16 is one byte and a NUL.
     half_empty = len(head) == len(_UTF16_BOMS[0]) and (head[0] == 0) != (head[1] == 0)
     return head in _UTF16_BOMS or half_empty
 
@@ -177,6 +181,7 @@ _MAX_DIGITS = 4300
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
+# Possessive quantifiers (`*+`) keep the search linear on hostile texts.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 
 _COMMENT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
@@ -200,6 +205,7 @@ def parse_strict_json(text: str, *, path: Path, first_line: int = 1) -> tuple[Js
         raise _syntax_error(error, path=path, first_line=first_line) from None
     except (ValueError, RecursionError):
         _raise_fault(text, path=path, first_line=first_line)
+    # Cheap to count, and most texts need no closer look.
     if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
         _raise_fault(text, path=path, first_line=first_line)
     if _SURROGATE_ESCAPE.search(text) is None:
@@ -380,8 +386,11 @@ def _repaired_fields(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 FORMULA_ESCAPE = "'"
 """Stands before a text that a spreadsheet must not run."""
 
+# The signs that begin a formula (OWASP, "CSV Injection"), and their full-width forms, which some
+# spreadsheets read in the same way.
 _TRIGGERS = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
+# Spreadsheets skip some of these before a formula.
 _INVISIBLE = (
     " \n\xa0\xad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
 )

@@ -33,6 +33,7 @@ _DIGITS = 10
 
 _SUMMEVAL_CRITERIA = ("coherence", "consistency")
 
+# The systems for which the authors published judgments; others of SummEval are left out.
 _SYSTEMS = tuple(f"M{number}" for number in (8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 22, 23))
 
 # Neighbours in the order of their human scores: the challenge set of the paper.
@@ -78,6 +79,7 @@ def convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
 
 def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[JsonObject]:
     said = {judge: _said(tree, judge, criterion) for judge in _READERS}
+    # Sorted, so that the files are the same on every machine.
     for doc_id in sorted(own[_SYSTEMS[0]]):
         for system in _SYSTEMS:
             row = own[system][doc_id]
@@ -138,6 +140,7 @@ def _pair(both: dict[str, Any], one: Any, other: Any, criterion: str) -> JsonObj
         "input": one["text"],
         "output_a": one["decoded"],
         "output_b": other["decoded"],
+        # The authors published scores of each side; the winner follows from them.
         "human": "tie" if scores[0] == scores[1] else "A" if scores[0] > scores[1] else "B",
         "human_scores": [*scores],
         "judge": {_HEAD_TO_HEAD: texts},
@@ -159,6 +162,7 @@ _STYLES = ("analyze_rate", "geval", "rate_explain")
 
 _TOPICAL_CHAT_SCALE = [1, 3]
 
+# The file holds means only; the paper names three raters.
 _N_RATERS = 3
 
 
@@ -180,6 +184,7 @@ def _topical_chat_rows(tree: SourceTree, criterion: str, short: str) -> Iterator
     }
     dialogues: dict[object, str] = {}
     for at, row in enumerate[Any](tree.objects("data/topical_chat.json")):
+        # The file has no ids: answers to one source belong to one dialogue, in order of appearance.
         doc_id = dialogues.setdefault(row["source"], f"dialogue_{len(dialogues):02}")
         said = {f"gpt-3.5/{s}": by[_key(row)] for s, by in samples.items() if _key(row) in by}
         score = row["scores"][criterion]
@@ -208,6 +213,7 @@ def _key(row: JsonObject) -> tuple[object, ...]:
 
 _ROOT = "Art_or_Artifice"
 
+# One file for each judge, named after it.
 _ANSWERS = f"{_ROOT}/data/annotations_"
 
 _TTCW_SCALE = [0, 1]
@@ -248,6 +254,7 @@ def _judgments(
         }
         for path in sorted(tree.below(_ANSWERS))
     }
+    # Not every judge answered every item.
     for name, test, story in items:
         human = _verdicts(votes[name])
         said = {judge: rows[name] for judge, rows in answers.items() if name in rows}
@@ -371,6 +378,7 @@ def _reviews(tree: SourceTree) -> Iterator[JsonObject]:
 
 
 def _labelled(tree: SourceTree) -> Iterator[JsonObject]:
+    # The labels are a bare list in the order of the reviews, in another repository.
     labels = tree.text(_LABELS, repository=_LABELLERS).split()
     answers = _answers(tree)
     rows = [
@@ -439,6 +447,7 @@ def convert_alpaca(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
 
 
 def _alpaca_rows(tree: SourceTree) -> Iterator[JsonObject]:
+    # A result lies in results/<system>/<judge>/annotations.json.
     results = [path.split("/") for path in tree.below("results/")]
     for board in sorted(tree.below(_BOARDS), reverse=True):
         judge = board.rsplit("/", 1)[1].removesuffix(_BOARD)
@@ -461,6 +470,7 @@ def _alpaca_row(judge: str, system: str, pairs: list[Any], line: dict[str, str])
     }
 
 
+# The names of the paper, with the folders of the repository.
 _FOLDERS = {
     "Natural": "Natural",
     "Neighbor": "Adversarial/Neighbor",
@@ -476,6 +486,7 @@ _JUDGES = tuple(
 )
 
 
+# The keys of the authors' files for the two orders.
 _ORDERS = {"ab": "swap = False", "ba": "swap = True"}
 
 
@@ -526,6 +537,7 @@ def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
         path.removeprefix("result/").removesuffix(_SUFFIX): tree.objects(path)
         for path in sorted(tree.below("result/"))
     }
+    # Every judge's file repeats the pairs in the same order.
     for at, pair in enumerate(next(iter(answers.values()))):
         first, second = pair["outputs"]
         yield {
@@ -550,6 +562,7 @@ def convert_alttest(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
 def _alttest_rows(tree: SourceTree, name: str) -> Iterator[JsonObject]:
     people = cast("dict[str, Any]", tree.document(f"data/{name}/human_annotations.json"))
     judges = cast("dict[str, Any]", tree.document(f"data/{name}/llm_annotations.json"))
+    # Not every person labelled every item; each item is taken once, in order.
     for item in dict.fromkeys(item for labels in people.values() for item in labels):
         yield {
             "id": item,

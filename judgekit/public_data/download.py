@@ -32,10 +32,12 @@ FOLDER_VARIABLE = "JUDGEKIT_DATA"
 
 _DEFAULT = Path(".judgekit/data")
 
+# Kept beside the rows, so that they can be made anew without the network.
 _SOURCES = ".sources"
 
 _OWN = "judgekit"
 
+# More connections at once are refused by some hosts.
 _AT_ONCE = 8
 
 _JOINED = ".jsonl.gz"
@@ -87,6 +89,7 @@ def download_set(
         _fetch_all(chosen, wanted, origin, on_file)
     except OSError as error:
         raise StoreError(f"cannot write below {folder}: {error.strerror}") from error
+    # Only complete sources are converted, or a set would lack rows without saying so.
     rows = CONVERTERS[chosen.converter](_tree(chosen, folder))
     joined = {stem: list(found) for stem, found in rows.items()}
     place = folder / chosen.name
@@ -105,6 +108,7 @@ def download_set(
 def _check_is_ours(chosen: PublicDataset, folder: Path) -> None:
     """Rows without the sources they were made of came from elsewhere, and are not replaced."""
     sources = _tree(chosen, folder).folders.values()
+    # Somebody may have put rows there by hand; they could not be fetched again.
     if joined_files(chosen.name, folder) and not any(place.is_dir() for place in sources):
         raise SettingsError(
             f"{folder / chosen.name} holds rows that were not fetched by judgekit",
@@ -128,6 +132,7 @@ def _missing(chosen: PublicDataset, folder: Path) -> _Wanted:
         (at, name, path, pinned)
         for at, source in enumerate(chosen.sources)
         for name, pinned in source.files.items()
+        # A file that is there but differs from its checksum is fetched again.
         if not is_verified(path := folders[source.repository] / name, pinned)
     ]
 

@@ -78,6 +78,7 @@ class AssertionResult(Record):
     @model_validator(mode="after")
     def _is_decided_or_an_error(self) -> Self:
         if (self.passed is None) != (self.error is not None):
+            # A result that is neither would be counted by some readers and left out by others.
             raise ValueError("an assertion either holds or not, or has an error: one of the two")
         return self
 
@@ -112,6 +113,7 @@ class Score(Record):
     @model_validator(mode="after")
     def _has_a_value_or_an_error(self) -> Self:
         if (self.value is None) != (self.error is not None):
+            # A score of 0 for what was not measured would look like a bad output.
             raise ValueError("a score has a value or an error: one of the two")
         return self
 

@@ -150,6 +150,8 @@ class CalibrationMap(Record):
     def _never_falls(self) -> Self:
         for (x, y), (further, then) in pairwise(self.points):
             if not x < further or then < y:
+                # A map that falls would rank outputs against the judge, which no calibration can
+                # justify.
                 raise ValueError("the points of a map rise in the judge's value and never fall")
         return self
 

@@ -89,6 +89,7 @@ class Scale(Record):
             if not self.min <= value <= self.max:
                 raise ValueError(f"level {value:g} lies outside {self.min:g}..{self.max:g}")
         if len(set(values)) != len(values):
+            # A score could then not be told back as a level.
             raise ValueError("two levels have the same value")
         if self.integer and any(not float(v).is_integer() for v in (self.min, self.max, *values)):
             raise ValueError("an integer scale has whole ends and whole levels")
@@ -250,8 +251,10 @@ class Rubric(Record):
         names = [criterion.name for criterion in self.criteria]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
+            # Judgments refer to criteria by name.
             raise ValueError(f"two criteria are called {', '.join(twice)}")
         if not any(criterion.weight > 0 for criterion in self.criteria):
+            # With weights of 0 alone the mean is undefined.
             raise ValueError("at least one criterion needs a weight above 0")
         return self
 

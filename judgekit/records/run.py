@@ -150,12 +150,14 @@ class RunInfo(Record):
     @cached_property
     def calibration(self) -> CalibrationInUse | None:
         """The maps its judgments are calibrated by; None where it was begun without."""
+        # Kept in the configuration, because maps may change or vanish after the run.
         found = self.config.get("calibrated")
         return CalibrationInUse.model_validate(found) if isinstance(found, dict) else None
 
     @property
     def repeats(self) -> int:
         """How often each variant answers each case; with 1, several answers are tries of one."""
+        # Runs of older versions have no settings.
         settings = self.config.get("settings")
         repeats = settings.get("repeats", 1) if isinstance(settings, dict) else 1
         return repeats if isinstance(repeats, int) else 1
@@ -250,4 +252,5 @@ class CaseResult(Record):
         Returns:
             A dict of JSON types, without the optional fields that are None.
         """
+        # `to_json` leaves out what is None; a case whose input is null must keep it.
         return {**super().to_json(), "case": self.case.to_json()}

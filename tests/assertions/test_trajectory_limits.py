@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judgekit.assertions import evaluate_assertions
-from judgekit.assertions.builtin import trajectory
+from judgekit.assertions.builtin import behavior, trajectory
 from judgekit.assertions.registry import UndecidedError, declaration_of
 from judgekit.records import Output
 from judgekit.registry import Registry, RegistryEntry
@@ -37,8 +37,8 @@ def ran(*events: dict[str, Any]) -> Output:
 )
 def test_each_can_be_written_as_a_spec(spec: dict[str, Any]) -> None:
     functions = (
-        trajectory.no_loop, trajectory.max_steps, trajectory.max_tool_calls, trajectory.trajectory_node_executed,  # noqa: E501
-        trajectory.trajectory_node_invocations, trajectory.no_tool_errors, trajectory.recovers,
+        trajectory.no_loop, trajectory.max_steps, trajectory.max_tool_calls, behavior.trajectory_node_executed,  # noqa: E501
+        behavior.trajectory_node_invocations, trajectory.no_tool_errors, trajectory.recovers,
     )  # fmt: skip
     registry = Registry("assertion", [RegistryEntry(declaration_of(f).name, f) for f in functions])
     output = ran({"type": "node:start", "nodeId": "main"}, call("a"), result("a", content="ok"))
@@ -84,15 +84,15 @@ def test_calls_are_counted_by_tool_or_in_all() -> None:
 
 def test_nodes_are_looked_for_in_the_events() -> None:
     output = ran({"type": "node:start", "nodeId": "main"}, {"type": "node:start", "nodeId": "main"})
-    assert trajectory.trajectory_node_executed(output, node="main").passed
-    assert not trajectory.trajectory_node_executed(output, node="review").passed
-    assert not trajectory.trajectory_node_invocations(output, node="main", value=1).passed
+    assert behavior.trajectory_node_executed(output, node="main").passed
+    assert not behavior.trajectory_node_executed(output, node="review").passed
+    assert not behavior.trajectory_node_invocations(output, node="main", value=1).passed
     with pytest.raises(UndecidedError, match="no trace"):
-        trajectory.trajectory_node_executed(
+        behavior.trajectory_node_executed(
             Output(text="t", data={"outputs": {"main": 1}}), node="main"
         )
     with pytest.raises(UndecidedError, match="no trace"):
-        trajectory.trajectory_node_invocations(Output(text="t"), node="main", value=1)
+        behavior.trajectory_node_invocations(Output(text="t"), node="main", value=1)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""The tool calls of a trace, and how they compare with expected calls: arguments, order.
-
-The largest matching.
-"""
+"""The tool calls of a trace, and how they compare with expected calls in arguments and order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Assertions about structure: JSON, XML, HTML and SQL texts.
+"""Assertions about structure: JSON, XML, HTML and SQL texts, and tool calls that fit a schema.
 
-Tool calls that must fit their schemas. The parsing is in `parsers`.
+The parsing is in `parsers`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Assertions about a text: what it equals, contains or matches, how long it is.
-
-Which number it states, whether it is a refusal.
-"""
+"""Assertions about a text: what it equals, contains or matches, its length, number or refusal."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 
 from judgekit.assertions import text_metrics
 from judgekit.assertions.builtin.text import TextList  # noqa: TC001
-from judgekit.assertions.registry import UndecidedError, assertion, reaches, scorer
+from judgekit.assertions.registry import UndecidedError, assertion, meets_threshold, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
 from judgekit.errors import InputError
@@ -458,7 +458,7 @@ def similar_entry(means: SimilaritySettings) -> RegistryEntry:
         )
         near = found.value or 0.0
         return AssertionResult(
-            passed=reaches(near, threshold),
+            passed=meets_threshold(near, threshold),
             actual=near,
             value=near,
             message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",

@@ -1,0 +1,249 @@
+"""Assertions about what happened: errors, the nodes of a workflow, and why a model stopped."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from judgekit.assertions.builtin.calls import (
+    trace_of,
+)
+from judgekit.assertions.registry import UndecidedError, assertion
+from judgekit.records import AssertionResult, Count, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.records import Output, TraceEvent
+
+# Workflow engines spell the node of an event in these ways.
+_NODE_KEYS = ("nodeId", "node_id", "node")
+
+# Words that engines use for a node or an event that went wrong.
+_BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
+
+# A node with one of these has not run.
+_IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
+
+_WORKED = frozenset({
+    "start", "started", "begin", "invoked", "complete", "completed", "end", "ended", "finish",
+    "finished", "done",
+})  # fmt: skip
+
+_OF_NODES = ("node", "agent", "task")
+
+_LAST_WORD = re.compile(r"[^:._/\-]*\Z")
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@assertion("behavior.no_errors")
+def no_errors(output: Output) -> AssertionResult:
+    """Pass when nothing went wrong.
+
+    An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
+    that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
+    output's data says so.
+
+    Args:
+        output: The output.
+
+    Returns:
+        The result; `actual` lists the errors.
+    """
+    errors = [] if output.error is None else [output.error]
+    errors += [_describe_event(event) for event in output.trace if _is_error(event)]
+    statuses = _node_statuses(output)
+    errors += [f"node {node}: {said}" for node, said in statuses.items() if said.lower() in _BAD]
+    message = f"no errors in {len(output.trace)} events"
+    if errors:
+        n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        message = f"{n_errors}: {'; '.join(errors[:5])}"
+    actual: list[JsonValue] = [*errors]
+    return AssertionResult(passed=not errors, actual=actual, message=message)
+
+
+@assertion("behavior.node_executed")
+def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
+    """Pass when a node was executed.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+
+    Returns:
+        The result; `actual` lists the nodes that were executed.
+
+    Raises:
+        UndecidedError: The output has neither events nor the state of its nodes.
+    """
+    executed = _executed_nodes(output)
+    passed = node_id in executed
+    names = ", ".join(sorted(executed)) or "none"
+    verb = "was executed" if passed else f"was not executed; executed were: {names}"
+    actual: list[JsonValue] = [*sorted(executed)]
+    return AssertionResult(passed=passed, actual=actual, message=f"{node_id} {verb}")
+
+
+@assertion("behavior.node_invocations.max")
+def node_invocations(
+    output: Output, *, node_id: Name, value: Annotated[int, Field(ge=0)]
+) -> AssertionResult:
+    """Pass when a node was invoked at most so many times.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+        value: The limit.
+
+    Returns:
+        The result; `actual` is the number of invocations: of its `node` and `agent` events the
+        kind of beginning or end that is there most often, else the different `invocation`
+        numbers, else the most frequent beginning or end of anything.
+
+    Raises:
+        UndecidedError: The output has no events.
+    """
+    if not output.trace:
+        raise UndecidedError("the output has no events, so that invocations were not counted")
+    n = _count_invocations([event for event in output.trace if _node(event) == node_id])
+    message = f"{node_id} was invoked {'once' if n == 1 else f'{n} times'}, limit {value}"
+    return AssertionResult(passed=n <= value, actual=n, message=message)
+
+
+@assertion("behavior.finish_reason")
+def finish_reason(output: Output, *, value: Name) -> AssertionResult:
+    """Pass when the model stopped for the expected reason.
+
+    Args:
+        output: The output.
+        value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
+
+    Returns:
+        The result; `actual` is the reason given.
+
+    Raises:
+        UndecidedError: Nobody says why it stopped.
+    """
+    places: list[Mapping[str, object]] = [
+        event.__pydantic_extra__ or {} for event in reversed(output.trace)
+    ]
+    # The last event counts: a run may stop several times and go on.
+    for place in (output.metadata, *places):
+        for name in ("finish_reason", "finishReason", "stop_reason", "stopReason"):
+            found = place.get(name)
+            if isinstance(found, str):
+                message = f"it stopped for {found!r}, expected {value!r}"
+                return AssertionResult(passed=found == value, actual=found, message=message)
+    raise UndecidedError("neither the metadata nor an event has a finish_reason")
+
+
+@assertion("trajectory.node_executed")
+def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
+    """Pass when a node of the workflow was entered, as its events show.
+
+    Args:
+        output: The output.
+        node: The node's id.
+
+    Returns:
+        The result; `actual` is the nodes that were.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    trace_of(output)
+    return node_executed(output, node_id=node)
+
+
+@assertion("trajectory.node_invocations.max")
+def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> AssertionResult:
+    """Pass when a node was entered at most so often.
+
+    Args:
+        output: The output.
+        node: The node's id.
+        value: The most times.
+
+    Returns:
+        The result; `actual` is how often it was.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    trace_of(output)
+    return node_invocations(output, node_id=node, value=value)
+
+
+def _is_error(event: TraceEvent) -> bool:
+    extra = event.__pydantic_extra__ or {}
+    status = extra.get("status")
+    return (
+        _kind(event) in _BAD
+        or (isinstance(status, str) and status.lower() in _BAD)
+        or bool(extra.get("error"))
+        or extra.get("isError") is True
+        or extra.get("is_error") is True
+    )
+
+
+def _describe_event(event: TraceEvent) -> str:
+    extra = event.__pydantic_extra__ or {}
+    said = extra.get("error") or extra.get("message") or event.content or "no message"
+    where = _node(event)
+    return f"{event.type}{f' ({where})' if where else ''}: {str(said)[:200]}"
+
+
+def _kind(event: TraceEvent) -> str:
+    """The last word of an event's type: `complete` of `agent:complete`, `error` of `nodeError`."""
+    found = _LAST_WORD.search(event.type)
+    return "" if found is None else _HUMP.split(found.group())[-1].lower()
+
+
+def _node(event: TraceEvent) -> str | None:
+    extra = event.__pydantic_extra__ or {}
+    for key in _NODE_KEYS:
+        if isinstance(extra.get(key), str):
+            return str(extra[key])
+    return event.name if event.type.startswith(("node", "agent")) else None
+
+
+def _node_statuses(output: Output) -> dict[str, str]:
+    """What a workflow's snapshot says of its nodes."""
+    data = output.data if isinstance(output.data, dict) else {}
+    found = data.get("nodeStatus", data.get("node_status"))
+    if not isinstance(found, dict):
+        return {}
+    said = {
+        node: status.get("status") if isinstance(status, dict) else status
+        for node, status in found.items()
+    }
+    return {node: status for node, status in said.items() if isinstance(status, str)}
+
+
+def _executed_nodes(output: Output) -> set[str]:
+    statuses = _node_statuses(output)
+    data = output.data if isinstance(output.data, dict) else {}
+    outputs = data.get("outputs")
+    produced = set(outputs) if isinstance(outputs, dict) else set()
+    if not (output.trace or statuses or produced):
+        raise UndecidedError("the output has neither events nor the state of its nodes")
+    ran = {node for node, said in statuses.items() if said.lower() not in _IDLE}
+    seen = {_node(event) for event in output.trace if _kind(event) not in _IDLE}
+    return ran | produced | {node for node in seen if node is not None}
+
+
+def _count_invocations(events: Iterable[TraceEvent]) -> int:
+    found = list(events)
+    # An engine reports start and end of one invocation, so each type is counted by itself.
+    worked = Counter(event.type for event in found if _kind(event) in _WORKED)
+    # A tool that a node calls begins and ends too, and is no invocation of the node.
+    own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]
+    numbers = {str((event.__pydantic_extra__ or {}).get("invocation")) for event in found}
+    counted = max(own, default=0) or len(numbers - {"None"})
+    return counted or max(worked.values(), default=min(len(found), 1))
