@@ -43,6 +43,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, draw_sample, grade_setup, make_judge
 from judgekit.cli.sides import compare_setup
@@ -52,15 +53,13 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, compare_pairs, judging_of_judge
 from judgekit.models import RECORDED_PREFIX as RECORDED, Budget
 from judgekit.report import (
-    check_calibration_path,
+    calibration_document,
     check_map_path,
     map_file_name,
     map_summary_lines,
     message,
     numbers,
-    print_calibration,
     save_calibration,
-    write_calibration,
 )
 from judgekit.store import RunStore
 
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
         RecordedReplies,
         Rightness,
     )
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
@@ -188,12 +188,7 @@ _DEFAULTS = CalibrationOptions()
     help="Exit 1 when the judge may not stand in for a person, 4 when that cannot be said.",
 )
 @max_cost_option("Never spend more than this on the judge. Exit code 5.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the report to FILE: .json, .md, or .html with plots.",
-)
+@output_option("Write the report to FILE: .json, .md, or .html with plots.")
 @click.option(
     "--write-map",
     metavar="[FILE]",
@@ -208,18 +203,18 @@ _DEFAULTS = CalibrationOptions()
 @cache_options
 @talk_options
 def calibrate_command(
-    *, labels: Path, run: str | None, store: str, output: Path | None, **options: object
+    *, labels: Path, run: str | None, store: str, output: tuple[Path, ...], **options: object
 ) -> None:
-    """Hold a judge against people: how far can it be trusted, and what corrects it?"""
+    """Measure a judge against human labels, correct its bias, suggest what to label next."""
     # LABELS has a row for each label: case_id, annotator, raw (a score, or a level's name), and
     # where there are several variant and criterion; of two outputs winner (a, b, tie) in place of
-    # raw. They are held against the latest run, another --run, --results of an earlier command, or
+    # raw. They are compared with the latest run, another --run, --results of an earlier command, or
     # --outputs that the judge grades now (recorded:FILE and the cache cost nothing).
-    # Every interval knows that outputs of one case are not independent. What cannot be said from
-    # these labels is said to be open.
+    # Every interval is clustered by case. Results the labels cannot support are reported as
+    # inconclusive.
     # Exit 0 unless something is required: --min-kappa and --require-stand-in exit 1 when it is not
     # met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
-    _check_places(output, options)
+    files = _check_places(output, options)
     placed = read_labels(labels)  # sound, before anything is asked
     try:
         said = collect_judgments(options, run=run, store=store)
@@ -227,7 +222,7 @@ def calibrate_command(
         console.note("stopped at once; run the same command again to go on")
         sys.exit(EXIT_INTERRUPTED)
     report = calibrated(said.found, placed, options=_wanted(options))
-    _show(report, output, options)
+    show_document(calibration_document(report), options, files)
     if said.note is not None:
         console.note(said.note)
     if options["write_map"] is not None:
@@ -235,22 +230,10 @@ def calibrate_command(
     sys.exit(said.code or _code(report, _Required.of(options)))
 
 
-def _check_places(output: Path | None, options: Options) -> None:
-    if output is not None:
-        check_calibration_path(output)
+def _check_places(output: tuple[Path, ...], options: Options) -> OutputFiles:
     if options["write_map"]:
         check_map_path(Path(cast("str", options["write_map"])))
-
-
-def _show(report: CalibrationReport, output: Path | None, options: Options) -> None:
-    if output is not None:
-        write_calibration(output, report)
-    if options["as_json"]:
-        console.print_json(report.to_json())
-    else:
-        print_calibration(console.stdout(), report, full=bool(options["verbose"]))
-    if output is not None and not options["quiet"]:
-        console.note(f"wrote the report to {output}")
+    return sort_outputs(output, what="a calibration")
 
 
 @dataclass(frozen=True, slots=True)

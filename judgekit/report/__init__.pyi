@@ -6,23 +6,22 @@ from .answers import (
     print_case as print_case,
 )
 from .audit import (
-    check_audit_path as check_audit_path,
-    write_audit as write_audit,
+    audit_document as audit_document,
+    audit_plan_document as audit_plan_document,
+    self_test_document as self_test_document,
 )
 from .cache import (
     cache_entries_document as cache_entries_document,
     cache_stats_document as cache_stats_document,
+)
+from .calibration import (
+    calibration_document as calibration_document,
 )
 from .calibration_maps import (
     check_map_path as check_map_path,
     map_file_name as map_file_name,
     map_summary_lines as map_summary_lines,
     save_calibration as save_calibration,
-)
-from .calibration_page import (
-    check_calibration_path as check_calibration_path,
-    print_calibration as print_calibration,
-    write_calibration as write_calibration,
 )
 from .comparison import (
     comparison_json as comparison_json,

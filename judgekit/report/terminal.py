@@ -47,6 +47,8 @@ TONE_STYLES: dict[Tone, str] = {
 
 _LABEL_WIDTH = 26
 
+_LINE_LENGTH = 220
+
 _BOUNDLESS = 100_000
 
 
@@ -95,7 +97,7 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
 
 
 @_print_block.register(Entries)
-def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:  # noqa: ARG001
+def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     _print_title(console, block.title, block.note)
@@ -107,7 +109,7 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None: 
             )
         text.append(printable(entry.headline), style="bold")
         for line in entry.lines:
-            text.append(f"\n  {printable(line)}", style="dim")
+            text.append(f"\n  {printable(line, None if verbose else _LINE_LENGTH)}", style="dim")
         console.print(HangingText(text, margin=2))
 
 
