@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -21,6 +21,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
 )
 from judgekit.cli.options import resume_command
+from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.signals import Interrupts
@@ -36,18 +37,19 @@ from judgekit.evaluation import (
 )
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
 from judgekit.report import (
-    comparison_json,
+    comparison_data,
+    comparison_document,
     comparison_lines,
     comparison_writer,
     message,
     numbers,
-    print_comparison,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.evaluation import ComparisonSummary, JudgedPair, Pairing, StoppingRule
     from judgekit.judge import Judge, Panel
@@ -84,8 +86,8 @@ class ComparisonJob:
     budget: Budget | None
     """What may be spent."""
 
-    output: Path | None
-    """Where every comparison is written."""
+    files: OutputFiles
+    """Where every comparison and the report are written."""
 
     analysis: Path | None
     """Where analyses are written; None where none are wanted."""
@@ -117,7 +119,7 @@ def compare_and_show(job: ComparisonJob, options: Options) -> int:
     finally:
         kept.flush()
         job.store.end_comparison(info.id, status=status)
-    _show(summary, info, options)
+    _show(summary, job, options)
     _write(job, options)
     code = _code(summary, status, info.id)
     if code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
@@ -162,10 +164,15 @@ class _ComparisonProgress:
         shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
         verb, job = ("comparing", "compared"), self._job
         with (
-            comparison_writer(None if is_skill_file(job.output) else job.output) as write,
+            ExitStack() as stack,
             show_progress(console.stderr(), self._total(), shown=shown, verb=verb) as display,
             Interrupts(interrupt),
         ):
+            writers = [
+                stack.enter_context(comparison_writer(path))
+                for path in job.files.exports
+                if not is_skill_file(path)
+            ]
             try:
                 pairs = compare_in_order(
                     job.pairing.pairs(),
@@ -179,7 +186,8 @@ class _ComparisonProgress:
                         if self._looking is not None and self._looking.is_over:
                             continue
                         self._take(one)
-                        write(one.comparison)
+                        for write in writers:
+                            write(one.comparison)
                         _tell(one.comparison, options)
                         display.advance([], target_usd=_paid(one.comparison))
             finally:
@@ -207,12 +215,11 @@ class _ComparisonProgress:
 
 def _write(job: ComparisonJob, options: Options) -> None:
     """What is written when all is known; the rest was written on the way."""
-    if job.output is None:
-        return
-    if is_skill_file(job.output):
-        write_comparisons(job.output, job.info, counted_pairs(job.store, job.info))
-    if not options.get("quiet"):
-        console.note(f"wrote the comparisons to {job.output}")
+    for path in job.files.exports:
+        if is_skill_file(path):
+            write_comparisons(path, job.info, counted_pairs(job.store, job.info))
+        if not options.get("quiet"):
+            console.note(f"wrote the comparisons to {path}")
 
 
 def _tell(found: Comparison, options: Options) -> None:
@@ -225,13 +232,13 @@ def _paid(found: Comparison) -> float:
     return sum(one.cost_usd or 0.0 for one in said if not one.cached)
 
 
-def _show(summary: ComparisonSummary, info: ComparisonInfo, options: Options) -> None:
-    if options.get("as_json"):
-        console.print_json({"id": info.id, **comparison_json(summary)})
-        return
-    print_comparison(console.stdout(), summary)
-    if not options.get("quiet"):
-        console.note(f"kept as {info.id}: judgekit show {info.id}")
+def _show(summary: ComparisonSummary, job: ComparisonJob, options: Options) -> None:
+    info = job.info
+    document = comparison_document(summary)
+    data = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
+    show_document(data, options, job.files)
+    if not options.get("quiet") and not options.get("as_json"):
+        console.note(f"stored as {info.id}: judgekit show {info.id}")
 
 
 def _status(

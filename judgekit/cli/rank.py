@@ -30,6 +30,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.sides import (
@@ -64,9 +65,8 @@ from judgekit.report import (
     check_comparison_file,
     comparison_lines,
     comparison_writer,
-    print_ranking,
     printable,
-    ranking_json,
+    ranking_document,
 )
 from judgekit.store import RunStore
 
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.cli.sides import SideArguments
     from judgekit.evaluation import JudgedMatch, PairChoice, RankingSummary, Side, Ties
@@ -122,12 +123,7 @@ if TYPE_CHECKING:
     help="Take the outputs that were made before, and make those that are missing: their run.",
 )
 @click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every comparison to FILE: .jsonl or .json.",
-)
+@output_option("Write every comparison to FILE (.jsonl, .json), or the report (.md, .html).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 @store_option
 @judges_options
@@ -142,7 +138,7 @@ def rank_command(
     top: int,
     ties: Ties,
     max_comparisons: int | None,
-    output: Path | None,
+    output: tuple[Path, ...],
     store: str,
     dry_run: bool,
     **options: object,
@@ -155,17 +151,19 @@ def rank_command(
     # and case_id): then no judge is asked. With several judges each has one vote.
     # Exit 0 when the first places are decided, 4 when they are not, 3 when a judge failed, 5 when
     # the money is used up.
+    files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
     rules = RankRules(ties=ties, top=top, alpha=alpha)
-    if files := comparison_files(sides):
+    if recorded := comparison_files(sides):
         asking = ("filter_tag", "limit", "sample", "rule", "resume")
-        own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": output}
+        own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": files.exports}
         own["dry_run"] = dry_run or None
         _refuse_for_given(own | {name: options.get(name) for name in asking})
-        pile = read_comparisons(files)
+        pile = read_comparisons(recorded)
         found = rank_matches(pile.meetings, rules=rules, questioned=pile.questioned())
-        _show(found, options)
+        show_document(ranking_document(found), options, files)
         sys.exit(0 if found.decision.is_decided else EXIT_INCONCLUSIVE)
-    check_comparison_file(output, sides)
+    for file in files.exports:
+        check_comparison_file(file, sides)
     rules.check(len(sides))
     with ExitStack() as stack:
         ranked = _setup(sides, {**options, "dry_run": dry_run}, store, stack)
@@ -189,7 +187,7 @@ def rank_command(
             # Enough at a time to keep every slot busy.
             in_flight=max(4, panel.max_concurrency),
         )
-        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
+        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, files)
         sys.exit(_run(job, options, again=_again(run_id, keeps=panel.keeps)))
 
 
@@ -236,7 +234,7 @@ class _Job:
     rules: RankRules
     is_adaptive: bool
     most: int | None
-    output: Path | None
+    files: OutputFiles
 
     @property
     def total(self) -> int:
@@ -261,9 +259,9 @@ def _run(job: _Job, options: Options, *, again: str) -> int:
         console.note(f"stopped at once; {again}")
         return EXIT_INTERRUPTED
     found = job.summary()
-    _show(found, options)
-    if job.output is not None and not options.get("quiet"):
-        console.note(f"wrote the comparisons to {job.output}")
+    show_document(ranking_document(found), options, job.files)
+    for path in () if options.get("quiet") else job.files.exports:
+        console.note(f"wrote the comparisons to {path}")
     if found.questioned.ended in {"interrupted", "cost"}:
         why = "interrupted" if found.questioned.ended == "interrupted" else "--max-cost is reached"
         console.note(f"{why}; {again}")
@@ -278,13 +276,15 @@ async def _ask(job: _Job, options: Options) -> None:
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     verb = ("comparing", "compared")
     with (
-        comparison_writer(job.output) as write,
+        ExitStack() as stack,
         show_progress(console.stderr(), job.total, shown=shown, verb=verb) as display,
         Interrupts(stop.set),
     ):
+        writers = [stack.enter_context(comparison_writer(path)) for path in job.files.exports]
         async with job.ranker, aclosing(job.ranker.ask(stop)) as told:
             async for one in told:
-                write(one.comparison)
+                for write in writers:
+                    write(one.comparison)
                 _tell(one, options)
                 said = (*one.comparison.preferences, *one.comparison.failures)
                 paid = sum(each.cost_usd or 0.0 for each in said if not each.cached)
@@ -296,13 +296,6 @@ def _tell(told: JudgedMatch, options: Options) -> None:
         who = f"A is {printable(told.match.a, 40)}, B is {printable(told.match.b, 40)}"
         lines = comparison_lines(told.comparison)
         console.stdout().print(f"{who}\n{lines}", markup=False, soft_wrap=True)
-
-
-def _show(found: RankingSummary, options: Options) -> None:
-    if options.get("as_json"):
-        console.print_json(ranking_json(found))
-    else:
-        print_ranking(console.stdout(), found)
 
 
 def _code(found: RankingSummary) -> int:

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pytest
+
 import judgekit as jk
 from judgekit.calibration import CalibrationOptions, OutputKey, PairwiseData
 from judgekit.calibration.inputs import PairJudgment
