@@ -85,6 +85,9 @@ from .run import (
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
+from .run_document import (
+    run_document as run_document,
+)
 from .tables import (
     print_block as print_block,
     print_rows as print_rows,

@@ -103,7 +103,7 @@ def test_adaptive_choice_ends_when_the_first_place_is_decided(field: Bench) -> N
         assert server.n_requests < 4 * 60
     assert ran.code == 0
     assert re.search(r"after \d+ of 120 comparisons: the top places are decided", ran.out)
-    assert "valid at any time" in ran.out.replace("\n", " ")
+    assert "always-valid" in ran.out.replace("\n", " ")
     assert "fine.jsonl is first: shown to be better than all others" in ran.out
     assert "A is fair.jsonl, B is fine.jsonl" in ran.out
 

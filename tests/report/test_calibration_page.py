@@ -7,8 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-import pytest
-
 import judgekit as jk
 from judgekit.calibration import CalibrationOptions, OutputKey, PairwiseData
 from judgekit.calibration.inputs import PairJudgment
@@ -32,6 +30,8 @@ from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from judgekit.calibration import CalibrationReport
 
