@@ -43,7 +43,7 @@ from .exports import (
     write_verdicts as write_verdicts,
 )
 from .files import (
-    DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
+    REPORT_SUFFIXES as REPORT_SUFFIXES,
     check_document_path as check_document_path,
     write_document as write_document,
 )

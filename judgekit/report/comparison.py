@@ -17,7 +17,7 @@ from judgekit.report.document import (
     Conclusion,
     Details,
     Document,
-    Label,
+    LabelledText,
     Lines,
     Table,
     Tone,
@@ -120,7 +120,7 @@ def _about(said: PairAnswer, names: Mapping[str, str]) -> str:
     return f"{names[said.judge]}, {about}" if names else about
 
 
-def comparison_notes(summary: ComparisonSummary) -> list[Label]:
+def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
     """Everything beside the table."""
     return [
         *(("judge", f"{message.printable(judge)}") for judge in summary.judges),
@@ -132,12 +132,12 @@ def comparison_notes(summary: ComparisonSummary) -> list[Label]:
     ]
 
 
-def rule_lines(rule: str | None) -> list[Label]:
+def rule_lines(rule: str | None) -> list[LabelledText]:
     """Which rule was applied, where it is not the usual one."""
     return [("rule", f"{rule}: {_RULE_WORDS[rule]}")] if rule == "average" else []
 
 
-def _about_judge(summary: ComparisonSummary) -> list[Label]:
+def _about_judge(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     if not isnan(summary.flip_rate.value):
         lines.append(
@@ -157,7 +157,7 @@ def _about_judge(summary: ComparisonSummary) -> list[Label]:
     return lines if summary.panel is None else [*lines, *panel_lines(summary.panel)]
 
 
-def _about_sides(summary: ComparisonSummary) -> list[Label]:
+def _about_sides(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     if summary.length_controlled is not None:
         found = summary.length_controlled
@@ -189,7 +189,7 @@ def _about_sides(summary: ComparisonSummary) -> list[Label]:
     return lines
 
 
-def _about_gaps(summary: ComparisonSummary) -> list[Label]:
+def _about_gaps(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     whole = summary.whole
     if whole.n_undecided:
@@ -235,7 +235,7 @@ def _about_gaps(summary: ComparisonSummary) -> list[Label]:
     return lines
 
 
-def _about_names(summary: ComparisonSummary) -> list[Label]:
+def _about_names(summary: ComparisonSummary) -> list[LabelledText]:
     if summary.n_scrubbed is None:
         return [("names", "model names were left in the outputs (--no-scrub)")]
     if not summary.n_scrubbed:
@@ -303,7 +303,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
     )  # fmt: skip
 
 
-def _test_lines(compared: ScoreComparison) -> list[Label]:
+def _test_lines(compared: ScoreComparison) -> list[LabelledText]:
     """What the decision rests on, and what other looks at the same cases say."""
     lines = []
     leading = compared.value or compared.pass_rate
@@ -318,7 +318,7 @@ def _test_lines(compared: ScoreComparison) -> list[Label]:
     return lines
 
 
-def _second_opinions(found: ScoreDifference, alpha: float) -> list[Label]:
+def _second_opinions(found: ScoreDifference, alpha: float) -> list[LabelledText]:
     if found.p is None or found.test == "mcnemar":
         return []
     p = found.ranks.p_value
@@ -331,7 +331,7 @@ def _second_opinions(found: ScoreDifference, alpha: float) -> list[Label]:
     ]
 
 
-def _missing_lines(compared: ScoreComparison) -> list[Label]:
+def _missing_lines(compared: ScoreComparison) -> list[LabelledText]:
     pairs = ((compared.n_only_a, "A"), (compared.n_only_b, "B"))
     lines = [
         ("left out", f"{numbers.format_count(n, 'case')} only in {side}") for n, side in pairs if n
@@ -400,7 +400,7 @@ def _first_position_share(position: PositionBias) -> str:
     return f"{share} % of the time [{low}, {high}]"
 
 
-def panel_lines(panel: PanelFigures) -> list[Label]:
+def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     """How far the judges agree, and which of them are doubtful."""
     agreed = numbers.DASH if isnan(panel.agreed) else f"{panel.agreed * 100:.0f} %"
     alpha = panel.alpha

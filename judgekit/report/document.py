@@ -27,7 +27,7 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 
 Point = tuple[float, float]
 
-Label = tuple[str, str]
+LabelledText = tuple[str, str]
 """A label and its text, a line of `Lines`."""
 
 MIN_SEGMENT_CASES = 10
@@ -113,7 +113,7 @@ class Lines:
 
     kind: ClassVar[str] = "lines"
 
-    rows: tuple[Label, ...]
+    rows: tuple[LabelledText, ...]
     """The lines."""
 
     title: str = ""

@@ -14,7 +14,7 @@ from judgekit.report.document import (
     Column,
     Conclusion,
     Document,
-    Label,
+    LabelledText,
     Lines,
     Table,
     Tone,
@@ -81,7 +81,7 @@ def ranking_decision(decision: RankDecision) -> str:
     return f"no decision: {message.printable(decision.reason)} (alpha {decision.alpha:g}){more}"
 
 
-def ranking_notes(summary: RankingSummary) -> list[Label]:
+def ranking_notes(summary: RankingSummary) -> list[LabelledText]:
     """Everything beside the tables."""
     asked = summary.questioned
     lines = [("judge", f"{message.printable(judge)}") for judge in asked.judges]
@@ -91,7 +91,7 @@ def ranking_notes(summary: RankingSummary) -> list[Label]:
     return [*lines, *_about_design(summary), *_about_judge(summary), *_about_gaps(summary)]
 
 
-def _about_design(summary: RankingSummary) -> list[Label]:
+def _about_design(summary: RankingSummary) -> list[LabelledText]:
     asked, lines = summary.questioned, []
     if asked.ended != "all":
         made = f"{summary.n_comparisons + asked.n_errors:,} of {asked.n_planned:,} comparisons"
@@ -128,7 +128,7 @@ def _about_design(summary: RankingSummary) -> list[Label]:
     return lines
 
 
-def _about_judge(summary: RankingSummary) -> list[Label]:
+def _about_judge(summary: RankingSummary) -> list[LabelledText]:
     lines = []
     if not isnan(summary.flip_rate.value):
         lines.append(
@@ -161,7 +161,7 @@ def _about_judge(summary: RankingSummary) -> list[Label]:
     return lines if panel is None else [*lines, *panel_lines(panel)]
 
 
-def _about_gaps(summary: RankingSummary) -> list[Label]:
+def _about_gaps(summary: RankingSummary) -> list[LabelledText]:
     asked, lines = summary.questioned, []
     if summary.n_undecided:
         n = numbers.format_count(summary.n_undecided, "comparison")
@@ -194,7 +194,7 @@ def _about_gaps(summary: RankingSummary) -> list[Label]:
     return lines
 
 
-def _bounds(sides: Sequence[RankedSide]) -> list[Label]:
+def _bounds(sides: Sequence[RankedSide]) -> list[LabelledText]:
     """The share of wins of each side, whatever is open had come to."""
     lines = []
     for side in sides[:_MOST_IN_MATRIX]:

@@ -12,7 +12,7 @@ from judgekit.report.document import (
     Document,
     Entries,
     Entry,
-    Label,
+    LabelledText,
     Lines,
     Table,
     Tone,
@@ -72,7 +72,7 @@ def rejudgment_conclusion(found: Rejudged) -> str:
     )
 
 
-def _overall_figures(found: Rejudged) -> list[Label]:
+def _overall_figures(found: Rejudged) -> list[LabelledText]:
     """The figures of the whole."""
     return [
         ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
@@ -90,7 +90,7 @@ def _overall_figures(found: Rejudged) -> list[Label]:
     ]
 
 
-def rejudgment_notes(found: Rejudged) -> list[Label]:
+def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     """Everything beside the figures."""
     lines = [
         *(("before", f"{message.printable(judge)}") for judge in found.old_judges),

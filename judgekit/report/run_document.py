@@ -13,7 +13,7 @@ from judgekit.report.document import (
     Column,
     Conclusion,
     Document,
-    Label,
+    LabelledText,
     Lines,
     Table,
     Tone,
@@ -99,6 +99,6 @@ def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
     return Conclusion(text, "inconclusive" if has_unknown else "neutral")
 
 
-def _labelled(lines: Iterable[str]) -> tuple[Label, ...]:
+def _labelled(lines: Iterable[str]) -> tuple[LabelledText, ...]:
     """The lines of `run`, which begin with a label of a fixed width, in two parts."""
     return tuple((line[:_LABEL_WIDTH].strip(), line[_LABEL_WIDTH:]) for line in lines)

@@ -11,7 +11,7 @@ from judgekit.report.document import (
     Cell,
     Conclusion,
     Document,
-    Label,
+    LabelledText,
     Lines,
     Table,
     Tone,
@@ -75,7 +75,7 @@ def tuning_conclusion(found: Tuning) -> str:
     return _DECISION_WORDS[found.decision].format(chosen=message.printable(found.chosen or ""))
 
 
-def tuning_notes(found: Tuning) -> list[Label]:
+def tuning_notes(found: Tuning) -> list[LabelledText]:
     """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast(found.contrast)
     lines += [
@@ -139,7 +139,7 @@ def _rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str | Cell, ...]]:
     return rows
 
 
-def _contrast(found: HeldOutContrast) -> list[Label]:
+def _contrast(found: HeldOutContrast) -> list[LabelledText]:
     distance = found.distance
     p = "undefined" if isnan(distance.p_value) else format_p_value(distance.p_value)
     shown = f"{_signed(distance.value)} [{_signed(distance.low)}, {_signed(distance.high)}]"
