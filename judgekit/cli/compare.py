@@ -28,6 +28,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.sides import (
     check_one_rubric,
     check_pair_judge,
@@ -51,12 +52,13 @@ from judgekit.evaluation import (
     require_same_comparison,
 )
 from judgekit.models import Budget
-from judgekit.report import check_comparison_file, print_score_comparison, score_comparison_json
+from judgekit.report import check_comparison_file, score_comparison_document
 from judgekit.store import LATEST_COMPARISON, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.cli.sides import SideArguments
     from judgekit.evaluation import Pairing, PairingSurvey
@@ -97,12 +99,9 @@ if TYPE_CHECKING:
     help="Afterwards ask the judge why the losing outputs lost and what would mend them, and "
     "write that to FILE (analysis.json).",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every comparison to FILE: .jsonl or .json; a file called comparison.json gets the "
-    "skill format, blind.",
+@output_option(
+    "Write every comparison to FILE (.jsonl, .json; comparison.json gets the blind skill "
+    "format), or the report (.md, .html)."
 )
 @store_option
 @judges_options
@@ -110,18 +109,18 @@ if TYPE_CHECKING:
 @cache_options
 @talk_options
 def compare_command(
-    *, a: str, b: str, scores: bool, output: Path | None, store: str, **options: object
+    *, a: str, b: str, scores: bool, output: tuple[Path, ...], store: str, **options: object
 ) -> None:
-    """Compare A and B blind: the judge sees both orders and no name, and position cannot decide.
+    """Compare A and B blind, in both orders, so that position bias cancels.
 
-    A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m) or
-    stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name one
-    of several variants. Outputs that are not there yet are made first and kept. What does not
-    answer the same case is left out, and said. With several judges each has one vote.
-
-    Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is better,
-    4 when that is not decided, 3 when a judge failed.
+    A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m)
+    or stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name
+    one of several variants. Outputs that are not there yet are made first and kept. What does
+    not answer the same case is left out, and said. With several judges each has one vote.
+    Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is
+    better, 4 when that is not decided, 3 when a judge failed.
     """
+    files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
     until_decided = bool(options["until_decided"])
     if options["max_cases"] is not None and not until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
@@ -137,11 +136,11 @@ def compare_command(
                 if is_file_argument(a) and is_file_argument(b)
                 else _Place(store, stack).there()
             )
-            sys.exit(compare_scores((a, b), kept, alpha=alpha, options=options, output=output))
-    for file in (output, cast("Path | None", options["analysis"])):
+            sys.exit(compare_scores((a, b), kept, alpha=alpha, options=options, files=files))
+    for file in (*files.exports, cast("Path | None", options["analysis"])):
         check_comparison_file(file, (a, b))
     with ExitStack() as stack:
-        sys.exit(_blind(parse_sides((a, b), options), options, _Place(store, stack), output))
+        sys.exit(_blind(parse_sides((a, b), options), options, _Place(store, stack), files))
 
 
 @dataclass(slots=True)
@@ -173,7 +172,7 @@ class _Begun:
     run: RunInfo | None = None
 
 
-def _blind(names: SideArguments, options: Options, place: _Place, output: Path | None) -> int:
+def _blind(names: SideArguments, options: Options, place: _Place, files: OutputFiles) -> int:
     check_pair_judge(names.suite, options)
     is_generated = names.kind == "generated"
     if is_generated and options["dry_run"]:
@@ -218,7 +217,7 @@ def _blind(names: SideArguments, options: Options, place: _Place, output: Path |
         store=place.opened(),
         resumed=begun.comparison is not None,
         budget=budget,
-        output=output,
+        files=files,
         analysis=cast("Path | None", options["analysis"]),
     )
     return compare_and_show(job, given)
@@ -284,11 +283,13 @@ def compare_scores(
     *,
     alpha: float,
     options: Options,
-    output: Path | None,
+    files: OutputFiles,
 ) -> int:
     """Compare two runs by their scores, and show what came of it."""
-    if output is not None:
-        raise SettingsError("--scores makes no comparisons to write", hint="use --json")
+    if files.exports:
+        raise SettingsError(
+            "--scores makes no comparisons to write", hint="use --json, or -o FILE.html"
+        )
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     tags = cast("Collection[str]", options.get("filter_tag") or ())
@@ -301,8 +302,5 @@ def compare_scores(
         for run, variant in zip(runs, (one, other), strict=True)
     ]
     compared = compare_side_scores(found[0], found[1], names, alpha=alpha)
-    if options.get("as_json"):
-        console.print_json(score_comparison_json(compared))
-    else:
-        print_score_comparison(console.stdout(), compared)
+    show_document(score_comparison_document(compared), options, files)
     return 0 if compared.decision.winner is not None else EXIT_INCONCLUSIVE

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -21,6 +21,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
 )
 from judgekit.cli.options import resume_command
+from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.signals import Interrupts
@@ -33,18 +34,19 @@ from judgekit.evaluation import (
 )
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
 from judgekit.report import (
-    comparison_json,
+    comparison_data,
+    comparison_document,
     comparison_lines,
     comparison_writer,
     message,
     numbers,
-    print_comparison,
 )
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable
     from pathlib import Path
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Judge, Panel
@@ -81,8 +83,8 @@ class ComparisonJob:
     budget: Budget | None
     """What may be spent."""
 
-    output: Path | None
-    """Where every comparison is written."""
+    files: OutputFiles
+    """Where every comparison and the report are written."""
 
     analysis: Path | None
     """Where analyses are written; None where none are wanted."""
@@ -112,7 +114,7 @@ def compare_and_show(job: ComparisonJob, options: Options) -> int:
     finally:
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
-    _show(summary, info, options)
+    _show(summary, job, options)
     _write(job, options)
     code = _code(summary, status, info.id)
     if code not in {0, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE}:
@@ -132,8 +134,7 @@ async def _ask(job: ComparisonJob, comparer: SideComparer, options: Options) -> 
         await follow_comparisons(
             comparer.ask(),
             total=comparer.total,
-            # A file in the skill format is written when all is known.
-            output=None if is_skill_file(job.output) else job.output,
+            outputs=job.files.exports,
             interrupt=comparer.interrupt,
             options=options,
         )
@@ -145,7 +146,7 @@ async def follow_comparisons(
     comparisons: AsyncGenerator[Comparison, None],
     *,
     total: int,
-    output: Path | None,
+    outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: Options,
     describe: Callable[[Comparison], str] = comparison_lines,
@@ -154,15 +155,22 @@ async def follow_comparisons(
     shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
     is_verbose = options.get("verbose") and not options.get("as_json")
     with (
-        comparison_writer(output) as write,
+        ExitStack() as stack,
         show_progress(
             console.stderr(), total, shown=shown, verb=("comparing", "compared")
         ) as display,
         Interrupts(interrupt),
     ):
+        # A file in the skill format is written when all is known.
+        writers = [
+            stack.enter_context(comparison_writer(path))
+            for path in outputs
+            if not is_skill_file(path)
+        ]
         async with aclosing(comparisons) as judged:
             async for comparison in judged:
-                write(comparison)
+                for write in writers:
+                    write(comparison)
                 if is_verbose:
                     console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
                 answers = [*comparison.preferences, *comparison.failures]
@@ -172,21 +180,20 @@ async def follow_comparisons(
 
 def _write(job: ComparisonJob, options: Options) -> None:
     """What is written when all is known; the rest was written on the way."""
-    if job.output is None:
-        return
-    if is_skill_file(job.output):
-        write_comparisons(job.output, job.info, counted_pairs(job.store, job.info))
-    if not options.get("quiet"):
-        console.note(f"wrote the comparisons to {job.output}")
+    for path in job.files.exports:
+        if is_skill_file(path):
+            write_comparisons(path, job.info, counted_pairs(job.store, job.info))
+        if not options.get("quiet"):
+            console.note(f"wrote the comparisons to {path}")
 
 
-def _show(summary: ComparisonSummary, info: ComparisonInfo, options: Options) -> None:
-    if options.get("as_json"):
-        console.print_json({"id": info.id, **comparison_json(summary)})
-        return
-    print_comparison(console.stdout(), summary)
-    if not options.get("quiet"):
-        console.note(f"kept as {info.id}: judgekit show {info.id}")
+def _show(summary: ComparisonSummary, job: ComparisonJob, options: Options) -> None:
+    info = job.info
+    document = comparison_document(summary)
+    data = replace(document, data=lambda: {"id": info.id, **comparison_data(summary)})
+    show_document(data, options, job.files)
+    if not options.get("quiet") and not options.get("as_json"):
+        console.note(f"stored as {info.id}: judgekit show {info.id}")
 
 
 def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: str) -> int:

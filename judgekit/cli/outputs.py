@@ -13,7 +13,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.errors import SettingsError
-from judgekit.report import DOCUMENT_SUFFIXES, document_data, print_document, write_document
+from judgekit.report import REPORT_SUFFIXES, document_data, print_document, write_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +47,7 @@ def output_option(text: str) -> Callable[[Callable[..., object]], Callable[..., 
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
     """Sort files by what is written to them; refuse what cannot be, before anything is asked."""
-    known = list(dict.fromkeys((*exports, *DOCUMENT_SUFFIXES)))
+    known = list(dict.fromkeys((*exports, *REPORT_SUFFIXES)))
     for path in paths:
         if path.suffix.lower() not in known:
             raise SettingsError(

@@ -31,6 +31,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.sides import (
     check_one_rubric,
@@ -62,9 +63,8 @@ from judgekit.models import Budget
 from judgekit.report import (
     check_comparison_file,
     comparison_lines,
-    print_ranking,
     printable,
-    ranking_json,
+    ranking_document,
 )
 from judgekit.store import RunStore
 
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.cli.sides import SideArguments
     from judgekit.evaluation import PairChoice, RankingSummary, Side, Ties
@@ -120,12 +121,7 @@ if TYPE_CHECKING:
     help="Take the outputs that were made before, and make those that are missing: their run.",
 )
 @click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every comparison to FILE: .jsonl or .json.",
-)
+@output_option("Write every comparison to FILE (.jsonl, .json), or the report (.md, .html).")
 @click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
 @store_option
 @judges_options
@@ -140,33 +136,34 @@ def rank_command(
     top: int,
     ties: Ties,
     max_comparisons: int | None,
-    output: Path | None,
+    output: tuple[Path, ...],
     store: str,
     dry_run: bool,
     **options: object,
 ) -> None:
     """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer.
 
-    SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt templates
-    (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs that are not
-    there yet are made first and kept. Or they are files of comparisons that were made before (what
-    `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner and case_id): then no
-    judge is asked. With several judges each has one vote.
-
-    Exit 0 when the first places are decided, 4 when they are not, 3 when a judge failed, 5 when
-    the money is used up.
+    SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt
+    templates (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs
+    that are not there yet are made first and kept. Or they are files of comparisons that were
+    made before (what `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner
+    and case_id): then no judge is asked. With several judges each has one vote. Exit 0 when the
+    first places are decided, 4 when they are not, 3 when a judge failed, 5 when the money is
+    used up.
     """
+    files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
     rules = RankRules(ties=ties, top=top, alpha=alpha)
-    if files := comparison_files(sides):
+    if recorded := comparison_files(sides):
         asking = ("filter_tag", "limit", "sample", "rule", "resume")
-        own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": output}
+        own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": files.exports}
         own["dry_run"] = dry_run or None
         _refuse_for_given(own | {name: options.get(name) for name in asking})
-        made = read_comparisons(files)
+        made = read_comparisons(recorded)
         found = rank_matches(made.matches, rules=rules, questioned=made.provenance())
-        _show(found, options)
+        show_document(ranking_document(found), options, files)
         sys.exit(0 if found.decision.is_decided else EXIT_INCONCLUSIVE)
-    check_comparison_file(output, sides)
+    for file in files.exports:
+        check_comparison_file(file, sides)
     rules.check(len(sides))
     with ExitStack() as stack:
         ranked = _setup(sides, {**options, "dry_run": dry_run}, store, stack)
@@ -190,7 +187,7 @@ def rank_command(
             # Enough at a time to keep every slot busy.
             in_flight=max(4, panel.max_concurrency),
         )
-        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, output)
+        job = _Job(panel, ranker, contest, rules, pairs == "adaptive", max_comparisons, files)
         sys.exit(_run(job, options, again=_again(run_id, keeps=panel.keeps)))
 
 
@@ -237,7 +234,7 @@ class _Job:
     rules: RankRules
     is_adaptive: bool
     most: int | None
-    output: Path | None
+    files: OutputFiles
 
     @property
     def total(self) -> int:
@@ -262,9 +259,9 @@ def _run(job: _Job, options: Options, *, again: str) -> int:
         console.note(f"stopped at once; {again}")
         return EXIT_INTERRUPTED
     found = job.summary()
-    _show(found, options)
-    if job.output is not None and not options.get("quiet"):
-        console.note(f"wrote the comparisons to {job.output}")
+    show_document(ranking_document(found), options, job.files)
+    for path in () if options.get("quiet") else job.files.exports:
+        console.note(f"wrote the comparisons to {path}")
     if found.questioned.ended in {"interrupted", "cost"}:
         why = "interrupted" if found.questioned.ended == "interrupted" else "--max-cost is reached"
         console.note(f"{why}; {again}")
@@ -279,7 +276,7 @@ async def _ask(job: _Job, options: Options) -> None:
         await follow_comparisons(
             job.ranker.ask(),
             total=job.total,
-            output=job.output,
+            outputs=job.files.exports,
             interrupt=job.ranker.interrupt,
             options=options,
             describe=_match_lines,
@@ -289,13 +286,6 @@ async def _ask(job: _Job, options: Options) -> None:
 def _match_lines(comparison: Comparison) -> str:
     a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
     return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
-
-
-def _show(found: RankingSummary, options: Options) -> None:
-    if options.get("as_json"):
-        console.print_json(ranking_json(found))
-    else:
-        print_ranking(console.stdout(), found)
 
 
 def _code(found: RankingSummary) -> int:

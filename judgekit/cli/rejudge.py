@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections import Counter
 from contextlib import closing
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit.atomic_write import check_output_path, write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
 from judgekit.cli.options import (
@@ -24,6 +22,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import grade_setup, make_judge
 from judgekit.cli.signals import Interrupts
@@ -44,7 +43,7 @@ from judgekit.rejudgment import (
     read_verdicts,
     rejudge_run,
 )
-from judgekit.report import message, rejudgment
+from judgekit.report import rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
@@ -83,18 +82,13 @@ _VERB = ("judging again", "judged again")
     help="Say whether these maps (a file, or a folder of them) hold for the new judge too.",
 )
 @max_cost_option()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write everything that was found to FILE: .json.",
-)
+@output_option("Write the findings to FILE: .json, .md or .html.")
 def rejudge_command(
     *,
     source: str,
     outputs: tuple[Path, ...],
     store: str,
-    output: Path | None,
+    output: tuple[Path, ...],
     **options: object,
 ) -> None:
     """Judge what was judged before with --judge NEW, and say what changes.
@@ -111,8 +105,7 @@ def rejudge_command(
         raise SettingsError(
             "no judge is named", hint="name the new one: --judge openai/gpt-4.1-mini"
         )
-    if output is not None:
-        check_output_path(output, (".json",), what="what changed", may_be_folder=False)
+    files = sort_outputs(output, what="a rejudgment")
     limit = cast("float | None", options["max_cost"])
     options["budget"] = None if limit is None else Budget(limit)
     if Path(source).is_file():
@@ -123,7 +116,7 @@ def rejudge_command(
         with closing(RunStore(store, create=False)) as kept:
             found, code = _of_run(source, kept, options)
     if found is not None:
-        _show(found, options, output)
+        show_document(rejudgment_document(found), options, files)
     sys.exit(code)
 
 
@@ -246,18 +239,6 @@ async def _grade(setup: GradeSetup, options: Options) -> tuple[list[Verdict], bo
                 display.advance([*item.verdict.judgments, *item.verdict.failures])
     graded.sort(key=lambda item: item.index)
     return [item.verdict for item in graded], stop.is_set()
-
-
-def _show(found: Rejudged, options: Options, output: Path | None) -> None:
-    as_json = rejudgment.rejudgment_json(found)
-    if output is not None:
-        write_text_atomically(output, json.dumps(as_json, ensure_ascii=False, indent=2) + "\n")
-    if options["as_json"]:
-        console.print_json(as_json)
-    else:
-        rejudgment.print_rejudgment(console.stdout(), found, every_flip=bool(options["verbose"]))
-    if output is not None and not options["quiet"]:
-        console.note(f"wrote what changed to {message.printable(str(output))}")
 
 
 def _is_shown(options: Options) -> bool:

@@ -6,7 +6,7 @@ Shows the figures of one or everything about a case.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +14,7 @@ import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
+from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
@@ -29,13 +30,13 @@ from judgekit.evaluation import (
 from judgekit.report import (
     answer_json,
     answer_lines,
-    comparison_json,
+    comparison_data,
+    comparison_document,
     listings,
     message,
     numbers,
     print_answer,
     print_case,
-    print_comparison,
     print_comparison_setup,
     print_comparisons,
     print_pair,
@@ -261,11 +262,13 @@ def _list_comparisons(store: RunStore, *, limit: int | None, as_json: bool) -> N
 
 def _show_comparison(store: RunStore, info: ComparisonInfo, *, as_json: bool) -> None:
     summary = summarize_comparison(store, info)
-    if as_json:
-        console.print_json({"comparison": info.to_json(), "summary": comparison_json(summary)})
-        return
-    print_comparison(console.stdout(), summary)
-    print_comparison_setup(console.stdout(), info)
+    document = replace(
+        comparison_document(summary),
+        data=lambda: {"comparison": info.to_json(), "summary": comparison_data(summary)},
+    )
+    show_document(document, {"as_json": as_json, "verbose": True})
+    if not as_json:
+        print_comparison_setup(console.stdout(), info)
 
 
 def _show_comparison_case(

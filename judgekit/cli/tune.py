@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit.atomic_write import check_output_path
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
@@ -22,6 +21,7 @@ from judgekit.cli.options import (
     side_options,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import grade_setup
 from judgekit.cli.signals import Interrupts
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from judgekit.calibration import Consensus
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup, Options
     from judgekit.records import Rubric
     from judgekit.tuning import TunePlan, Tuning, TuningSetup
@@ -85,12 +86,7 @@ _DEFAULTS = TuneOptions()
     help="What is never split: cases, or a metadata entry that cases share.",
 )
 @max_cost_option()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the rubric that is shown to be better to FILE: .yaml or .json.",
-)
+@output_option("Write the better rubric to FILE (.yaml or .json), or the report (.md, .html).")
 @click.option(
     "--write-anyway",
     is_flag=True,
@@ -103,21 +99,19 @@ _DEFAULTS = TuneOptions()
 @cache_options
 @talk_options
 def tune_command(
-    *, labels: Path, output: Path | None, write_anyway: bool, dry_run: bool, **options: object
+    *, labels: Path, output: tuple[Path, ...], write_anyway: bool, dry_run: bool, **options: object
 ) -> None:
     """Tune the judge on labels: other words, anchors, examples; told on cases it has not seen.
 
-    LABELS and --outputs are files as `judgekit calibrate` takes them. Cases are split in two. On
-    one part each way of asking is tried, no output being shown as an example to itself; the
+    LABELS and --outputs are files as `judgekit calibrate` takes them. Cases are split in two.
+    On one part each way of asking is tried, no output being shown as an example to itself; the
     nearest to people is then held against the present rubric on the other part, and all figures
-    are of that part.
-
-    Exit 0 whatever is found; 3 when the judge failed, 4 when there are too few labels, 5 at
-    --max-cost. Everything answered is in the cache: the same command goes on where it stopped.
+    are of that part. Exit 0 whatever is found; 3 when the judge failed, 4 when there are too
+    few labels, 5 at --max-cost. Everything answered is in the cache: the same command goes on
+    where it stopped.
     """
-    if output is not None:
-        check_output_path(output, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
-    elif write_anyway:
+    files = sort_outputs(output, what="a rubric", exports=RUBRIC_SUFFIXES)
+    if write_anyway and not files.exports:
         raise SettingsError("--write-anyway needs a place", hint="name it: -o tuned.yaml")
     limit = cast("float | None", options["max_cost"])
     budget = None if limit is None else Budget(limit)
@@ -130,21 +124,18 @@ def tune_command(
             return
         if not options["quiet"] and not options["as_json"]:
             console.note(tuning.tuning_plan_line(plan))
-        sys.exit(_run(bout, options, output, anyway=write_anyway))
+        sys.exit(_run(bout, options, files, anyway=write_anyway))
 
 
-def _run(bout: TuningSetup, options: Options, output: Path | None, *, anyway: bool) -> int:
+def _run(bout: TuningSetup, options: Options, files: OutputFiles, *, anyway: bool) -> int:
     try:
         found = asyncio.run(_ask(bout, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(f"stopped at once; {_again(bout, 'interrupted')}")
         return EXIT_INTERRUPTED
-    if options["as_json"]:
-        console.print_json(tuning.tuning_json(found))
-    else:
-        tuning.print_tuning(console.stdout(), found)
-    if output is not None:
-        _write(found, output, options, anyway=anyway)
+    show_document(tuning.tuning_document(found), options, files)
+    for path in files.exports:
+        _write(found, path, options, anyway=anyway)
     if found.decision == "incomplete":
         console.note(_again(bout, found.reason))
     return _code(found)
@@ -211,7 +202,7 @@ def _write(found: Tuning, output: Path, options: Options, *, anyway: bool) -> No
     """Write what is shown to be better, and say how to use it."""
     is_wanted = found.decision == "better" or (anyway and found.decision != "incomplete")
     if found.tuned is None or not is_wanted:
-        why = "" if found.tuned is None else "; --write-anyway writes it all the same"
+        why = "" if found.tuned is None else "; --write-anyway writes it regardless"
         console.note(f"{output} is not written{why}")
         return
     write_rubric(output, found.tuned)
@@ -223,7 +214,7 @@ def _write(found: Tuning, output: Path, options: Options, *, anyway: bool) -> No
         "--api-base": options["api_base"],
     }
     more = "".join(f" {name} {value}" for name, value in said.items() if value)
-    console.note(f"wrote {message.printable(found.chosen or '')} to {output}; use it so:")
+    console.note(f"wrote {message.printable(found.chosen or '')} to {output}; use it with:")
     console.note(f"  judgekit grade OUTPUTS --rubric {output}{more}")
 
 

@@ -24,11 +24,10 @@ from .calibration_maps import (
     save_calibration as save_calibration,
 )
 from .comparison import (
-    comparison_json as comparison_json,
+    comparison_data as comparison_data,
+    comparison_document as comparison_document,
     comparison_lines as comparison_lines,
-    print_comparison as print_comparison,
-    print_score_comparison as print_score_comparison,
-    score_comparison_json as score_comparison_json,
+    score_comparison_document as score_comparison_document,
 )
 from .document import (
     Conclusion as Conclusion,
@@ -44,7 +43,7 @@ from .exports import (
     write_verdicts as write_verdicts,
 )
 from .files import (
-    DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
+    REPORT_SUFFIXES as REPORT_SUFFIXES,
     check_document_path as check_document_path,
     write_document as write_document,
 )
@@ -75,14 +74,19 @@ from .plan import (
     suite_plan_document as suite_plan_document,
 )
 from .ranking import (
-    print_ranking as print_ranking,
-    ranking_json as ranking_json,
+    ranking_document as ranking_document,
+)
+from .rejudgment import (
+    rejudgment_document as rejudgment_document,
 )
 from .run import (
     default_rubric_lines as default_rubric_lines,
     print_run as print_run,
     run_json as run_json,
     undecided_reason as undecided_reason,
+)
+from .run_document import (
+    run_document as run_document,
 )
 from .tables import (
     print_block as print_block,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.document import (
+    MIN_SEGMENT_CASES,
     Block,
     Cell,
     Conclusion,
@@ -122,9 +123,6 @@ _RIGHT = {
 _MOST_ROWS = 24
 
 _MOST_LEVELS = 12
-
-MIN_SEGMENT_CASES = 10
-"""With fewer cases, a terminal shows segments only with -v."""
 
 
 def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
@@ -415,7 +413,7 @@ def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
             f"{gap.expected:.2f} by chance (p {gap.p_value:.2g})"
         )
         lines.append(
-            f"confidence separates right from wrong: AUROC {numbers.format_mean(before.auroc)} (0.5 is chance)"
+            f"confidence separates right from wrong: AUROC {numbers.format_mean(before.auroc)} (0.5 is chance)"  # noqa: E501
         )
         lines.append(_review(found.review))
     if part.steadiness is not None:
@@ -450,7 +448,7 @@ def _review(found: Review) -> str:
         return f"no safe confidence threshold: {found.reason}; review everything"
     return (
         f"accept automatically {found.coverage * 100:.0f} % at {limit} error or less: "
-        f"from a confidence of {found.threshold:.2f} up, {found.error * 100:.1f} % are wrong, at most "
+        f"from a confidence of {found.threshold:.2f} up, {found.error * 100:.1f} % are wrong, at most "  # noqa: E501
         f"{found.error_high * 100:.1f} % with {(1 - found.delta) * 100:g} % certainty"
     )
 

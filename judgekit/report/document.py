@@ -27,6 +27,12 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 
 Point = tuple[float, float]
 
+LabelledText = tuple[str, str]
+"""A label and its text, a line of `Lines`."""
+
+MIN_SEGMENT_CASES = 10
+"""With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
@@ -107,8 +113,8 @@ class Lines:
 
     kind: ClassVar[str] = "lines"
 
-    rows: tuple[tuple[str, str], ...]
-    """A label, and the text."""
+    rows: tuple[LabelledText, ...]
+    """The lines."""
 
     title: str = ""
     """What they are about."""

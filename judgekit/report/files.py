@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from judgekit.report.document import Document
 
-DOCUMENT_SUFFIXES = (".json", ".md", ".html")
+REPORT_SUFFIXES = (".json", ".md", ".html")
 """The file types of a document."""
 
 
 def check_document_path(path: Path, *, what: str) -> None:
     """Refuse a place that a document cannot be written to, before anything is asked."""
-    check_output_path(path, DOCUMENT_SUFFIXES, what=what, may_be_folder=False)
+    check_output_path(path, REPORT_SUFFIXES, what=what, may_be_folder=False)
 
 
 def write_document(path: Path, document: Document) -> None:

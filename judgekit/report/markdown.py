@@ -100,6 +100,9 @@ def _render_entries(block: Entries, level: int) -> Iterator[str]:
 
 @_render_block.register(Section)
 def _render_section(block: Section, level: int) -> Iterator[str]:
+    # A heading over nothing but plots would stand alone: Markdown has no plots.
+    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+        return
     yield from _heading(block.title, level)
     if block.intro:
         yield markdown_text(block.intro)

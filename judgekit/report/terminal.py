@@ -115,6 +115,9 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Section)
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
+    # A heading over nothing but plots would stand alone: a terminal draws none.
+    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+        return
     _print_title(console, block.title)
     if block.intro:
         console.print(HangingText(_text(block.intro, TONE_STYLES[block.tone]), margin=2))

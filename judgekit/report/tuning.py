@@ -1,4 +1,4 @@
-"""The result of tuning a rubric, and its plan, as terminal tables and JSON."""
+"""Builds the document of a tuned rubric, and the line that plans a tuning."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.report import message, numbers, tables
-from judgekit.report.numbers import format_p_value, nan_to_null
+from judgekit.report import message, numbers
+from judgekit.report.document import (
+    Cell,
+    Conclusion,
+    Document,
+    LabelledText,
+    Lines,
+    Table,
+    Tone,
+    mean_cell,
+    not_empty,
+    text_columns,
+)
+from judgekit.report.numbers import format_p_value
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from judgekit.tuning import (
         HeldOutAgreement,
         HeldOutContrast,
@@ -26,30 +35,39 @@ _LONGEST_NOTE = 300
 
 _MOST_TRIED = 4
 
-_NONE = "no candidate is shown to be better:"
+_NONE = "no candidate is significantly better:"
 
 _DECISION_WORDS: dict[TuningDecision, str] = {
-    "better": "use the new one: '{chosen}' comes nearer to people on cases it was not chosen by",
-    "not_shown": f"{_NONE} '{{chosen}}' did best while choosing, and held-out cases leave it open",
-    "worse": f"{_NONE} '{{chosen}}' did best while choosing, and worse on held-out cases",
-    "open": f"{_NONE} '{{chosen}}' would be, but for what the judge failed on",
-    "none_better": f"{_NONE} none did better than the present rubric while choosing",
-    "incomplete": "nothing is decided: too little was answered",
+    "better": "use '{chosen}': it is closer to human labels on held-out cases",
+    "not_shown": f"{_NONE} '{{chosen}}' was best on training cases, but held-out cases are inconclusive",  # noqa: E501
+    "worse": f"{_NONE} '{{chosen}}' was best on training cases, but worse on held-out cases",
+    "open": f"{_NONE} '{{chosen}}' would be, if not for the judge's failures",
+    "none_better": f"{_NONE} none beat the current rubric on training cases",
+    "incomplete": "no decision: too few answers",
 }
 
 
-def print_tuning(console: Console, found: Tuning) -> None:
-    """Print the held-out figures, what lies beneath them, and the decision."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+_TONES: dict[TuningDecision, Tone] = {
+    "better": "better",
+    "worse": "worse",
+    "none_better": "neutral",
+}
+"""Decisions that are neither of these are open."""
 
-    console.print()
-    held, chosen_by = len(found.held_out_cases), len(found.training_cases)
-    title = f"{message.printable(found.rubric)}: {numbers.format_count(held, 'case')} held out, {chosen_by:,}"  # noqa: E501
-    console.print(Text(f"{title} to choose by", style="bold"))
+
+def tuning_document(found: Tuning) -> Document:
+    """A tuning: whether the new wording is better on held-out cases, and by how much."""
+    held, training = len(found.held_out_cases), len(found.training_cases)
+    cases = numbers.format_count(held, "held-out case")
+    table = None
     if found.present_held_out is not None:
-        console.print(_table(found.present_held_out, found.chosen_held_out))
-    tables.print_lines(console, tuning_notes(found))
-    console.print(Text(tuning_conclusion(found), style="bold"))
+        table = _table(found.present_held_out, found.chosen_held_out)
+    return Document(
+        title=f"Tuning of {message.printable(found.rubric)}: {training:,} training cases, {cases}",
+        conclusion=Conclusion(tuning_conclusion(found), _TONES.get(found.decision, "inconclusive")),
+        blocks=not_empty([table, Lines(tuple(tuning_notes(found)))]),
+        data=lambda: _data(found),
+    )
 
 
 def tuning_conclusion(found: Tuning) -> str:
@@ -57,35 +75,37 @@ def tuning_conclusion(found: Tuning) -> str:
     return _DECISION_WORDS[found.decision].format(chosen=message.printable(found.chosen or ""))
 
 
-def tuning_notes(found: Tuning) -> list[str]:
+def tuning_notes(found: Tuning) -> list[LabelledText]:
     """Everything beside the held-out figures."""
     lines = [] if found.contrast is None else _contrast(found.contrast)
     lines += [
-        f"tried    {_tried(found)}",
-        f"labels   {found.n_labels:,} used{_unused(found)}",
-        f"drawn    with seed {found.seed}; each interval {found.level * 100:g} %, by case",
-        f"judge    {message.printable(found.judge)}",
-        f"asked    {numbers.format_spending(found.spent)}",
+        ("tried", f"{_tried(found)}"),
+        ("labels", f"{found.n_labels:,} used{_unused(found)}"),
+        (
+            "sampled",
+            f"with seed {found.seed}; {found.level * 100:g} % intervals, clustered by case",
+        ),
+        ("judge", f"{message.printable(found.judge)}"),
+        ("calls", f"{numbers.format_spending(found.spent)}"),
     ]
     for kind, n in found.failures.items():
         words = message.FAILURE_WORDS.get(kind, kind)
-        lines.append(f"failed   {numbers.format_count(n, 'question')}: {words}")
-        lines.append(f"         {message.one_line(found.failure_messages[kind], _LONGEST_NOTE)}")
+        lines.append(("failed", f"{numbers.format_count(n, 'question')}: {words}"))
+        lines.append(("", f"{message.one_line(found.failure_messages[kind], _LONGEST_NOTE)}"))
     return lines
 
 
-def tuning_json(found: Tuning) -> dict[str, object]:
-    """What came of it as JSON; what is undefined is null."""
+def _data(found: Tuning) -> dict[str, object]:
+    """The result under the keys of its JSON."""
     whole = asdict(replace(found, tuned=None))
     whole["tuned"] = None if found.tuned is None else found.tuned.to_json()
-    plain = nan_to_null(whole)
-    return {"conclusion": tuning_conclusion(found), **(plain if isinstance(plain, dict) else {})}
+    return {"conclusion": tuning_conclusion(found), **whole}
 
 
 def tuning_plan_line(plan: TunePlan) -> str:
     """What a tuning would ask and cost, in one line."""
     owned = (
-        f", {numbers.format_count(plan.n_owned, 'reply', 'replies')} owned already"
+        f", {numbers.format_count(plan.n_owned, 'reply', 'replies')} cached already"
         if plan.n_owned
         else ""
     )
@@ -94,49 +114,43 @@ def tuning_plan_line(plan: TunePlan) -> str:
         if plan.price_usd
         else numbers.format_usd(plan.price_usd)
     )
-    cases = f"{plan.n_training:,} cases to choose by, {plan.n_held_out:,} held out"
+    cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
     calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {message.printable(plan.model)}{owned}"  # noqa: E501
-    return f"{plan.n_candidates:,} ways of asking, {cases}: {calls}; {price}"
+    return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
 
 
 def _table(present: HeldOutResult, chosen: HeldOutResult | None) -> Table:
-    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("on held-out cases", overflow="fold")
     sides = [present] if chosen is None else [present, chosen]
-    for side in sides:
-        table.add_column(message.printable(side.name), justify="right", overflow="fold")
     rows = zip(*((side.overall, *side.criteria) for side in sides), strict=True)
-    for row in rows:
-        for label, cells in _rows(row):
-            table.add_row(label, *cells)
-    return table
+    cells = [cells for row in rows for cells in _rows(row)]
+    return Table(text_columns("on held-out cases", *(side.name for side in sides)), tuple(cells))
 
 
-def _rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str, list[str]]]:
-    name = f"{message.printable(row[0].name)}: " if row[0].name else ""
-    rows = [(f"{name}distance from people", [numbers.format_mean(one.distance) for one in row])]
+def _rows(row: tuple[HeldOutAgreement, ...]) -> list[tuple[str | Cell, ...]]:
+    name = f"{row[0].name}: " if row[0].name else ""
+    rows: list[tuple[str | Cell, ...]] = [
+        (f"{name}distance from human labels", *(mean_cell(one.distance) for one in row))
+    ]
     if not all(isnan(one.kappa.value) for one in row):
-        rows.append((f"{name}kappa", [numbers.format_mean(one.kappa) for one in row]))
+        rows.append((f"{name}kappa", *(mean_cell(one.kappa) for one in row)))
     if any(one.n_failed for one in row):
-        rows.append((f"{name}failed", [f"{one.n_failed:,} of {one.n_items:,}" for one in row]))
+        failed = (f"{one.n_failed:,} of {one.n_items:,}" for one in row)
+        rows.append((f"{name}failed", *failed))
     return rows
 
 
-def _contrast(found: HeldOutContrast) -> list[str]:
+def _contrast(found: HeldOutContrast) -> list[LabelledText]:
     distance = found.distance
     p = "undefined" if isnan(distance.p_value) else format_p_value(distance.p_value)
     shown = f"{_signed(distance.value)} [{_signed(distance.low)}, {_signed(distance.high)}]"
     lines = [
-        f"change   {shown} in squared distance (below 0 is nearer), p {p}, {distance.p_method}"
+        ("change", f"{shown} in squared distance (below 0 is closer), p {p}, {distance.p_method}")
     ]
     if not isnan(found.kappa.value):
-        lines.append(f"         {numbers.format_difference(found.kappa)} in kappa")
+        lines.append(("", f"{numbers.format_difference(found.kappa)} in kappa"))
     if distance.n_missing:
         low, high = _signed(found.low), _signed(found.high)
-        lines.append(f"         from {low} to {high}, had failed answers been right or wrong")
+        lines.append(("", f"from {low} to {high}, depending on the failed answers"))
     return lines
 
 
@@ -149,13 +163,13 @@ def _tried(found: Tuning) -> str:
     names = [message.printable(one.name) for one in ordered]
     shown = ", ".join(names[:_MOST_TRIED])
     more = f", and {len(names) - _MOST_TRIED:,} more" if len(names) > _MOST_TRIED else ""
-    best = ", nearest while choosing first" if any(one.place for one in ordered) else ""
-    return f"{numbers.format_count(len(names), 'way')} of asking{best}: {shown}{more}"
+    best = ", best on training cases first" if any(one.place for one in ordered) else ""
+    return f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"
 
 
 def _unused(found: Tuning) -> str:
-    parts = [f", {found.n_unused:,} not (no score, or no such output)"] if found.n_unused else []
+    parts = [f", {found.n_unused:,} unused (no score, or no such output)"] if found.n_unused else []
     if found.n_examples:
         cases = numbers.format_count(found.n_examples, "case")
-        parts.append(f", {cases} left out: the rubric shows their outputs as examples")
+        parts.append(f", {cases} excluded: the rubric shows their outputs as examples")
     return "".join(parts)

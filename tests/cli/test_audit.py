@@ -70,7 +70,7 @@ def test_a_judge_that_loves_length_is_found_out_end_to_end(bench: Bench) -> None
 
 def test_an_audit_can_be_written_as_a_page_or_as_markdown(bench: Bench) -> None:
     with OpenAILikeServer(biased()) as server:
-        for name, begins in (("audit.html", "<!doctype html>"), ("audit.md", "# Audit: ")):
+        for name, begins in (("audit.html", "<!doctype html>"), ("audit.md", "# Audit of ")):
             ran = audit(bench, server, "--probes", "scale", "-o", name)
             assert f"wrote the report to {name}" in ran.err
             assert (bench.folder / name).read_text(encoding="utf-8").startswith(begins)
@@ -258,7 +258,7 @@ def test_a_self_test_on_too_few_cases_sees_too_little_and_is_exit_1(bench: Bench
     ran = bench.run("audit", "--self-test", "-n", "2")
     assert ran.code == 1
     assert "planted bias" in ran.out
-    assert "scale does not see its own bias" in ran.out
+    assert "scale misses its own bias" in ran.out
     assert "sees a bias in fair" not in ran.out
 
 

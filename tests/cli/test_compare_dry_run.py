@@ -34,8 +34,8 @@ def compare(bench: Bench, *options: object) -> Ran:
 def test_a_comparison_says_what_it_would_cost_and_keeps_nothing(sides: Bench) -> None:
     ran = compare(sides)
     assert ran.code == 0
-    assert "pairs           4 in both orders" in ran.out
-    assert f"calls to make   {4 * PER_PAIR}" in ran.out
+    assert "pairs              4 in both orders" in ran.out
+    assert f"calls to make      {4 * PER_PAIR}" in ran.out
     assert " likely, $" in ran.out
     assert not (sides.folder / ".judgekit/judgekit.db").exists()
 
@@ -61,7 +61,7 @@ def test_a_ranking_says_what_it_would_cost(sides: Bench) -> None:
     whole = sides.run("rank", *FILES, *JUDGE, "--json").json
     assert (whole["n_pairs"], whole["n_calls"]) == (12, 12 * PER_PAIR)
     part = sides.run("rank", *FILES, *JUDGE, "--max-comparisons", 5)
-    assert "pairs           5 in both orders" in part.out
+    assert "pairs              5 in both orders" in part.out
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_target_that_fails_is_told_and_not_judged(templates: Bench) -> None:
     with OpenAILikeServer(answers_and_judges) as server:
         ran = compare_templates(templates, server)
     assert ran.code == 4
-    assert "errors  8 pairs with an output that is an error; not judged" in ran.out
+    assert "errors  8 pairs with an output that records an error; not judged" in ran.out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")

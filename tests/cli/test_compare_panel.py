@@ -85,16 +85,18 @@ def test_agreement_is_that_of_the_judges_winners_with_an_interval(panel: Bench) 
 def test_the_terminal_shows_each_judge_and_how_far_they_agree(panel: Bench) -> None:
     ran = compare(panel)
     assert ran.code == 0
-    assert "each judge by itself" in ran.out
-    assert "panel   each judge has a vote; two of them agree on" in ran.out
-    assert "doubt   recorded:biased.jsonl favours the output it sees first; contradicts" in ran.out
+    assert "Each judge" in ran.out
+    assert "panel     each judge has one vote; two judges agree on" in ran.out
+    assert (
+        "warning   recorded:biased.jsonl favours the output it sees first; contradicts" in ran.out
+    )
     shown = panel.run("show", "latest", "c0", "--store", ".judgekit/judgekit.db")
     assert shown.code == 2, "latest is a run; a comparison has an id"
     shown = panel.run("show", "cmp-", "c0")
     assert (
         "votes: recorded:one.jsonl A; recorded:two.jsonl A; recorded:biased.jsonl tie" in shown.out
     )
-    assert "recorded:biased.jsonl, on the whole, BA: first" in shown.out
+    assert "recorded:biased.jsonl, overall, BA: first" in shown.out
 
 
 def test_what_is_kept_comes_to_the_same_later(panel: Bench) -> None:
@@ -255,8 +257,8 @@ def test_three_sides_are_ranked_by_a_panel_and_each_judge_is_seen(panel: Bench) 
     judges = {one["judge"].split(".")[0]: one for one in found["questioned"]["panel"]["judges"]}
     assert judges["recorded:biased"]["flip_rate"]["value"] == 1
     shown = panel.run(*how)
-    assert "each judge by itself" in shown.out
-    assert "doubt   recorded:biased.jsonl favours" in shown.out
+    assert "Each judge" in shown.out
+    assert "warning   recorded:biased.jsonl favours" in shown.out
     planned = panel.run(*how, "--dry-run", "--json").json
     assert planned["n_questions"] == 3 * 12 * 3 * 4
 

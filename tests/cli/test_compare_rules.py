@@ -46,7 +46,7 @@ def test_who_is_preferred_by_more_than_half_of_both_orders_wins(bench: Bench) ->
 
 def test_the_rule_is_told_where_it_is_not_the_usual_one(bench: Bench) -> None:
     lay_out(bench)
-    words = "rule    average: who is preferred by more than half of both orders wins"
+    words = "average: who is preferred by more than half of both orders wins"
     assert words in compare(bench, "--rule", "average").out
     assert "rule" not in compare(bench).out
 
@@ -71,7 +71,7 @@ def test_what_is_kept_is_concluded_by_the_other_rule_without_asking(bench: Bench
     shown = bench.run("show", made["id"], "--rule", "average", "--json").json
     assert counts(shown["summary"]) == (6, 0, 1, 1)
     assert (shown["summary"]["rule"], shown["comparison"]["rule"]) == ("average", "average")
-    assert "rule    average" in bench.run("show", made["id"], "--rule", "average").out
+    assert "average: who" in bench.run("show", made["id"], "--rule", "average").out
     same = bench.run("show", made["id"], "--json").json
     assert (same["summary"]["rule"], counts(same["summary"])) == ("consistent", counts(made))
     case = bench.run("show", made["id"], "c0", "--rule", "average", "--json").json
@@ -155,7 +155,7 @@ def test_three_sides_are_ranked_by_the_rule(bench: Bench) -> None:
         wins.append(ran.json["pairs"][0]["wins"])
         given = bench.run("rank", "out.jsonl", "--json")
         assert given.json["questioned"]["rule"] == rule
-        assert ("rule    average" in bench.run("rank", "out.jsonl").out) == (rule == "average")
+        assert ("average: who" in bench.run("rank", "out.jsonl").out) == (rule == "average")
     assert wins == [0, 8]
     refused = bench.run("rank", "out.jsonl", "--rule", "average")
     assert (refused.code, "--rule is for sides that a judge compares" in refused.err) == (2, True)

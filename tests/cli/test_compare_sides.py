@@ -82,7 +82,7 @@ def test_scores_that_do_not_differ_exit_with_4(suite: Bench) -> None:
     ran = suite.run("compare", "latest::v1", "latest::v2", "--scores")
     assert ran.code == 4
     assert "no decision: no case differs" in ran.out
-    assert "without 1 case that a side has no value for" in ran.out
+    assert "1 case with a missing value" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -151,8 +151,8 @@ def test_names_are_scrubbed_unless_that_is_switched_off_and_the_record_says_so(
         n_scrubbed = server.n_requests
         off = compare(sides, server, "--no-scrub", "--no-draw-labels", "-o", "off.jsonl")
         assert all("ChatGPT" in asked(seen) for seen in server.requests[n_scrubbed:])
-    assert "names   8 passages by which an output named its maker not shown" in ran.out
-    assert "names   of makers were left in the outputs" in off.out
+    assert "8 passages that named the model hidden from the judge" in ran.out
+    assert "model names were left in the outputs" in off.out
     there, left = (
         json.loads((sides.folder / name).read_text(encoding="utf-8").splitlines()[0])
         for name in ("there.jsonl", "off.jsonl")

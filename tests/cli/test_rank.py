@@ -60,7 +60,7 @@ def test_three_files_are_put_in_order_with_what_may_be_chance(field: Bench) -> N
         ran = rank(field, server)
         assert server.n_requests == 8 * 3 * 4
     assert ran.code == 4
-    assert "answers: 3 sides, 24 comparisons on 8 cases" in ran.out
+    assert "answers: 3 variants, 24 comparisons on 8 cases" in ran.out
     assert re.search(r"1 +fine\.jsonl .* 1–2", ran.out)
     assert "no decision: place 1 is open between fine.jsonl and fair.jsonl" in ran.out
     assert "compared 24 of 24" in ran.err
@@ -102,8 +102,8 @@ def test_adaptive_choice_ends_when_the_first_place_is_decided(field: Bench) -> N
         ran = rank(field, server, "--pairs", "adaptive", "-v")
         assert server.n_requests < 4 * 60
     assert ran.code == 0
-    assert re.search(r"ended   after \d+ of 120 comparisons: the first places are decided", ran.out)
-    assert "valid at any time" in ran.out.replace("\n", " ")
+    assert re.search(r"after \d+ of 120 comparisons: the top places are decided", ran.out)
+    assert "always-valid" in ran.out.replace("\n", " ")
     assert "fine.jsonl is first: shown to be better than all others" in ran.out
     assert "A is fair.jsonl, B is fine.jsonl" in ran.out
 
@@ -118,7 +118,7 @@ def test_the_comparisons_are_written_and_ranked_again_without_a_judge(field: Ben
         assert again.json[part] == made.json[part]
     assert field.run("rank", "made.json", "--json").json == again.json
     shown = field.run("rank", "made.jsonl")
-    assert "wins against, %" in shown.out
+    assert "Wins of the row against the column, %" in shown.out
     assert "asked" not in shown.out
 
 
@@ -141,7 +141,7 @@ def test_too_few_comparisons_are_said(field: Bench) -> None:
         ran = rank(field, server, "--max-comparisons", 5)
         assert server.n_requests == 20
     assert ran.code == 4
-    assert "ended   after 5 of 24 comparisons: no more comparisons were allowed" in ran.out
+    assert "after 5 of 24 comparisons: the limit of comparisons is reached" in ran.out
 
 
 def test_a_judge_that_cannot_be_read_exits_with_3(field: Bench) -> None:
@@ -151,7 +151,7 @@ def test_a_judge_that_cannot_be_read_exits_with_3(field: Bench) -> None:
     with OpenAILikeServer(mostly) as server:
         ran = rank(field, server)
     assert ran.code == 3
-    assert "open    3 comparisons that a failure leaves undecided" in ran.out
+    assert "3 comparisons undecided because of a failure" in ran.out
     assert "no verdict could be read" in ran.out
 
 
@@ -173,7 +173,7 @@ def test_where_the_money_ends_it_exits_with_5_and_can_go_on(field: Bench) -> Non
         ran = field.run(*what, *model, "--max-cost", 0.02)
         assert 0 < server.n_requests < 96
     assert ran.code == 5
-    assert "the limit of money is reached" in ran.out
+    assert "the cost limit is reached" in ran.out
     assert "run the same command again to go on" in ran.err
 
 

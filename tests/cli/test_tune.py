@@ -58,9 +58,9 @@ def test_a_better_wording_is_told_and_written(school: Bench) -> None:
         )  # fmt: skip
         n = server.n_requests
     assert ran.code == 0
-    assert "answers: 12 cases held out, 18 to choose by" in ran.out
-    assert "use the new one: 'strict' comes nearer to people" in ran.out
-    assert "3 ways of asking, 18 cases to choose by, 12 held out: up to 78 calls" in ran.err
+    assert "Tuning of answers: 18 training cases, 12 held-out cases" in ran.out
+    assert "use 'strict': it is closer to human labels" in ran.out
+    assert "3 candidates, 18 training cases, 12 held-out cases: up to 78 calls" in ran.err
     assert n == 78
     assert "judgekit grade OUTPUTS --rubric tuned.yaml --judge openai/m --api-base" in ran.err
     assert load_rubric("tuned.yaml").criteria[0].question == "Is it strictly right?"
@@ -97,7 +97,7 @@ def test_nothing_better_is_exit_0_and_nothing_is_written(school: Bench) -> None:
     with OpenAILikeServer(judge) as server:
         ran = tune(school, server, "--candidates", "nice.yaml", "-o", "tuned.yaml")
     assert ran.code == 0
-    assert "no candidate is shown to be better: none did better than the present" in ran.out
+    assert "no candidate is significantly better: none beat the current" in ran.out
     assert "tuned.yaml is not written" in ran.err
     assert not (school.folder / "tuned.yaml").exists()
 
@@ -111,8 +111,8 @@ def test_what_is_not_shown_is_written_where_that_is_asked_for(school: Bench) -> 
         what = ("--candidates", "strict.yaml", "-o", "tuned.yaml")
         ran = tune(school, server, *what)
         anyway = tune(school, server, *what, "--write-anyway", "-q")
-    assert "'strict' did best while choosing, and held-out cases leave it open" in ran.out
-    assert "--write-anyway writes it all the same" in ran.err
+    assert "'strict' was best on training cases, but held-out cases are inconclusive" in ran.out
+    assert "--write-anyway writes it regardless" in ran.err
     assert anyway.err == ""
     noted = load_rubric("tuned.yaml").metadata["tuned"]
     assert isinstance(noted, dict)
@@ -124,7 +124,7 @@ def test_a_dry_run_asks_nothing(school: Bench) -> None:
         ran = tune(school, server, "--anchors", "--few-shot", "0,2", "--dry-run")
         told = tune(school, server, "--anchors", "--dry-run", "--json").json
         assert server.n_requests == 0
-    assert ran.out.startswith("3 ways of asking, 18 cases to choose by, 12 held out: up to 78")
+    assert ran.out.startswith("3 candidates, 18 training cases, 12 held-out cases: up to 78")
     assert (told["n_calls"], told["n_owned"], told["n_candidates"]) == (60, 0, 2)
 
 
@@ -146,7 +146,7 @@ def test_the_limit_of_cost_ends_it_with_exit_5(school: Bench) -> None:
             "--max-cost", "0.00001", "-o", "t.yaml",
         )  # fmt: skip
     assert ran.code == 5
-    assert "nothing is decided: too little was answered" in ran.out
+    assert "no decision: too few answers" in ran.out
     assert "run the same command again to go on" in ran.err
     assert "a call dearer than --max-cost takes a higher one" in ran.err
     assert "t.yaml is not written" in ran.err

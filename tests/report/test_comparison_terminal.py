@@ -2,15 +2,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.evaluation import LeftOut
 from judgekit.evaluation.comparison_result import SequentialEvidence
-from judgekit.report import comparison_json, comparison_lines
+from judgekit.report import comparison_document, comparison_lines, document_data
 from judgekit.report.comparison import comparison_decision, comparison_notes
 from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def lines(notes: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"{label}: {text}" for label, text in notes)
 
 
 def test_the_decision_says_who_is_better_by_name() -> None:
@@ -22,7 +30,7 @@ def test_the_decision_says_who_is_better_by_name() -> None:
 def test_no_decision_says_how_many_cases_it_would_take() -> None:
     line = comparison_decision(summed(several(a=7, b=3)).decision, "new", "old")
     assert line.startswith("no decision: 7 wins and 3 losses may be chance")
-    assert line.endswith("cases would decide it")
+    assert line.endswith("cases are needed to decide")
 
 
 def test_a_name_cannot_run_in_the_terminal() -> None:
@@ -33,46 +41,44 @@ def test_a_name_cannot_run_in_the_terminal() -> None:
 def test_the_notes_tell_what_is_missing() -> None:
     out = LeftOut(n_only_a=5, only_a=("x", "y", "z"), n_other_input=1, other_input=("q",))
     pairs = [*several(a=3, open=2), compared("error", "e")]
-    said = "\n".join(comparison_notes(summed(pairs, left_out=out)))
-    assert "if B or A had won the 2 undecided pairs" in said
-    assert "errors  1 pair with an output that is an error; not judged" in said
-    assert "without 5 cases only A answers: x, y, z, …" in said
-    assert "without 1 case whose inputs differ: q" in said
-    assert "failed  2 questions: no verdict could be read" in said
+    said = lines(comparison_notes(summed(pairs, left_out=out)))
+    assert "depending on the 2 undecided pairs" in said
+    assert "errors: 1 pair with an output that records an error; not judged" in said
+    assert "left out: 5 cases only in A: x, y, z, …" in said
+    assert "left out: 1 case with different inputs: q" in said
+    assert "failed: 2 questions: no verdict could be read" in said
 
 
 @pytest.mark.parametrize(("outcome", "place"), [("first", "first"), ("second", "second")])
 def test_the_notes_tell_which_place_a_judge_favours(outcome: str, place: str) -> None:
-    said = "\n".join(comparison_notes(summed(several(**{outcome: 20}))))
-    assert f"doubt   the judge favours the output it sees {place}" in said
-    assert "doubt   the judge contradicts itself on most pairs" in said
-    assert "flips   100 % [84, 100] of pairs change with the order" in said
+    said = lines(comparison_notes(summed(several(**{outcome: 20}))))
+    assert f"warning: the judge favours the output it sees {place}" in said
+    assert "warning: the judge contradicts itself on most pairs" in said
+    assert "flips: 100 % [84, 100] of pairs change with the order" in said
 
 
 def test_the_notes_tell_scores_lengths_and_where_looking_stopped() -> None:
     pairs = [compared("ab"[k % 2], f"c{k}", texts=("x" * (k % 5), "y" * 3)) for k in range(20)]
     evidence = SequentialEvidence(e_value=23.1, n_cases=15, stopped_at=15, max_cases=None)
     found = replace(summed(pairs, evidence=evidence), raw_a=7.0, raw_b=6.0, raw_winner="a")
-    said = "\n".join(comparison_notes(found))
+    said = lines(comparison_notes(found))
     assert "if both outputs were equally long" in said
-    assert "scores  A 7.00, B 6.00 of 10 on average: A is higher" in said
-    assert "looked  after each of 15 cases: e-value 23.1, stopped after 15" in said
+    assert "scores: A 7.00, B 6.00 of 10 on average: A is higher" in said
+    assert "sequential: tested after each of 15 cases: e-value 23.1, stopped after 15" in said
 
 
 def test_json_has_null_where_a_figure_is_undefined() -> None:
-    text = json.dumps(comparison_json(summed([])), allow_nan=False)
+    text = json.dumps(document_data(comparison_document(summed([]))), allow_nan=False)
     assert json.loads(text)["whole"]["rate"]["value"] is None
 
 
 def test_a_comparison_is_shown_with_what_was_said_in_each_order() -> None:
     assert comparison_lines(compared("first").comparison).splitlines() == [
-        "tie   c  (the orders contradict each other)",
-        "      on the whole, AB: first  So it is.",
-        "      on the whole, BA: first  So it is.",
+        "tie   c  (the two orders conflict)",
+        "      overall, AB: first  So it is.",
+        "      overall, BA: first  So it is.",
     ]
-    assert "on the whole, AB: unreadable  no verdict" in comparison_lines(
-        compared("open").comparison
-    )
+    assert "overall, AB: unreadable  no verdict" in comparison_lines(compared("open").comparison)
     assert "no output: output a: timed out" in comparison_lines(compared("error").comparison)
 
 

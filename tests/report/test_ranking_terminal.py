@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from rich.console import Console
 
 from judgekit.evaluation import JudgeUsage, LeftOut, RankRules, rank_matches
 from judgekit.evaluation.ranking_result import RankingProvenance
-from judgekit.report import print_ranking, ranking_json
+from judgekit.report import document_data, print_document, ranking_document
 from tests.evaluation.ranking.fields import judged, met, season
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 def shown(meetings: Iterable[MatchResult], *names: str, **settings: Any) -> str:
     """The ranking as a wide terminal shows it."""
     console = Console(file=io.StringIO(), width=200)
-    print_ranking(console, rank_matches(meetings, names, **settings))
+    made = ranking_document(rank_matches(meetings, names, **settings))
+    print_document(console, made)
     assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return re.sub(" +", " ", console.file.getvalue())
 
 
 def test_strengths_places_and_who_beat_whom_are_shown() -> None:
@@ -35,13 +37,13 @@ def test_strengths_places_and_who_beat_whom_are_shown() -> None:
             rubric="support", judges=("gpt pairwise/criterion@1",), spent=JudgeUsage(n_replies=720)
         ),
     )
-    assert "support: 3 sides, 180 comparisons on 60 cases" in text
+    assert "support: 3 variants, 180 comparisons on 60 cases" in text
     assert "strength, 95 %" in text
-    assert "judge   gpt pairwise/criterion@1" in text
-    assert "asked   720 replies" in text
-    assert "between equals the output shown first wins 7" in text
+    assert "judge gpt pairwise/criterion@1" in text
+    assert "calls 720 replies" in text
+    assert "between equal outputs the one shown first wins 7" in text
     assert "v1 is first: shown to be better than all others (alpha 0.05)" in text
-    assert "wins against, %" in text
+    assert "Wins of the row against the column, %" in text
 
 
 def test_several_places_are_named_in_their_order() -> None:
@@ -50,14 +52,14 @@ def test_several_places_are_named_in_their_order() -> None:
     text = shown(meetings, rules=RankRules(top=2, alpha=0.1, ties="davidson"))
     assert "strength, 90 %" in text
     assert "the order is v1, v2: each shown to be better than all below (alpha 0.1)" in text
-    assert "taken as an outcome of their own, Davidson's nu 0." in text
+    assert "counted as a separate outcome, Davidson's nu 0." in text
 
 
 def test_what_is_open_is_said_with_the_cases_it_would_take() -> None:
     text = shown(met("x", "y", *"aaabbaba"))
     assert "no decision: place 1 is open between x and y (alpha 0.05); about " in text
-    assert "cases would tell them apart" in text
-    assert "its pull is not estimated: the order the outputs were shown in is not known" in text
+    assert "cases are needed to separate them" in text
+    assert "position bias not estimated: the order the outputs were shown in is not known" in text
 
 
 def test_who_won_everything_is_shown_without_an_end() -> None:
@@ -70,13 +72,13 @@ def test_who_won_everything_is_shown_without_an_end() -> None:
 
 def test_sides_that_never_met_stand_apart() -> None:
     text = shown([*met("x", "y", *"ab"), *met("p", "q", *"ab")], "alone")
-    assert "even by way of others: p, q | x, y | alone" in text
+    assert "no decided comparison links these groups: p, q | x, y | alone" in text
 
 
 def test_a_place_no_choice_hangs_on_is_said() -> None:
     meetings = [judged("x", "y", f"c{k}", "first", "second") for k in range(5)]
     meetings += [judged("x", "y", f"d{k}", "second", "first") for k in range(5)]
-    assert "first   no choice changed with the place" in shown(meetings)
+    assert "position no choice depended on the position" in shown(meetings)
 
 
 def test_everything_that_is_missing_is_counted() -> None:
@@ -87,25 +89,25 @@ def test_everything_that_is_missing_is_counted() -> None:
     )  # fmt: skip
     same = judged("x", "y", "c5", "tie", "tie")._replace(choices=(), is_identical=True)
     text = shown([*met("x", "y", "a", "b", None, "tie"), same], questioned=asked)
-    assert "ended   after 7 of 40 comparisons: the limit of money is reached" in text
-    assert "pairs   chosen by what came out" in text
-    assert "open    1 comparison that a failure leaves undecided" in text
-    assert "bounds  40 to 60 % wins of x with these" in text
-    assert "same    1 comparison of the same text: ties, not asked" in text
-    assert "errors  2 comparisons with an output that is an error; not judged" in text
-    assert "without 2 cases that not all sides answer, for two of them: c7, c8" in text
-    assert "without 1 case whose inputs differ between sides: c9" in text
-    assert "failed  3 questions: no verdict could be read" in text
+    assert "ended after 7 of 40 comparisons: the cost limit is reached" in text
+    assert "pairs chosen adaptively" in text
+    assert "open 1 comparison undecided because of a failure" in text
+    assert "bounds 40 to 60 % wins of x, depending on these" in text
+    assert "same 1 comparison of identical texts: counted as ties without a call" in text
+    assert "errors 2 comparisons with an output that records an error; not judged" in text
+    assert "left out 2 cases missing for some variants: c7, c8" in text
+    assert "left out 1 case with different inputs: c9" in text
+    assert "failed 3 questions: no verdict could be read" in text
 
 
 def test_many_sides_have_no_matrix_and_names_cannot_steer_the_terminal() -> None:
     names = [f"s{k:02}" for k in range(11)]
     meetings = [m for a, b in pairwise(names) for m in met(a, b, *"ab")]
-    assert "wins against" not in shown(meetings)
+    assert "Wins of the row" not in shown(meetings)
     assert "\x1b" not in shown(met("[red]x\x1b[31m", "y", *"ab"))
 
 
 def test_json_has_null_where_nothing_is_defined() -> None:
-    found = ranking_json(rank_matches(met("x", "y", *["a"] * 4)))
+    found = document_data(ranking_document(rank_matches(met("x", "y", *["a"] * 4))))
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["sides"][0]["strength"]["high"] is None

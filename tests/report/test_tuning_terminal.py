@@ -7,7 +7,13 @@ from math import nan
 import pytest
 
 from judgekit.evaluation import JudgeUsage
-from judgekit.report.tuning import tuning_conclusion, tuning_json, tuning_notes, tuning_plan_line
+from judgekit.report import document_data
+from judgekit.report.tuning import (
+    tuning_conclusion,
+    tuning_document,
+    tuning_notes,
+    tuning_plan_line,
+)
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.paired import paired_difference
 from judgekit.tuning import (
@@ -63,43 +69,43 @@ TUNING = Tuning(
 def test_the_notes_say_what_changed_and_what_lies_beneath() -> None:
     said = tuning_notes(replace(TUNING, n_unused=2, n_examples=1, failures={"timeout": 1},
                          failure_messages={"timeout": "late\n  wait"}))  # fmt: skip
-    assert said[0].startswith("change   -0.150 [")
-    assert "below 0 is nearer" in said[0]
-    assert said[1] == "         +0.25 in kappa"
-    assert said[2] == "         from -0.200 to +0.100, had failed answers been right or wrong"
-    assert (
-        said[3]
-        == "tried    6 ways of asking, nearest while choosing first: w6, w5, w4, w3, and 2 more"
+    assert said[0][1].startswith("-0.150 [")
+    assert "below 0 is closer" in said[0][1]
+    assert said[1] == ("", "+0.25 in kappa")
+    assert said[2] == ("", "from -0.200 to +0.100, depending on the failed answers")
+    assert said[3] == (
+        "tried",
+        "6 candidates, best on training cases first: w6, w5, w4, w3, and 2 more",
     )
-    assert "30 used, 2 not (no score, or no such output), 1 case left out" in said[4]
-    assert "seed 4; each interval 90 %" in said[5]
-    assert said[-2:] == ["failed   1 question: no answer in time", "         late; wait"]
+    assert "30 used, 2 unused (no score, or no such output), 1 case excluded" in said[4][1]
+    assert "seed 4; 90 % intervals" in said[5][1]
+    assert said[-2:] == [("failed", "1 question: no answer in time"), ("", "late; wait")]
 
 
 def test_what_was_broken_off_has_no_figures() -> None:
     early = replace(TUNING, decision="incomplete", contrast=None,
                     tried=(TriedCandidate(name="present", place=None, n_failed=None),))  # fmt: skip
-    assert tuning_notes(early)[0] == "tried    1 way of asking: present"
-    assert tuning_conclusion(early) == "nothing is decided: too little was answered"
+    assert tuning_notes(early)[0] == ("tried", "1 candidate: present")
+    assert tuning_conclusion(early) == "no decision: too few answers"
 
 
 def test_a_p_that_is_undefined_is_said_to_be() -> None:
     same = paired_difference([0.1, 0.2], [0.1, 0.2], step=0.1)
     none = undefined_estimate("none", n=0, method="kappa")
     said = tuning_notes(replace(TUNING, contrast=replace(CONTRAST, distance=same, kappa=none)))
-    assert "p undefined" in said[0]
-    assert said[1].startswith("tried")
+    assert "p undefined" in said[0][1]
+    assert said[1][0] == "tried"
 
 
 @pytest.mark.parametrize("decision", ["not_shown", "worse", "open", "none_better"])
 def test_whatever_is_not_shown_is_no_better(decision: TuningDecision) -> None:
     said = tuning_conclusion(replace(TUNING, decision=decision))
-    assert said.startswith("no candidate is shown to be better: ")
+    assert said.startswith("no candidate is significantly better: ")
     assert ("'kinder'" in said) == (decision != "none_better")
 
 
 def test_json_has_null_for_what_is_undefined() -> None:
-    found = json.loads(json.dumps(tuning_json(TUNING)))
+    found = json.loads(json.dumps(document_data(tuning_document(TUNING))))
     assert found["present_held_out"]["overall"]["kappa"]["value"] is None
     assert found["conclusion"] == tuning_conclusion(TUNING)
 
@@ -108,8 +114,8 @@ def test_a_plan_says_calls_and_price() -> None:
     plan = TunePlan(model="openai/m", n_candidates=3, n_training=18, n_held_out=12, n_questions=78,
                     n_owned=1, n_calls=77, price_usd=0.5)  # fmt: skip
     assert tuning_plan_line(plan) == (
-        "3 ways of asking, 18 cases to choose by, 12 held out: up to 77 calls to openai/m, 1 reply "
-        "owned already; about $0.50"
+        "3 candidates, 18 training cases, 12 held-out cases: up to 77 calls to openai/m, 1 reply "
+        "cached already; about $0.50"
     )
     assert tuning_plan_line(replace(plan, price_usd=None)).endswith("; price unknown")
     assert tuning_plan_line(replace(plan, price_usd=0.0)).endswith("; $0")
