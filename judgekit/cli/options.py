@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
 
 from judgekit.calibration import CalibrationOptions
+from judgekit.datasets import CallSettings, JudgeSettings, choices_of, command_options
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from judgekit.datasets import CommandOption, OptionGroup
+
     Decorator = Callable[["_Command"], "_Command"]
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
@@ -28,65 +32,6 @@ DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-ASKING = (
-    click.option(
-        "--api-base",
-        metavar="URL",
-        envvar="JUDGEKIT_API_BASE",
-        help="Endpoint of an OpenAI-compatible or other server.",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["per_criterion", "joint"]),
-        envvar="JUDGEKIT_MODE",
-        help="One call a criterion (default), or one call for all.",
-    ),
-    click.option(
-        "--template",
-        metavar="NAME",
-        envvar="JUDGEKIT_TEMPLATE",
-        help="Prompt template, by name or .j2 file.",
-    ),
-    click.option(
-        "--templates",
-        "template_folders",
-        type=_FOLDER,
-        multiple=True,
-        help="Folder of your own templates; may be given more than once.",
-    ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(1),
-        envvar="JUDGEKIT_REPEATS",
-        help="Ask each question N times.",
-    ),
-    click.option(
-        "--temperature",
-        type=click.FloatRange(0),
-        envvar="JUDGEKIT_TEMPERATURE",
-        help="Sampling temperature.",
-    ),
-    click.option(
-        "--judge-seed",
-        type=int,
-        envvar="JUDGEKIT_JUDGE_SEED",
-        help="Sampling seed, for providers that take one.",
-    ),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(1),
-        envvar="JUDGEKIT_MAX_TOKENS",
-        help="Limit of a reply, in tokens.",
-    ),
-    click.option(
-        "--logprobs/--no-logprobs",
-        default=None,
-        envvar="JUDGEKIT_LOGPROBS",
-        help="Ask for token probabilities, for weighted scores and confidence.",
-    ),
-)
-"""How a judge is asked, whoever it is."""
 
 _CONFIG = click.option(
     "-c",
@@ -115,41 +60,90 @@ def judge_model_options(function: _Command) -> _Command:
             envvar="JUDGEKIT_JUDGE",
             help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local.",
         ),
-        *ASKING,
+        settings_options("judge"),
     )
+
+
+def settings_options(
+    group: OptionGroup, settings: type[CallSettings] = JudgeSettings
+) -> Callable[[_Command], _Command]:
+    """The options of a group of judge settings, generated from the settings."""
+
+    def add(function: _Command) -> _Command:
+        decorators: list[Decorator[_Command]] = [
+            _settings_option(name, field, option)
+            for name, field, option in command_options(settings)
+            if option.group == group
+        ]
+        return stack_options(function, *decorators)
+
+    return add
+
+
+def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Decorator[_Command]:
+    """One option: its type and range, its default and its help are the field's."""
+    switches = isinstance(field.default, bool)
+    words = (field.description or "").replace("`", "").removesuffix(".")
+    if not switches and field.default not in {None, ()}:
+        words += f" (default {field.default})"
+    elif switches and field.default:
+        words += " (default: yes)"
+    # A pair of options says yes or no, and neither where it is not given: then the suite decides.
+    pair = option.spelling.startswith("--") and "/" in option.spelling
+    spellings = (option.spelling,) if pair else tuple(option.spelling.split("/"))
+    long = option.spelling.split("/")[0] if pair else spellings[-1]
+    variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
+    return click.option(
+        *spellings,
+        option.parameter or name,
+        type=None if switches else _click_type(field),
+        is_flag=switches,
+        default=None if pair else False if switches else None,
+        multiple=isinstance(field.default, tuple),
+        metavar=option.metavar,
+        envvar=variable if option.has_variable else None,
+        help=f"{words}.",
+    )
+
+
+def _click_type(field: FieldInfo) -> click.ParamType[Any]:
+    """The type of a setting that is no switch."""
+    if words := choices_of(field):
+        return click.Choice(words)
+    if isinstance(field.default, tuple):
+        return _FOLDER
+    kinds = {field.annotation, *get_args(field.annotation)}
+    least = {type(bound).__name__: bound for bound in field.metadata}
+    # Upper ends are for files, where a typing error waits unseen; see SuiteJudge.
+    if (at_least := least.get("Ge")) is not None:
+        return (click.IntRange if int in kinds else click.FloatRange)(at_least.ge)
+    if (above := least.get("Gt")) is not None:
+        return click.FloatRange(above.gt, min_open=True)
+    return click.INT if int in kinds else click.STRING
+
+
+def given_judge_settings(options: Mapping[str, object]) -> dict[str, object]:
+    """The settings of calling a judge that the options of a command give, by field."""
+    return {
+        name: value
+        for name, _, option in command_options()
+        if name in CallSettings.model_fields
+        and (value := options.get(option.parameter or name)) is not None
+    }
+
+
+def given_blind_settings(options: Mapping[str, object]) -> dict[str, object]:
+    """The settings of blind comparisons that the options of a command give, by field."""
+    return {
+        name: value
+        for name, _, option in command_options()
+        if option.group == "blind" and (value := options.get(name)) is not None
+    }
 
 
 def limit_options(function: _Command) -> _Command:
     """How hard the provider may be asked."""
-    return stack_options(
-        function,
-        click.option(
-            "-j",
-            "--max-concurrency",
-            type=click.IntRange(1),
-            envvar="JUDGEKIT_MAX_CONCURRENCY",
-            help="Calls in flight at most, for each model (default 32).",
-        ),
-        click.option(
-            "--rpm", type=click.IntRange(1), envvar="JUDGEKIT_RPM", help="Requests a minute."
-        ),
-        click.option(
-            "--tpm", type=click.IntRange(1), envvar="JUDGEKIT_TPM", help="Tokens a minute."
-        ),
-        click.option(
-            "--timeout",
-            "timeout_s",
-            type=click.FloatRange(0, min_open=True),
-            envvar="JUDGEKIT_TIMEOUT",
-            help="Deadline of one call, in seconds (default 60).",
-        ),
-        click.option(
-            "--max-retries",
-            type=click.IntRange(0),
-            envvar="JUDGEKIT_MAX_RETRIES",
-            help="Retries after a passing error (default 5).",
-        ),
-    )
+    return settings_options("limits")(function)
 
 
 def cache_options(function: _Command) -> _Command:
@@ -166,20 +160,9 @@ def cache_options(function: _Command) -> _Command:
             "--no-cache",
             is_flag=True,
             envvar="JUDGEKIT_NO_CACHE",
-            help="Neither read nor write the cache.",
+            help="Do not read or write the cache.",
         ),
-        click.option(
-            "--refresh",
-            is_flag=True,
-            envvar="JUDGEKIT_REFRESH",
-            help="Ask anew what the cache holds.",
-        ),
-        click.option(
-            "--frozen",
-            is_flag=True,
-            envvar="JUDGEKIT_FROZEN",
-            help="Never ask: what the cache does not hold is an error (exit 6).",
-        ),
+        settings_options("cache"),
     )
 
 
@@ -394,30 +377,13 @@ def judges_options(function: _PairCommand) -> _PairCommand:
             help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local; "
             "given several times they are a panel, and each has a vote.",
         ),
-        *ASKING,
+        settings_options("judge"),
     )
 
 
 def blind_options(function: _PairCommand) -> _PairCommand:
     """What the judge of two outputs does not see."""
-    return stack_options(
-        function,
-        click.option(
-            "--scrub/--no-scrub",
-            default=None,
-            help="Take out where an output names its maker (default: yes).",
-        ),
-        click.option(
-            "--draw-labels/--no-draw-labels",
-            default=None,
-            help="Call the two places by drawn labels as well (default: yes).",
-        ),
-        click.option("--label-seed", type=int, help="Seed of the labels (default 0)."),
-        rule_option(
-            "Who wins where the orders differ: nobody (consistent, the default), or who is "
-            "preferred by more than half of both, with --logprobs by probabilities (average)."
-        ),
-    )
+    return settings_options("blind")(function)
 
 
 def rule_option(words: str) -> Callable[[_PairCommand], _PairCommand]:
