@@ -19,8 +19,10 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version  # noqa: PLC0415
 
         value: object = version("judgekit-llm")
-    else:
+    elif name in __all__:
         value = _lazy(name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
 

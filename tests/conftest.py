@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 
 import pytest
 from hypothesis import settings
@@ -29,6 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in tuple(os.environ):
         if _SETTINGS.fullmatch(name) and not _FOR_TESTS.fullmatch(name):
             del os.environ[name]
+    # `nohup make test &` starts with SIGINT ignored, and every process below inherits that: a test
+    # that presses Ctrl-C would wait for ever.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -20,9 +20,9 @@ def test_the_shipped_files_are_found() -> None:
 def test_an_incomplete_installation_says_how_to_mend_it(tmp_path: Path) -> None:
     package = tmp_path / "judgekit"
     package.mkdir()
-    for name in ("__init__", "errors", "shipped"):
-        source = (Path(resources.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-        (package / f"{name}.py").write_text(source, encoding="utf-8")
+    for name in ("__init__.py", "__init__.pyi", "errors.py", "resources.py"):
+        source = (Path(resources.__file__).parent / name).read_text(encoding="utf-8")
+        (package / name).write_text(source, encoding="utf-8")
     code = "from judgekit.resources import shipped_root; shipped_root()"
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False

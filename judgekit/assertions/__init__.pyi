@@ -5,7 +5,11 @@ from .outcomes import (
 )
 from .registry import (
     SYNONYMS as SYNONYMS,
+    NotApplicableError as NotApplicableError,
+    UndecidedError as UndecidedError,
+    assertion as assertion,
     assertion_registry as assertion_registry,
+    scorer as scorer,
     scorer_registry as scorer_registry,
 )
 from .runner import (

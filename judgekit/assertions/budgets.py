@@ -28,31 +28,86 @@ _SAME = 1e-9
 
 @assertion("metric.latency_ms.max")
 def latency_ms(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output took at most so many milliseconds."""
+    """Pass when making the output took at most so many milliseconds.
+
+    Args:
+        output: The output.
+        value: The limit, in milliseconds.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else `duration_ms`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "latency_ms", value)
 
 
 @assertion("metric.total_cost_usd.max")
 def total_cost_usd(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when making the output cost at most so many US dollars."""
+    """Pass when making the output cost at most so many US dollars.
+
+    Args:
+        output: The output.
+        value: The limit, in US dollars.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "cost_usd", value)
 
 
 @assertion("metric.tokens.input.max")
 def input_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent."""
+    """Pass when at most so many tokens were sent.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "input_tokens", value)
 
 
 @assertion("metric.tokens.output.max")
 def output_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were received."""
+    """Pass when at most so many tokens were received.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "output_tokens", value)
 
 
 @assertion("metric.tokens.total.max")
 def total_tokens(output: Output, *, value: UpperLimit) -> AssertionResult:
-    """Pass when at most so many tokens were sent and received together."""
+    """Pass when at most so many tokens were sent and received together.
+
+    Args:
+        output: The output.
+        value: The limit, in tokens.
+
+    Returns:
+        The result; `actual` is the sum over the `agent:complete` events, else that of `usage`.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event and the limit may be crossed.
+    """
     return _within_budget(output, "total_tokens", value)
 
 
@@ -71,13 +126,35 @@ def _within_budget(output: Output, quantity: Quantity, limit: float) -> Assertio
 
 @scorer("latency")
 def latency(output: Output, *, max_ms: BudgetLimit = 60_000.0) -> Score:
-    """Score how long making the output took."""
+    """Score how long making the output took.
+
+    Args:
+        output: The output.
+        max_ms: The limit in milliseconds; from there on the score is 0.
+
+    Returns:
+        `1 - raw / max_ms`, never below 0; `raw` is in milliseconds.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
     return budget_score("latency", output, "latency_ms", max_ms)
 
 
 @scorer("cost")
 def cost(output: Output, *, max_usd: BudgetLimit = 1.0) -> Score:
-    """Score what making the output cost."""
+    """Score what making the output cost.
+
+    Args:
+        output: The output.
+        max_usd: The limit in US dollars; from there on the score is 0.
+
+    Returns:
+        `1 - raw / max_usd`, never below 0; `raw` is in US dollars.
+
+    Raises:
+        UndecidedError: It was not measured, or not for every event.
+    """
     return budget_score("cost", output, "cost_usd", max_usd)
 
 
@@ -95,7 +172,19 @@ def tokens(
     max_tokens: BudgetLimit = 100_000.0,
     count: Literal["input", "output", "total"] = "total",
 ) -> Score:
-    """Score the tokens that making the output took."""
+    """Score the tokens that making the output took.
+
+    Args:
+        output: The output.
+        max_tokens: The limit in tokens; from there on the score is 0.
+        count: Which tokens count: those sent, those received, or both.
+
+    Returns:
+        `1 - raw / max_tokens`, never below 0; `raw` is in tokens.
+
+    Raises:
+        UndecidedError: They were not measured, or not for every event.
+    """
     return budget_score("tokens", output, _QUANTITIES[count], max_tokens)
 
 

@@ -226,7 +226,21 @@ def judge_score(
     raw: Finite | None = None,
     method: str | None = None,
 ) -> Score:
-    """Score an output by what a judge concluded; no judge is asked here."""
+    """Score an output by what a judge concluded; no judge is asked here.
+
+    Args:
+        output: The output.
+        verdict: What the rubric concludes for it.
+        value: The judge's value on [0, 1], where there is no verdict.
+        raw: The score on the judge's own scale.
+        method: Which judge; None takes the judges and the rubric of the verdict.
+
+    Returns:
+        The value as a score.
+
+    Raises:
+        UndecidedError: No judge was asked, or the verdict is open because judgments are missing.
+    """
     if verdict is None:
         if value is None:
             raise UndecidedError("no judge has been asked")

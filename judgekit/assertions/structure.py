@@ -67,7 +67,22 @@ def is_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is JSON, and satisfies the schema where there is one."""
+    """Pass when the text is JSON, and satisfies the schema where there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, draft 2020-12 unless it says otherwise; references to other
+            documents are refused.
+        path: Where the text stands; None takes the whole output, data as it is.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     try:
         if schema is None:
@@ -90,7 +105,21 @@ def contains_json(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one."""
+    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, as for `is-json`.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong with the first one.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     found = run_bounded(
         "judgekit.assertions.parsers:contained_json", text, schema, timeout_s=timeout_s
@@ -108,8 +137,23 @@ def is_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is a well-formed XML document."""
-    # Entities are neither expanded nor fetched.
+    """Pass when the text is a well-formed XML document.
+
+    Entities are neither expanded nor fetched.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from the root.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("xml_fault", text, required_elements or [], timeout_s=timeout_s)
     return _syntax_result(text, fault, "XML")
@@ -123,7 +167,21 @@ def contains_xml(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds a well-formed XML element."""
+    """Pass when the text holds a well-formed XML element.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from that element.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first element.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     required = required_elements or []
     fault = _parser_fault("contained_xml_fault", text, required, timeout_s=timeout_s)
@@ -134,7 +192,20 @@ def contains_xml(
 def is_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text is HTML: known elements, properly nested, with no text around them."""
+    """Pass when the text is HTML: known elements, properly nested, with no text around them.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the first fault with its line.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     return _syntax_result(text, _parser_fault("html_fault", text, timeout_s=timeout_s), "HTML")
 
@@ -143,7 +214,20 @@ def is_html(
 def contains_html(
     output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when the text holds an HTML element: one that has no content, or is closed."""
+    """Pass when the text holds an HTML element: one that has no content, or is closed.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     there = run_bounded("judgekit.assertions.parsers:holds_html", text, timeout_s=timeout_s)
     return _syntax_result(text, None if there else "there is no element", "HTML", verb="holds")
@@ -158,7 +242,22 @@ def is_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text is SQL: one statement or more, and nothing else."""
+    """Pass when the text is SQL: one statement or more, and nothing else.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _syntax_result(text, fault, "SQL")
@@ -173,7 +272,22 @@ def contains_sql(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement."""
+    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first candidate.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     fault = _parser_fault("contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
     return _syntax_result(text, fault, "SQL", verb="holds")
@@ -235,8 +349,22 @@ ToolSchemas = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_c
 def tool_calls_valid(
     output: Output, *, tools: ToolSchemas, timeout_s: TimeoutSeconds = _SCHEMA_TIMEOUT_S
 ) -> AssertionResult:
-    """Pass when every tool call names one of the tools and its arguments fit the tool's schema."""
-    # The calls are those of the output's data, of its text where that is JSON, or of its trace.
+    """Pass when every tool call names one of the tools and its arguments fit the tool's schema.
+
+    The calls are those of the output's data, of its text where that is JSON, or of its trace.
+
+    Args:
+        output: The output.
+        tools: The tools there are.
+        timeout_s: Seconds the check of one call may take.
+
+    Returns:
+        The result; `actual` lists the calls.
+
+    Raises:
+        UnmetError: There is no tool call.
+        UndecidedError: It took too long, or there is no output.
+    """
     calls = _output_calls(output)
     if not calls:
         raise NotApplicableError("the output makes no tool call")

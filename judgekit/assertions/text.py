@@ -29,8 +29,21 @@ TextList = Annotated[list[str], Field(min_length=1)]
 
 @assertion("output.contains")
 def output_contains(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path contains the value."""
-    # A text contains a part of itself, a list an equal element; nothing else contains anything.
+    """Pass when what stands at the path contains the value.
+
+    A text contains a part of itself, a list an equal element; nothing else contains anything.
+
+    Args:
+        output: The output.
+        path: Where to look.
+        value: What to look for.
+
+    Returns:
+        The result; `actual` is what stands at the path.
+
+    Raises:
+        UnmetError: Nothing stands at the path, or neither a text nor a list.
+    """
     found = value_of(output, path)
     if isinstance(found, str) and isinstance(value, str):
         passed = value in found
@@ -46,7 +59,19 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
 
 @assertion("output.equals")
 def output_equals(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
-    """Pass when what stands at the path is the value."""
+    """Pass when what stands at the path is the value.
+
+    Args:
+        output: The output.
+        path: Where to look.
+        value: The JSON value that should stand there; 1 and 1.0 are one number.
+
+    Returns:
+        The result; `actual` is what stands at the path.
+
+    Raises:
+        UnmetError: Nothing stands at the path.
+    """
     found = value_of(output, path)
     passed = same_json(found, value)
     message = f"{path} is {display_value(value)}"
@@ -59,7 +84,20 @@ def output_equals(output: Output, *, path: PathText, value: JsonValue) -> Assert
 def equals(
     output: Output, *, value: JsonValue, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text is the value; a value that is no text is compared as JSON."""
+    """Pass when the text is the value; a value that is no text is compared as JSON.
+
+    Args:
+        output: The output.
+        value: The text, or the JSON value the text should hold.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     found = value_of(output, path)
     if isinstance(found, str) and not isinstance(value, str):
         found = _parse_text(found)
@@ -81,7 +119,20 @@ def equals(
 def contains(
     output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains the value."""
+    """Pass when the text contains the value.
+
+    Args:
+        output: The output.
+        value: The part to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     text = text_of(output, path)
     passed = value.casefold() in text.casefold() if ignore_case else value in text
     verb = "contains" if passed else "does not contain"
@@ -92,7 +143,20 @@ def contains(
 def contains_all(
     output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains every one of the values."""
+    """Pass when the text contains every one of the values.
+
+    Args:
+        output: The output.
+        value: The parts to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result; `value` is the share that is there.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     text = text_of(output, path)
     missing = [part for part, there in _present(text, value, ignore_case) if not there]
     message = f"the text contains all {len(value)}"
@@ -110,7 +174,20 @@ def contains_all(
 def contains_any(
     output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text contains one of the values."""
+    """Pass when the text contains one of the values.
+
+    Args:
+        output: The output.
+        value: The parts to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     text = text_of(output, path)
     there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
     message = f"the text contains {_quote_parts(there)}"
@@ -123,7 +200,20 @@ def contains_any(
 def starts_with(
     output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
-    """Pass when the text begins with the value."""
+    """Pass when the text begins with the value.
+
+    Args:
+        output: The output.
+        value: The beginning.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     text = text_of(output, path)
     passed = text.startswith(value)
     if ignore_case:
@@ -143,7 +233,22 @@ def regex(
     ignore_case: bool = False,
     timeout_s: TimeoutSeconds = 1.0,
 ) -> AssertionResult:
-    """Pass when the pattern matches somewhere in the text."""
+    """Pass when the pattern matches somewhere in the text.
+
+    Args:
+        output: The output.
+        value: A pattern of Python's `re`.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+        timeout_s: Seconds the search may take.
+
+    Returns:
+        The result; `actual` is what matched first, None where nothing did.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: The search took too long.
+    """
     text = text_of(output, path)
     found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
     message = f"no part of the text matches {display_value(value)}"
@@ -222,7 +327,19 @@ class CountBounds(Record):
 def word_count(
     output: Output, *, value: Count | CountBounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many words, counted by the white space between them."""
+    """Pass when the text has so many words, counted by the white space between them.
+
+    Args:
+        output: The output.
+        value: The exact number, or `{"min": …, "max": …}`.
+        path: Where the text stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     return _count_result(len(text_of(output, path).split()), "words", value)
 
 
@@ -230,7 +347,19 @@ def word_count(
 def char_count(
     output: Output, *, value: Count | CountBounds, path: PathText | None = None
 ) -> AssertionResult:
-    """Pass when the text has so many characters (Unicode code points)."""
+    """Pass when the text has so many characters (Unicode code points).
+
+    Args:
+        output: The output.
+        value: The exact number, or `{"min": …, "max": …}`.
+        path: Where the text stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     return _count_result(len(text_of(output, path)), "characters", value)
 
 
@@ -244,8 +373,24 @@ def states_number(
     which: Literal["only", "first", "last"] = "only",
     path: PathText | None = None,
 ) -> AssertionResult:
-    """Pass when the number in the text is near enough to the value."""
-    # Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
+    """Pass when the number in the text is near enough to the value.
+
+    Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
+
+    Args:
+        output: The output.
+        value: The number that is right.
+        abs_tol: By how much it may be off.
+        rel_tol: By which share of `value` it may be off; the wider of the two counts.
+        which: The number to take; `only` asks that all numbers in the text are the same one.
+        path: Where the text or number stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number that was found.
+
+    Raises:
+        UnmetError: There is no text, no number in it, or more than one where `only` is asked.
+    """
     found = _find_numbers(text_of(output, path))
     if not found:
         raise NotApplicableError(f"{display_value(text_of(output, path))} holds no number")
@@ -371,9 +516,20 @@ _OPENING = 300
 
 @assertion("text.is_refusal")
 def is_refusal(output: Output) -> AssertionResult:
-    """Pass when the output declines to answer."""
-    # A short list of English phrases is looked for in the first 300 characters; it misses refusals
-    # in other words and other languages, for which a judge is the better check.
+    """Pass when the output declines to answer.
+
+    A short list of English phrases is looked for in the first 300 characters; it misses
+    refusals in other words and other languages, for which a judge is the better check.
+
+    Args:
+        output: The output.
+
+    Returns:
+        The result; `actual` is the phrase.
+
+    Raises:
+        UnmetError: There is no text.
+    """
     text = text_of(output, None)
     if not text.strip():
         return AssertionResult(passed=True, actual="", message="the text is empty")

@@ -66,7 +66,22 @@ def levenshtein(
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
-    """Pass when at most so many characters differ."""
+    """Pass when at most so many characters differ.
+
+    Args:
+        output: The output.
+        value: The text to compare with.
+        threshold: The largest edit distance that passes, in characters.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; `actual` is the distance, or one more than the threshold when it is larger.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
     text = text_of(output, path)
     found = measure_similarity(
         text_metrics.edit_distance, text, value, threshold, timeout_s=timeout_s
@@ -87,7 +102,23 @@ def bleu(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the BLEU score of the text reaches the threshold."""
+    """Pass when the BLEU score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("bleu_score", text, other, timeout_s=timeout_s)
     return _similarity_result("BLEU", found, threshold)
@@ -103,8 +134,25 @@ def chrf(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the chrF score of the text reaches the threshold."""
-    # chrF compares rows of characters, so that other forms of a word count in part.
+    """Pass when the chrF score of the text reaches the threshold.
+
+    chrF compares rows of characters, so that other forms of a word count in part.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = _in_worker("chrf_score", text, other, timeout_s=timeout_s)
     return _similarity_result("chrF", found, threshold)
@@ -124,7 +172,30 @@ def meteor(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the METEOR score of the text reaches the threshold."""
+    """Pass when the METEOR score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with, or several, of which the best counts; None takes the
+            case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
+            that there are no others.
+        beta: How fast the loss grows with the number of pieces the shared words stand in.
+        gamma: The most that is lost so, on [0, 1].
+        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
+            machine; else only equal words and equal stems do.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text = text_of(output, path)
     others = value if isinstance(value, list) else [reference_text(value, case)]
     found = _in_worker(
@@ -146,7 +217,24 @@ def rouge_n(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold."""
+    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        n: How many words a gram has.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
     return _similarity_result(f"ROUGE-{n}", found, threshold)
@@ -162,7 +250,23 @@ def rouge_l(
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
 ) -> AssertionResult:
-    """Pass when the F1 of the longest row of words both texts have in order is high enough."""
+    """Pass when the F1 of the longest row of words both texts have in order is high enough.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
     text, other = text_of(output, path), reference_text(value, case)
     found = measure_similarity(text_metrics.rouge_l_score, text, other, timeout_s=timeout_s)
     return _similarity_result("ROUGE-L", found, threshold)
@@ -221,7 +325,27 @@ def similarity(
     path: PathText | None = None,
     case: Case | None = None,
 ) -> Score:
-    """Score how alike the output and a reference are."""
+    """Score how alike the output and a reference are.
+
+    Args:
+        output: The output.
+        reference: The text to compare with; None takes the case's reference.
+        method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
+            `semantic`; `best` is semantic where that can be had, else lexical. None is semantic
+            with `embed`, else lexical, so that what is installed changes no number. The score's
+            `method` says which it was.
+        embed: What turns texts into vectors; None takes the extra `semantic`.
+        path: Where the text stands; None takes the whole output.
+        case: The case.
+
+    Returns:
+        The word ratio, or the cosine of the vectors with negative ones as 0; `raw` is the ratio
+        or the cosine itself.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is no reference, or the method cannot be had.
+    """
     text, other = text_of(output, path), reference_text(reference, case)
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):

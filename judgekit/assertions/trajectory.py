@@ -48,7 +48,20 @@ _SHOWN = 8
 def tool_used(
     output: Output, *, tool: Name, at_least: Count = 1, at_most: Count | None = None
 ) -> AssertionResult:
-    """Pass when a tool was called, as often as it should be."""
+    """Pass when a tool was called, as often as it should be.
+
+    Args:
+        output: The output.
+        tool: The tool.
+        at_least: How often at least.
+        at_most: How often at most; None sets no limit.
+
+    Returns:
+        The result; `actual` is how often it was called.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     calls = tool_calls(output)
     n = sum(call.tool == tool for call in calls)
     passed = n >= at_least and (at_most is None or n <= at_most)
@@ -60,7 +73,18 @@ def tool_used(
 
 @assertion("trajectory.tool_never_used")
 def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResult:
-    """Pass when none of the tools was called."""
+    """Pass when none of the tools was called.
+
+    Args:
+        output: The output.
+        tool: The tool, or several.
+
+    Returns:
+        The result; `actual` is the steps in which one was called.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     barred = {tool} if isinstance(tool, str) else set(tool)
     found = [call for call in tool_calls(output) if call.tool in barred]
     message = f"{_join_names(sorted(barred))} was never called"
@@ -78,7 +102,21 @@ def arguments_match(
     mode: ArgumentsMode = "superset",
     which: Literal["any", "all", "first", "last"] = "any",
 ) -> AssertionResult:
-    """Pass when a tool was called with the right arguments."""
+    """Pass when a tool was called with the right arguments.
+
+    Args:
+        output: The output.
+        call: The call as it should be.
+        mode: How arguments are compared where the call does not say.
+        which: Which calls of the tool must be so.
+
+    Returns:
+        The result; `actual` is the arguments of its calls.
+
+    Raises:
+        UnmetError: The tool was not called.
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
     calls = tool_calls(output)
     made = [each for each in calls if each.tool == call.tool]
     if not made:
@@ -103,7 +141,20 @@ def matches(
     mode: OrderMode = "strict",
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the tool calls stand to the expected ones as they should."""
+    """Pass when the tool calls stand to the expected ones as they should.
+
+    Args:
+        output: The output.
+        calls: The expected calls, in their order.
+        mode: `strict`, `in_order`, `unordered`, `subset` or `superset`.
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `actual` is the calls that were made.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
     made = tool_calls(output)
     if mode in {"strict", "in_order"}:
         why = _why_out_of_order(made, calls, mode, arguments)
@@ -121,7 +172,20 @@ def f1(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when the calls and the expected ones coincide well enough in both directions."""
+    """Pass when the calls and the expected ones coincide well enough in both directions.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least F1, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the F1, `actual` has precision, recall and the calls.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
     made = tool_calls(output)
     n_right = len(match_calls(made, calls, arguments))
     n_both = len(made) + len(calls)
@@ -137,7 +201,20 @@ def precision(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when enough of the calls that were made are expected ones."""
+    """Pass when enough of the calls that were made are expected ones.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least share, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the share, 1 where no call was made.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
     made = tool_calls(output)
     n_right = len(match_calls(made, calls, arguments))
     return _share_result(_count_of(n_right, made), threshold, "precision", made, calls, n_right)
@@ -151,7 +228,20 @@ def recall(
     threshold: Fraction = 1.0,
     arguments: ArgumentsMode = "exact",
 ) -> AssertionResult:
-    """Pass when enough of the expected calls were made."""
+    """Pass when enough of the expected calls were made.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least share, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the share, 1 where no call was expected.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
     made = tool_calls(output)
     n_right = len(match_calls(made, calls, arguments))
     return _share_result(_count_of(n_right, calls), threshold, "recall", made, calls, n_right)
@@ -258,7 +348,20 @@ def no_loop(
     max_cycles: AtLeastOne = 2,
     ignoring: list[Name] | None = None,
 ) -> AssertionResult:
-    """Pass when the agent did not go round in circles."""
+    """Pass when the agent did not go round in circles.
+
+    Args:
+        output: The output.
+        max_repeats: How often one call with the same arguments may be made in all.
+        max_cycles: How often in a row one sequence of two or more different calls may be made.
+        ignoring: Tools that may be called again and again, such as one that waits.
+
+    Returns:
+        The result; `actual` is the number of the most frequent call.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
     keys = [call.key for call in calls]
     counted = Counter(keys).most_common(1)
@@ -277,7 +380,20 @@ def no_loop(
 
 @assertion("trajectory.steps.max")
 def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) -> AssertionResult:
-    """Pass when the agent took at most so many steps."""
+    """Pass when the agent took at most so many steps.
+
+    Args:
+        output: The output.
+        value: The most steps.
+        types: The types of events that are steps; None takes what the agent did: its tool calls,
+            its messages and the nodes it entered, not what came back or was only noted.
+
+    Returns:
+        The result; `actual` is the number of steps.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     trace = trace_of(output)
     n = sum(_is_step(event) if types is None else event.type in types for event in trace)
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} steps, at most {value}")
@@ -285,7 +401,19 @@ def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) 
 
 @assertion("trajectory.tool_calls.max")
 def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) -> AssertionResult:
-    """Pass when tools were called at most so often."""
+    """Pass when tools were called at most so often.
+
+    Args:
+        output: The output.
+        value: The most calls.
+        tool: The tool whose calls count; None counts the calls of all.
+
+    Returns:
+        The result; `actual` is the number of calls.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     n = sum(tool is None or call.tool == tool for call in tool_calls(output))
     what = "tool calls" if tool is None else f"calls of {tool}"
     return AssertionResult(passed=n <= value, actual=n, message=f"{n} {what}, at most {value}")
@@ -293,21 +421,55 @@ def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) ->
 
 @assertion("trajectory.node_executed")
 def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
-    """Pass when a node of the workflow was entered, as its events show."""
+    """Pass when a node of the workflow was entered, as its events show.
+
+    Args:
+        output: The output.
+        node: The node's id.
+
+    Returns:
+        The result; `actual` is the nodes that were.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     trace_of(output)
     return node_executed(output, node_id=node)
 
 
 @assertion("trajectory.node_invocations.max")
 def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> AssertionResult:
-    """Pass when a node was entered at most so often."""
+    """Pass when a node was entered at most so often.
+
+    Args:
+        output: The output.
+        node: The node's id.
+        value: The most times.
+
+    Returns:
+        The result; `actual` is how often it was.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     trace_of(output)
     return node_invocations(output, node_id=node, value=value)
 
 
 @assertion("trajectory.no_tool_errors")
 def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResult:
-    """Pass when no call of a tool ended in an error."""
+    """Pass when no call of a tool ended in an error.
+
+    Args:
+        output: The output.
+        tool: The tool looked at; None looks at all.
+
+    Returns:
+        The result; `actual` is the errors.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     failed = _failed_calls(call for call in tool_calls(output) if tool in (None, call.tool))
     message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
     if failed:
@@ -318,7 +480,18 @@ def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResu
 
 @assertion("trajectory.recovers")
 def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
-    """Pass when every call that failed was followed by one that did not."""
+    """Pass when every call that failed was followed by one that did not.
+
+    Args:
+        output: The output.
+        same_tool: Whether it must be a call of the same tool.
+
+    Returns:
+        The result, passed where nothing failed; `actual` is the errors that were not made good.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
     calls = tool_calls(output)
     failed = _failed_calls(calls)
     open_ = [call for call in failed if not _recovered(call, calls, same_tool=same_tool)]
@@ -385,10 +558,18 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @assertion("behavior.no_errors")
 def no_errors(output: Output) -> AssertionResult:
-    """Pass when nothing went wrong."""
-    # An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
-    # that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
-    # output's data says so.
+    """Pass when nothing went wrong.
+
+    An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
+    that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
+    output's data says so.
+
+    Args:
+        output: The output.
+
+    Returns:
+        The result; `actual` lists the errors.
+    """
     errors = [] if output.error is None else [output.error]
     errors += [_describe_event(event) for event in output.trace if _is_error(event)]
     statuses = _node_statuses(output)
@@ -403,7 +584,18 @@ def no_errors(output: Output) -> AssertionResult:
 
 @assertion("behavior.node_executed")
 def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
-    """Pass when a node was executed."""
+    """Pass when a node was executed.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+
+    Returns:
+        The result; `actual` lists the nodes that were executed.
+
+    Raises:
+        UndecidedError: The output has neither events nor the state of its nodes.
+    """
     executed = _executed_nodes(output)
     passed = node_id in executed
     names = ", ".join(sorted(executed)) or "none"
@@ -416,7 +608,21 @@ def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
 def node_invocations(
     output: Output, *, node_id: Name, value: Annotated[int, Field(ge=0)]
 ) -> AssertionResult:
-    """Pass when a node was invoked at most so many times."""
+    """Pass when a node was invoked at most so many times.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+        value: The limit.
+
+    Returns:
+        The result; `actual` is the number of invocations: of its `node` and `agent` events the
+        kind of beginning or end that is there most often, else the different `invocation`
+        numbers, else the most frequent beginning or end of anything.
+
+    Raises:
+        UndecidedError: The output has no events.
+    """
     if not output.trace:
         raise UndecidedError("the output has no events, so that invocations were not counted")
     n = _count_invocations([event for event in output.trace if _node(event) == node_id])
@@ -426,7 +632,18 @@ def node_invocations(
 
 @assertion("behavior.finish_reason")
 def finish_reason(output: Output, *, value: Name) -> AssertionResult:
-    """Pass when the model stopped for the expected reason."""
+    """Pass when the model stopped for the expected reason.
+
+    Args:
+        output: The output.
+        value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
+
+    Returns:
+        The result; `actual` is the reason given.
+
+    Raises:
+        UndecidedError: Nobody says why it stopped.
+    """
     places: list[Mapping[str, object]] = [
         event.__pydantic_extra__ or {} for event in reversed(output.trace)
     ]

@@ -42,7 +42,6 @@ from .self_test import (
 from .session import (
     AuditStopReason as AuditStopReason,
     ProbeSession as ProbeSession,
-    Said as Said,
     ask_all as ask_all,
     count_failures as count_failures,
     run_audit as run_audit,

@@ -68,13 +68,17 @@ def approve_command(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Approve VARIANT, where what is kept shows that it is better than another version."""
-    # The evidence is the last blind comparison of the two (judgekit compare), or else the scores
-    # that the last stored runs of one suite have for both. Who approved, why, when, on what
-    # evidence and which version is kept; when the prompt changes, the approval is stale.
-    # VARIANT and OTHER are called as they were compared: a suite's variant, a template, a file.
-    # Exit 0 when it is approved, 1 when the other one is better, 4 when it is not shown that it is
-    # better.
+    """Approve VARIANT, where what is kept shows that it is better than another version.
+
+    The evidence is the last blind comparison of the two (judgekit compare), or else the scores
+    that the last stored runs of one suite have for both. Who approved, why, when, on what
+    evidence and which version is kept; when the prompt changes, the approval is stale.
+
+    VARIANT and OTHER are called as they were compared: a suite's variant, a template, a file.
+
+    Exit 0 when it is approved, 1 when the other one is better, 4 when it is not shown that it is
+    better.
+    """
     suite = find_suite(options)
     if is_list:
         _list(store, suite, variant, as_json=as_json)

@@ -52,7 +52,8 @@ from judgekit.report import audit, check_audit_path, message, numbers, write_aud
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan, Said
+    from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
+    from judgekit.bias_audit.session import Said
     from judgekit.cli.progress import ProgressReporter
     from judgekit.cli.setup import GradeSetup, Options
 
@@ -132,13 +133,16 @@ _MOST_CASES = 60
 def audit_command(
     *, self_test: bool, output: Path | None, dry_run: bool, **options: object
 ) -> None:
-    """Find out what moves a judge that should not: eleven probes on your own OUTPUTS."""
-    # OUTPUTS are files as `judgekit grade` takes them; the recorded variants of a suite without
-    # them. Each probe changes one thing that should not matter, asks the same judge again, and says
-    # what that did: the effect with its interval, and whether it is material. Where neither -n nor
-    # --sample says how many, 60 cases are drawn.
-    # Exit 0 whatever is found, 1 with --fail-on material when there is a material bias and 4 when
-    # no probe could be made, 3 when a judge failed, 5 when the money did not suffice.
+    """Find out what moves a judge that should not: eleven probes on your own OUTPUTS.
+
+    OUTPUTS are files as `judgekit grade` takes them; the recorded variants of a suite without
+    them. Each probe changes one thing that should not matter, asks the same judge again, and
+    says what that did: the effect with its interval, and whether it is material. Where neither
+    -n nor --sample says how many, 60 cases are drawn.
+
+    Exit 0 whatever is found, 1 with --fail-on material when there is a material bias and 4 when
+    no probe could be made, 3 when a judge failed, 5 when the money did not suffice.
+    """
     if self_test:
         _check_alone(output, options, dry_run=dry_run)
         sys.exit(_self_test(options))

@@ -43,7 +43,10 @@ _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.group()
 def cache_command() -> None:
-    """Look into the reply cache, carry it elsewhere, tidy it."""
+    """Look into the reply cache, carry it elsewhere, tidy it.
+
+    Every reply that was paid for is kept under exactly what was asked.
+    """
 
     # Every reply that was paid for is kept under exactly what was asked.
 

@@ -39,10 +39,12 @@ _SHOWN_CASES = 3
 @cache_dir_option
 @json_option
 def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) -> None:
-    """Say why a grading would have to ask: which part differs from the nearest reply owned."""
-    # Takes the same OUTPUTS and options as `judgekit grade` and asks nothing; requests that are
-    # missing for one reason are told together. Or give a KEY, or its first digits, from `judgekit
-    # cache ls`, to see the reply that is nearest to it.
+    """Say why a grading would have to ask: which part differs from the nearest reply owned.
+
+    Takes the same OUTPUTS and options as `judgekit grade` and asks nothing; requests that are
+    missing for one reason are told together. Or give a KEY, or its first digits, from
+    `judgekit cache ls`, to see the reply that is nearest to it.
+    """
     outputs = cast("tuple[Path, ...]", options["outputs"])
     key = _key_of(outputs)
     if key is not None:

@@ -210,15 +210,19 @@ _DEFAULTS = CalibrationOptions()
 def calibrate_command(
     *, labels: Path, run: str | None, store: str, output: Path | None, **options: object
 ) -> None:
-    """Hold a judge against people: how far can it be trusted, and what corrects it?"""
-    # LABELS has a row for each label: case_id, annotator, raw (a score, or a level's name), and
-    # where there are several variant and criterion; of two outputs winner (a, b, tie) in place of
-    # raw. They are held against the latest run, another --run, --results of an earlier command, or
-    # --outputs that the judge grades now (recorded:FILE and the cache cost nothing).
-    # Every interval knows that outputs of one case are not independent. What cannot be said from
-    # these labels is said to be open.
-    # Exit 0 unless something is required: --min-kappa and --require-stand-in exit 1 when it is not
-    # met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
+    """Hold a judge against people: how far can it be trusted, and what corrects it?
+
+    LABELS has a row for each label: case_id, annotator, raw (a score, or a level's name), and
+    where there are several variant and criterion; of two outputs winner (a, b, tie) in place of
+    raw. They are held against the latest run, another --run, --results of an earlier command, or
+    --outputs that the judge grades now (recorded:FILE and the cache cost nothing).
+
+    Every interval knows that outputs of one case are not independent. What cannot be said from
+    these labels is said to be open.
+
+    Exit 0 unless something is required: --min-kappa and --require-stand-in exit 1 when it is
+    not met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
+    """
     _check_places(output, options)
     placed = read_labels(labels)  # sound, before anything is asked
     try:

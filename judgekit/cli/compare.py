@@ -112,13 +112,16 @@ if TYPE_CHECKING:
 def compare_command(
     *, a: str, b: str, scores: bool, output: Path | None, store: str, **options: object
 ) -> None:
-    """Compare A and B blind: the judge sees both orders and no name, and position cannot decide."""
-    # A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m) or
-    # stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name one
-    # of several variants. Outputs that are not there yet are made first and kept. What does not
-    # answer the same case is left out, and said. With several judges each has one vote.
-    # Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is better,
-    # 4 when that is not decided, 3 when a judge failed.
+    """Compare A and B blind: the judge sees both orders and no name, and position cannot decide.
+
+    A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m) or
+    stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name one
+    of several variants. Outputs that are not there yet are made first and kept. What does not
+    answer the same case is left out, and said. With several judges each has one vote.
+
+    Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is better,
+    4 when that is not decided, 3 when a judge failed.
+    """
     until_decided = bool(options["until_decided"])
     if options["max_cases"] is not None and not until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")

@@ -75,13 +75,15 @@ def convert_command(
     lossy: bool,
     as_json: bool,
 ) -> None:
-    """Convert the cases of SOURCE into another form."""
-    # SOURCE is any file with cases: judgekit's own in JSONL, JSON, YAML, CSV or Parquet, a suite, a
-    # skill's eval/tests.json (version 2 or 1, its folder or zip), evals.json, a workflow dataset,
-    # quality records, a configuration of promptfoo; for a rubric also grader specs. What is written
-    # is read again and compared: where something of a case would be lost, nothing is written
-    # without --lossy, and it is listed. What the file says beside its cases, where the form has no
-    # place for it, is told.
+    """Convert the cases of SOURCE into another form.
+
+    SOURCE is any file with cases: judgekit's own in JSONL, JSON, YAML, CSV or Parquet, a suite, a
+    skill's eval/tests.json (version 2 or 1, its folder or zip), evals.json, a workflow dataset,
+    quality records, a configuration of promptfoo; for a rubric also grader specs. What is written
+    is read again and compared: where something of a case would be lost, nothing is written without
+    --lossy, and it is listed. What the file says beside its cases, where the form has no place for
+    it, is told.
+    """
     form = form or _form_of(output)
     if form == _RUBRIC:
         _convert_rubric(source, output, lossy=lossy, as_json=as_json)

@@ -35,7 +35,11 @@ catalog_option = click.option(
 
 @click.group()
 def data_command() -> None:
-    """Public labelled sets: what people said, and what judges were recorded to say."""
+    """Public labelled sets: what people said, and what judges were recorded to say.
+
+    Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
+    pinned commit, verifies every file, and writes rows to calibrate a judge with.
+    """
 
     # Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
     # pinned commit, verifies every file, and writes rows to calibrate a judge with.
@@ -91,9 +95,11 @@ def data_get_command(
     catalog_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Fetch a set, verify it, and write its rows."""
-    # What is there and verified is not fetched again, so a broken download goes on where it
-    # stopped. The licence is told before anything is fetched; to heed it is yours.
+    """Fetch a set, verify it, and write its rows.
+
+    What is there and verified is not fetched again, so a broken download goes on where it
+    stopped. The licence is told before anything is fetched; to heed it is yours.
+    """
     catalog = load_catalog(catalog_file)
     chosen = catalog.find(name)
     place = data_folder(folder)

@@ -42,9 +42,11 @@ Your own outputs next: judgekit init my-suite"""
 @click.option("-q", "--quiet", is_flag=True, help="Only the table.")
 @click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason.")
 def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **options: object) -> None:
-    """Grade 36 real outputs of three small models; needs no key and no network."""
-    # By default the judge's replies come from a recording that is shipped as a cache export. With
-    # --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    """Grade 36 real outputs of three small models; needs no key and no network.
+
+    By default the judge's replies come from a recording that is shipped as a cache export. With
+    --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    """
     options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
     talks = not (options["quiet"] or options["as_json"])
     if live or judge_model is not None:

@@ -94,9 +94,12 @@ def doctor_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model."""
-    # Keys are named, never shown. Nothing is asked but with --probe.
-    # Exit 0 when all is sound, 2 when something is broken, 3 when only the probe failed.
+    """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
+
+    Keys are named, never shown. Nothing is asked but with --probe.
+
+    Exit 0 when all is sound, 2 when something is broken, 3 when only the probe failed.
+    """
     checks = [
         *version_checks(),
         *key_checks(os.environ),

@@ -174,10 +174,13 @@ def export_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Write the answers of RUN to a file: input, output, checks and every judgment."""
-    # RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. The file's
-    # suffix says what it will be; texts that a spreadsheet would run as formulas are marked in CSV.
-    # RUN may also be a comparison's id (cmp-…), or with --format comparison or analysis `latest`.
+    """Write the answers of RUN to a file: input, output, checks and every judgment.
+
+    RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. The file's
+    suffix says what it will be; texts that a spreadsheet would run as formulas are marked in CSV.
+
+    RUN may also be a comparison's id (cmp-…), or with --format comparison or analysis `latest`.
+    """
     if run.startswith(COMPARISON_ID_PREFIX) or form in COMPARISON_FORMATS:
         export_comparison(run, output, form, rule=rule, store=store, as_json=as_json)
         return

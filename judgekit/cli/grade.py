@@ -106,18 +106,18 @@ def grade_command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence.
+    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence.
 
-    A confidence.
+    OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
+    data), variant. Give the tasks they answer with --cases, or as columns input and reference;
+    without them the judge sees the outputs alone.
+    Without OUTPUTS, the suite file judgekit.yaml says what is graded. Of several files, each
+    whose rows name no variant is a variant of its own, named after the file.
+
+    Every reply that was paid for is kept in the cache: run the same command again and nothing
+    is asked twice. An output that is an error of what made it is shown, and in no figure; where
+    all are, nothing was decided: exit code 3, as where a judge failed.
     """
-    # OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
-    # data), variant. Give the tasks they answer with --cases, or as columns input and reference;
-    # without them the judge sees the outputs alone. Without OUTPUTS, the suite file judgekit.yaml
-    # says what is graded. Of several files, each whose rows name no variant is a variant of its
-    # own, named after the file.
-    # Every reply that was paid for is kept in the cache: run the same command again and nothing is
-    # asked twice. An output that is an error of what made it is shown, and in no figure; where all
-    # are, nothing was decided: exit code 3, as where a judge failed.
     if output is not None:
         check_export_suffix(output)
     _check_resumed(options)

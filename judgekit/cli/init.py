@@ -77,8 +77,10 @@ outputs here. They are there to be replaced.
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @json_option
 def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
-    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies."""
-    # It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
+    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies.
+
+    It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
+    """
     name = folder.resolve().name or "suite"
     with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
         import_recording(Path(temporary))

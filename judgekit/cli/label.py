@@ -79,16 +79,20 @@ def label_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Answer the questions of RUN that wait for a person (a suite with `judge: human`)."""
-    # RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. You see the
-    # input, the reference, the output and what is asked; not which variant answered, nor what other
-    # judges say. Type a score and Enter, then why (no judgment without a reason), then how sure you
-    # are, 0 to 1, or just Enter.
-    # Instead of an answer: s skips the question, which goes on waiting; u takes your last answer
-    # back; ? helps; q quits. What you said is kept at once, and the next sitting goes on from
-    # there.
-    # Answers can be piped in, a line each. When the last question is answered, the run is complete
-    # and its figures count what you said: judgekit show RUN.
+    """Answer the questions of RUN that wait for a person (a suite with `judge: human`).
+
+    RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. You see
+    the input, the reference, the output and what is asked; not which variant answered, nor what
+    other judges say. Type a score and Enter, then why (no judgment without a reason), then how
+    sure you are, 0 to 1, or just Enter.
+
+    Instead of an answer: s skips the question, which goes on waiting; u takes your last answer
+    back; ? helps; q quits. What you said is kept at once, and the next sitting goes on from
+    there.
+
+    Answers can be piped in, a line each. When the last question is answered, the run is complete
+    and its figures count what you said: judgekit show RUN.
+    """
     if labels is not None and target is not None:
         raise SettingsError("--import and --export are two things to do: give one of them")
     with closing(RunStore(store, create=False)) as kept:

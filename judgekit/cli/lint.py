@@ -48,10 +48,13 @@ EXIT_FLAWED = 1
 def lint_command(
     *, paths: tuple[str, ...], folders: tuple[Path, ...], strict: bool, as_json: bool
 ) -> None:
-    """Check rubrics and prompt templates for what misleads judges or costs more than it need."""
-    # PATHS are rubrics, .j2 templates, suites, or folders with them; NAMES are those of shipped
-    # rubrics and templates. By default what judgekit.yaml uses, else everything that is shipped.
-    # Exit 1 when there is an error, 0 otherwise.
+    """Check rubrics and prompt templates for what misleads judges or costs more than it need.
+
+    PATHS are rubrics, .j2 templates, suites, or folders with them; NAMES are those of shipped
+    rubrics and templates. By default what judgekit.yaml uses, else everything that is shipped.
+
+    Exit 1 when there is an error, 0 otherwise.
+    """
     targets = find_lint_targets(paths, folders)
     remarks = diagnostics.sort_diagnostics(
         remark for target in targets for remark in lint_target(target)

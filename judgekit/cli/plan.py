@@ -80,14 +80,18 @@ _OF_SUITES = {
 @max_cost_option("Say whether this much suffices for SUITE. Exit code 5 when it likely does not.")
 @json_option
 def plan_command(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
-    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing."""
-    # SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
-    # Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
-    # difference between variants that its size can show. Takes the options of `judgekit run`, or of
-    # `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it has variants
-    # that are still to answer, else as a grading.
-    # Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
-    # less than the likely price.
+    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing.
+
+    SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
+
+    Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
+    difference between variants that its size can show. Takes the options of `judgekit run`, or
+    of `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it
+    has variants that are still to answer, else as a grading.
+
+    Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
+    less than the likely price.
+    """
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")

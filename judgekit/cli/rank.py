@@ -147,14 +147,17 @@ def rank_command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer."""
-    # SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt
-    # templates (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs
-    # that are not there yet are made first and kept. Or they are files of comparisons that were
-    # made before (what `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner
-    # and case_id): then no judge is asked. With several judges each has one vote.
-    # Exit 0 when the first places are decided, 4 when they are not, 3 when a judge failed, 5 when
-    # the money is used up.
+    """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer.
+
+    SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt templates
+    (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs that are not
+    there yet are made first and kept. Or they are files of comparisons that were made before (what
+    `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner and case_id): then no
+    judge is asked. With several judges each has one vote.
+
+    Exit 0 when the first places are decided, 4 when they are not, 3 when a judge failed, 5 when
+    the money is used up.
+    """
     rules = RankRules(ties=ties, top=top, alpha=alpha)
     if files := comparison_files(sides):
         asking = ("filter_tag", "limit", "sample", "rule", "resume")

@@ -97,13 +97,16 @@ def rejudge_command(
     output: Path | None,
     **options: object,
 ) -> None:
-    """Judge what was judged before with --judge NEW, and say what changes."""
-    # RUN is a stored run: its id, the beginning of one, or `latest` (the last one that made its
-    # outputs itself). Its outputs are judged again as they are, no system under test is asked, and
-    # what the new judge says is kept as a run of its own that names the old one. VERDICTS is a file
-    # that `judgekit grade -o` wrote; give the OUTPUTS it is about and the --rubric with it.
-    # Exit 0 whatever changes, 3 when the new judge failed somewhere, 5 when the money did not
-    # suffice.
+    """Judge what was judged before with --judge NEW, and say what changes.
+
+    RUN is a stored run: its id, the beginning of one, or `latest` (the last one that made its
+    outputs itself). Its outputs are judged again as they are, no system under test is asked, and
+    what the new judge says is kept as a run of its own that names the old one. VERDICTS is a file
+    that `judgekit grade -o` wrote; give the OUTPUTS it is about and the --rubric with it.
+
+    Exit 0 whatever changes, 3 when the new judge failed somewhere, 5 when the money did not
+    suffice.
+    """
     if options.get("judge_model") is None:
         raise SettingsError(
             "no judge is named", hint="name the new one: --judge openai/gpt-4.1-mini"

@@ -124,14 +124,17 @@ if TYPE_CHECKING:
 def run_command(
     *, suite: Path | None, output: Path | None, fail_under: float | None, **options: object
 ) -> None:
-    """Run SUITE: every case by every variant, checked, judged and kept as it goes."""
-    # SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
-    # eval/tests.json, any other file of cases, or a folder, of which every suite and every other
-    # dataset is run in turn. A suite that names no variants is run with --outputs or one of the
-    # --target options; cases that name no rubric are judged by --rubric, else by the profile's,
-    # else against their reference.
-    # Everything observed is committed to the store as it arrives, and every reply that was paid for
-    # to the cache: interrupt it, kill it, and go on with --resume.
+    """Run SUITE: every case by every variant, checked, judged and kept as it goes.
+
+    SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
+    eval/tests.json, any other file of cases, or a folder, of which every suite and every other
+    dataset is run in turn.
+    A suite that names no variants is run with --outputs or one of the --target options; cases that
+    name no rubric are judged by --rubric, else by the profile's, else against their reference.
+
+    Everything observed is committed to the store as it arrives, and every reply that was paid
+    for to the cache: interrupt it, kill it, and go on with --resume.
+    """
     if output is not None:
         check_export_suffix(output)
     paths = suite_paths(suite, options)

@@ -108,13 +108,16 @@ def show_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Show the runs that are kept; of RUN its figures; of RUN and CASE everything."""
-    # RUN is a run's id, the beginning of one, `latest` or `latest:SUITE`. Without it runs are
-    # listed, newest first, or what the options ask for: they find what is related to a case, an
-    # agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
-    # --variant, --filter-tag and --failed list the answers meant.
-    # RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case; with
-    # --rule, what another rule makes of the same answers.
+    """Show the runs that are kept; of RUN its figures; of RUN and CASE everything.
+
+    RUN is a run's id, the beginning of one, `latest` or `latest:SUITE`. Without it runs are
+    listed, newest first, or what the options ask for: they find what is related to a case, an
+    agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
+    --variant, --filter-tag and --failed list the answers meant.
+
+    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case; with
+    --rule, what another rule makes of the same answers.
+    """
     related = ListingQuery(
         case=case_id,
         variant=variant,

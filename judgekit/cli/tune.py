@@ -105,13 +105,16 @@ _DEFAULTS = TuneOptions()
 def tune_command(
     *, labels: Path, output: Path | None, write_anyway: bool, dry_run: bool, **options: object
 ) -> None:
-    """Tune the judge on labels: other words, anchors, examples; told on cases it has not seen."""
-    # LABELS and --outputs are files as `judgekit calibrate` takes them. Cases are split in two. On
-    # one part each way of asking is tried, no output being shown as an example to itself; the
-    # nearest to people is then held against the present rubric on the other part, and all figures
-    # are of that part.
-    # Exit 0 whatever is found; 3 when the judge failed, 4 when there are too few labels, 5 at
-    # --max-cost. Everything answered is in the cache: the same command goes on where it stopped.
+    """Tune the judge on labels: other words, anchors, examples; told on cases it has not seen.
+
+    LABELS and --outputs are files as `judgekit calibrate` takes them. Cases are split in two. On
+    one part each way of asking is tried, no output being shown as an example to itself; the
+    nearest to people is then held against the present rubric on the other part, and all figures
+    are of that part.
+
+    Exit 0 whatever is found; 3 when the judge failed, 4 when there are too few labels, 5 at
+    --max-cost. Everything answered is in the cache: the same command goes on where it stopped.
+    """
     if output is not None:
         check_output_path(output, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
     elif write_anyway:

@@ -94,11 +94,14 @@ _UNREADABLE = "cannot be read"
 @click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
 @json_option
 def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
-    """Check that files are sound: every problem of every file at once."""
-    # PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders
-    # with them; by default judgekit.yaml, with all the files it names. What a file is, is seen from
-    # what it holds. In a folder, files that are not judgekit's are passed over.
-    # Exit 2 when there is an error, 0 otherwise.
+    """Check that files are sound: every problem of every file at once.
+
+    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders with
+    them; by default judgekit.yaml, with all the files it names. What a file is, is seen from what
+    it holds. In a folder, files that are not judgekit's are passed over.
+
+    Exit 2 when there is an error, 0 otherwise.
+    """
     files = [(path, _title(path)) for path in _files(paths)]
     found = [(path, title, _diagnostics(path)) for path, title in files]
     remarks = diagnostics.sort_diagnostics(remark for _, _, each in found for remark in each)

@@ -267,7 +267,11 @@ def _resampled(d: list[float], level: float) -> BootstrapEstimate:
     """Of the differences in an order and with a sign of their own: turned round it is mirrored."""
     there, back = sorted(d), sorted(-x for x in d)
     found = bootstrap(max(there, back), "mean", level=level, seed=_SEED)
-    if there >= back:
+    if there == back:
+        # Differences that mirror themselves need a mirrored interval; chance made its ends uneven.
+        end = max(-found.low, found.high)
+        return replace(found, value=0.0, low=-end, high=end)
+    if there > back:
         return found
     return replace(found, value=-found.value, low=-found.high, high=-found.low)
 

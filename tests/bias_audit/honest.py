@@ -30,8 +30,9 @@ from tests.factories import make_failure, make_judgment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult, Said
+    from judgekit.bias_audit import AuditInputs, AuditPlan, ProbeResult
     from judgekit.bias_audit.attacks import Attack
+    from judgekit.bias_audit.session import Said
     from judgekit.records import PreferenceSlot, PresentationOrder, Verdict
 
 Judge: TypeAlias = Callable[[ProbeQuestion], "Said"]

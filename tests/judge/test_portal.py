@@ -150,9 +150,9 @@ def test_a_portal_that_is_forgotten_takes_its_thread_with_it() -> None:
 
 FORK = """
 import os
-from judgekit.judge.concurrency import Portal
+from judgekit.judge.concurrency import SyncRunner
 async def answer(): return 42
-portal = Portal()
+portal = SyncRunner()
 portal.run(answer())
 if os.fork():
     os.wait()
@@ -172,14 +172,14 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
 
 INTERRUPTED = """
 import asyncio
-from judgekit.judge.concurrency import Portal
+from judgekit.judge.concurrency import SyncRunner
 async def wait():
     print("began", flush=True)
     try:
         await asyncio.Event().wait()
     finally:
         print("cancelled", flush=True)
-portal = Portal()
+portal = SyncRunner()
 try:
     portal.run(wait())
 except KeyboardInterrupt:

@@ -22,7 +22,7 @@ HALF = """
 def test_half(judge):
     judge.grade("Can I?", "Within 30 days.", case_id="half")
 """
-OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options"}  # fmt: skip  # noqa: E501
+OURS = {"judgekit", "judgekit.errors", "judgekit.pytest_plugin", "judgekit.pytest_plugin.options"}
 
 
 def test_a_good_answer_passes(project: Project) -> None:
@@ -238,7 +238,7 @@ new = set(sys.modules) - known
 print(*(name for name in new if name.partition(".")[0] not in sys.stdlib_module_names))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(ran.stdout.split()) == OURS
+    assert set(ran.stdout.split()) == {*OURS, "lazy_loader"}
 
 
 def test_a_project_that_does_not_use_it_notices_nothing(project: Project) -> None:

@@ -25,20 +25,20 @@ SHOWN = {
     "bias.perturbation_effect": "test_an_effect_covers_at_its_level",
     "bias.position_bias": "test_position_bias_covers_at_its_level",
     "bias.self_preference": "test_preferring_oneself_covers_at_its_level",
-    "closeness.bland_altman": "test_the_bias_and_its_limits_cover_at_their_level"
+    "method_comparison.bland_altman": "test_the_bias_and_its_limits_cover_at_their_level"
     " test_bias_and_limits_over_cases_cover_at_their_level",
-    "closeness.lin_ccc": "test_concordance_covers_at_its_level",
+    "method_comparison.lin_ccc": "test_concordance_covers_at_its_level",
     "conformal.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
     "correlations.correlation": "test_correlations_cover_at_their_level",
     "correlations.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",
-    "discrimination.auroc": "test_the_area_covers_at_its_level"
+    "selective.auroc": "test_the_area_covers_at_its_level"
     " test_the_area_over_cases_covers_where_that_over_items_does_not",
     "estimate.jackknife_interval": "test_the_jackknife_interval_of_a_correlation"
     "_covers_at_its_level",
     "intervals.mean": "test_the_t_interval_of_clusters_covers_at_its_level",
     "intervals.rating_mean": "test_the_mean_of_ratings_near_the_ceiling_covers_at_its_level"
     " test_the_mean_of_even_ratings_covers_at_its_level",
-    "intraclass.icc": "test_reliability_covers_at_its_level"
+    "raters.icc": "test_reliability_covers_at_its_level"
     " test_absolute_agreement_covers_at_its_level",
     "pair_accuracy.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",
     "pair_accuracy.pairwise_accuracy": "test_the_accuracy_of_pairs_covers_at_its_level",
@@ -46,9 +46,9 @@ SHOWN = {
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",
     "paired.pass_rate_difference": "test_the_change_of_repeated_cases_covers_at_its_level",
-    "paired_comparison_models.davidson": "test_strengths_cover_at_their_level"
+    "tie_models.davidson": "test_strengths_cover_at_their_level"
     " test_the_advantage_of_the_first_slot_and_the_weight_of_ties_cover",
-    "paired_comparison_models.rao_kupper": "test_rao_kuppers_strengths_cover_at_their_level",
+    "tie_models.rao_kupper": "test_rao_kuppers_strengths_cover_at_their_level",
     "ppi.crossfit_isotonic_mean": "test_recalibrated_scores_cover",
     "ppi.ppi_mean": "test_the_mean_covers_and_is_sharper_than_labels_alone"
     " test_clustered_labels_cover",
@@ -61,10 +61,10 @@ SHOWN = {
     " test_coefficients_over_cases_cover_at_their_level",
     "raters.gwet_ac": "test_ac1_covers_at_its_level"
     " test_coefficients_over_cases_cover_at_their_level",
-    "rates.clustered_proportion": "test_the_clustered_rate_covers_at_its_level",
-    "rates.difference_of_proportions": "test_the_difference_of_rates_covers_at_its_level",
-    "rates.pooled_proportion": "test_the_rate_over_all_outcomes_covers_at_its_level",
-    "rates.proportion": "test_intervals_of_a_rate_cover_at_their_level",
+    "intervals.clustered_proportion": "test_the_clustered_rate_covers_at_its_level",
+    "intervals.difference_of_proportions": "test_the_difference_of_rates_covers_at_its_level",
+    "intervals.pooled_proportion": "test_the_rate_over_all_outcomes_covers_at_its_level",
+    "intervals.proportion": "test_intervals_of_a_rate_cover_at_their_level",
     "reliability.ece": "test_a_calibrated_judge_of_repeated_cases_seldom_looks_miscalibrated",
     "replacement.alt_test": "test_the_advantage_covers_at_its_level",
     "replacement.ceiling_gap": "test_the_gap_covers_at_its_level",
@@ -76,46 +76,46 @@ SHOWN = {
     "resample.bootstrap_table": "test_the_bootstrap_of_a_table_covers_at_its_level",
     "rogan_gladen.corrected_pass_rate": "test_the_corrected_rate_covers_at_its_level",
     "rogan_gladen.judge_rates": "test_the_rates_of_a_judge_cover_at_their_level",
-    "sampled_labels.active_mean": "test_active_labels_cover_at_their_level",
-    "sampled_labels.labels_look_random": "test_the_check_covers_and_seldom_cries_wolf",
-    "sampled_labels.poststratified_mean": "test_the_post_stratified_rate_covers_at_its_level"
+    "correction.active_mean": "test_active_labels_cover_at_their_level",
+    "correction.labels_look_random": "test_the_check_covers_and_seldom_cries_wolf",
+    "correction.poststratified_mean": "test_the_post_stratified_rate_covers_at_its_level"
     " test_post_stratified_ratings_cover_at_their_level",
-    "scale_use.length_slope": "test_the_slope_covers_at_its_level",
-    "scale_use.scale_use": "test_the_ratio_covers_at_its_level"
+    "bias.length_slope": "test_the_slope_covers_at_its_level",
+    "bias.scale_use": "test_the_ratio_covers_at_its_level"
     " test_the_ratio_over_cases_covers_where_that_over_items_does_not",
-    "scoring_rules.brier_decomposition": "test_scores_cover_at_their_level"
+    "reliability.brier_decomposition": "test_scores_cover_at_their_level"
     " test_scores_of_repeated_cases_cover_at_their_level",
-    "scoring_rules.log_loss": "test_scores_cover_at_their_level"
+    "reliability.log_loss": "test_scores_cover_at_their_level"
     " test_scores_of_repeated_cases_cover_at_their_level",
     "selective.abstain_threshold": "test_the_error_is_exceeded_as_seldom_as_stated",
     "selective.risk_coverage": "test_the_area_of_a_curve_covers_at_its_level",
     "sequential.asymptotic_confidence_sequence": "test_an_asymptotic_sequence_covers_at_every_look",
     "sequential.mean_confidence_sequence": "test_a_confidence_sequence_covers_at_every_look",
-    "trend_tests.item_slopes": "test_item_slopes_cover_at_their_level",
+    "trend.item_slopes": "test_item_slopes_cover_at_their_level",
     "variance.mean_pass_k": "test_passing_over_items_covers_at_least_at_its_level",
-    "win_rates.clustered_win_rate": "test_the_win_rate_of_several_comparisons_a_prompt"
+    "paired.clustered_win_rate": "test_the_win_rate_of_several_comparisons_a_prompt"
     "_covers_at_its_level",
-    "win_rates.win_rate": "test_the_win_rate_covers_at_its_level",
+    "paired.win_rate": "test_the_win_rate_covers_at_its_level",
 }
 """Functions that give an interval, and the tests (in this folder) that simulate it."""
 
 MADE_OF_THESE = {
-    "coefficient.jackknife_ends": "estimate.jackknife_interval",
+    "agreement_coefficients.coefficient_interval": "estimate.jackknife_interval",
     "conformal.conformal_by_group": "conformal.conformal_quantile",
     "conformal.conformal_ordinal_set": "conformal.conformal_quantile",
     "conformal.conformal_set": "conformal.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
-    "rates.share_interval": "rates.clustered_proportion",
-    "rates.wilson": "rates.proportion",
-    "reliability.reliability_table": "rates.pooled_proportion",
+    "intervals.share_interval": "intervals.clustered_proportion",
+    "intervals.wilson": "intervals.proportion",
+    "reliability.reliability_table": "intervals.pooled_proportion",
     "selective.cascade_thresholds": "selective.abstain_threshold",
-    "strengths.coefficients": "ranking.bradley_terry",
-    "strengths.ranking": "ranking.bradley_terry",
+    "paired_comparisons.coefficients": "ranking.bradley_terry",
+    "paired_comparisons.build_ranking": "ranking.bradley_terry",
 }
 """Functions whose interval is that of another one."""
 
 NO_INTERVAL = {
-    "estimate.undefined", "multiplicity.simultaneous_level", "power.labels_for_ppi",
+    "estimate.undefined_estimate", "multiplicity.simultaneous_level", "power.labels_for_ppi",
     "power.mde_paired", "power.sample_size_mcnemar", "power.sample_size_paired",
     "power.sample_size_repeated", "power.sample_size_sign", "power.sample_size_two_proportions",
     "quantiles.check_level", "quantiles.normal_quantile", "quantiles.t_quantile",

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation import SideScores, compare_side_scores
@@ -124,6 +124,7 @@ def test_passing_says_how_many_changed_and_both_of_mcnemars_p() -> None:
 
 
 @settings(max_examples=20)
+@example(values=[(0.0, 0.5), (0.0, 0.5), (0.0, 1.0), (1.0, 0.0), (1.0, 0.5), (1.0, 0.5)])
 @given(values=st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0])] * 2), min_size=1,
                        max_size=8))  # fmt: skip
 def test_sides_turned_round_are_mirrored_exactly(values: list[tuple[float, float]]) -> None:
