@@ -15,6 +15,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
+from judgekit.cli.help import HelpGroup
 from judgekit.cli.options import cache_dir_option, json_option
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
@@ -41,11 +42,11 @@ _SHOWN = 20
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def cache_command() -> None:
-    """Look into the reply cache, carry it elsewhere, tidy it.
+    """Inspect the reply cache, move it elsewhere, clean it up.
 
-    Every reply that was paid for is kept under exactly what was asked.
+    Every reply that was paid for is stored under the exact request.
     """
 
     # Every reply that was paid for is kept under exactly what was asked.
@@ -58,7 +59,11 @@ cache_command.add_command(cache_explain_command)
 @cache_dir_option
 @json_option
 def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Replies, hits, money and time saved, size on disk."""
+    """Show replies, hits, money and time saved, and size on disk.
+
+    Examples:
+        judgekit cache stats
+    """
     with open_cache(cache_dir) as held:
         found = admin.cache_stats(held)
     if as_json:
@@ -69,9 +74,11 @@ def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
 
 @cache_command.command("ls")
 @click.option("--model", help="Only replies of this model.")
-@click.option("--since", type=click.DateTime(), help="Only those bought then or later (UTC).")
-@click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
-@click.option("--rejected", is_flag=True, help="Those that were paid for but are never served.")
+@click.option(
+    "--since", type=click.DateTime(), help="Only replies fetched at this time or later (UTC)."
+)
+@click.option("--contains", metavar="TEXT", help="Only replies with TEXT in request or reply.")
+@click.option("--rejected", is_flag=True, help="Only replies that were paid for but rejected.")
 @click.option(
     "-n",
     "--limit",
@@ -92,7 +99,11 @@ def cache_ls_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """List replies: key, model, when bought, what was asked, price."""
+    """List replies: key, model, date, request, price.
+
+    Examples:
+        judgekit cache ls --model openai/gpt-4.1-mini -n 10
+    """
     with open_cache(cache_dir) as held:
         found = admin.list_entries(held, model=model, since=since, contains=contains)
         chosen = _rejected(held, model) if rejected else found
@@ -107,14 +118,18 @@ def cache_ls_command(
 
 @cache_command.command("export")
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
-@click.option("-o", "--output", type=_WRITTEN, help="FILE, as other commands name it.")
-@click.option("--rejected", is_flag=True, help="Add replies that are kept for the record only.")
+@click.option("-o", "--output", type=_WRITTEN, help="Same as FILE.")
+@click.option("--rejected", is_flag=True, help="Include rejected replies.")
 @cache_dir_option
 @json_option
 def cache_export_command(
     *, named: Path | None, output: Path | None, rejected: bool, cache_dir: Path, as_json: bool
 ) -> None:
-    """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
+    """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
+
+    Examples:
+        judgekit cache export replies.jsonl
+    """
     file = named or output
     if file is None or (named is not None and output is not None):
         raise SettingsError(
@@ -139,14 +154,20 @@ def cache_export_command(
 
 @cache_command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
-@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines out; else nothing is read.")
+@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
+@click.option(
+    "--skip-unsound", is_flag=True, help="Skip invalid lines; otherwise nothing is imported."
+)
 @cache_dir_option
 @json_option
 def cache_import_command(
     *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
 ) -> None:
-    """Take the replies of exported FILES into the cache; every line is checked first."""
+    """Add the replies of exported FILES to the cache; every line is checked first.
+
+    Examples:
+        judgekit cache import replies.jsonl
+    """
     with open_cache(cache_dir, writing=True) as held:
         report = _total(
             import_entries(
@@ -159,8 +180,8 @@ def cache_import_command(
 
 @cache_command.command("merge")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--overwrite", is_flag=True, help="Replace replies that are there with another text.")
-@click.option("--skip-unsound", is_flag=True, help="Leave unsound lines of files out.")
+@click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
+@click.option("--skip-unsound", is_flag=True, help="Skip invalid lines of files.")
 @cache_dir_option
 @json_option
 def cache_merge_command(
@@ -171,7 +192,11 @@ def cache_merge_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Take the replies of other cache folders and exported files into the cache."""
+    """Add the replies of other cache folders and exported files to the cache.
+
+    Examples:
+        judgekit cache merge ../other/.judgekit/cache
+    """
     with open_cache(cache_dir, writing=True) as held:
         report = merge_caches(
             held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
@@ -183,7 +208,11 @@ def cache_merge_command(
 @cache_dir_option
 @json_option
 def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Check every reply's checksum and key, and the database; exit 3 when something is damaged."""
+    """Check the checksum and key of every reply, and the database; exit code 3 if damaged.
+
+    Examples:
+        judgekit cache verify
+    """
     try:
         with open_cache(cache_dir) as held:
             report = admin.verify_cache(held)
@@ -197,10 +226,12 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
 
 
 @cache_command.command("prune")
-@click.option("--older-than", "age", metavar="AGE", help="Bought longer ago: 30d, 12h, 4w.")
-@click.option("--model", help="Asked of this model.")
-@click.option("--rejected", is_flag=True, help="All that is never served, whatever its age.")
-@click.option("--dry-run", is_flag=True, help="Only count them.")
+@click.option(
+    "--older-than", "age", metavar="AGE", help="Fetched longer ago than this: 30d, 12h, 4w."
+)
+@click.option("--model", help="Only replies of this model.")
+@click.option("--rejected", is_flag=True, help="All rejected replies, whatever their age.")
+@click.option("--dry-run", is_flag=True, help="Count them without deleting.")
 @cache_dir_option
 @json_option
 def cache_prune_command(
@@ -212,7 +243,11 @@ def cache_prune_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Forget replies that are old, of a model, or both; they would have to be paid for again."""
+    """Delete replies that are old, of one model, or both; fetching them again costs money.
+
+    Examples:
+        judgekit cache prune --older-than 30d --dry-run
+    """
     if age is None and model is None and not rejected:
         raise SettingsError(
             "nothing says what to forget", hint="give --older-than, --model or --rejected"
@@ -232,11 +267,15 @@ def cache_prune_command(
 
 
 @cache_command.command("clear")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @cache_dir_option
 @json_option
 def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
-    """Forget everything, counts included; it would have to be paid for again."""
+    """Delete all replies and counts; fetching the replies again costs money.
+
+    Examples:
+        judgekit cache clear --yes
+    """
     with open_cache(cache_dir, writing=True) as held:
         n = len(held)
         is_sure = yes or _confirm(n, cache_dir)
@@ -253,7 +292,11 @@ def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
 @cache_dir_option
 @json_option
 def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Where the cache lies, whether it exists or not."""
+    """Print the folder of the cache, whether it exists or not.
+
+    Examples:
+        judgekit cache path
+    """
     folder = cache_dir.absolute()
     if as_json:
         console.print_json({"path": str(folder), "exists": folder.is_dir()})

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"
-"""Where the cache lies when nothing says otherwise."""
+"""Default folder of the cache."""
 
 DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
-"""Where runs are kept when nothing says otherwise."""
+"""Default file of the store."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -38,19 +38,19 @@ _CONFIG = click.option(
     "--config",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     envvar="JUDGEKIT_CONFIG",
-    help="Suite file (default judgekit.yaml, where there is one).",
+    help="Suite file (default judgekit.yaml, if there is one).",
 )
 
 _RUBRIC = click.option(
     "--rubric",
     metavar="FILE|NAME",
     envvar="JUDGEKIT_RUBRIC",
-    help="Rubric file, or a shipped one's name.",
+    help="Rubric file, or the name of a shipped rubric.",
 )
 
 
 def judge_model_options(function: _Command) -> _Command:
-    """Who judges, and how it is asked."""
+    """The judge model and its settings."""
     return stack_options(
         function,
         click.option(
@@ -58,7 +58,7 @@ def judge_model_options(function: _Command) -> _Command:
             "judge_model",
             metavar="MODEL",
             envvar="JUDGEKIT_JUDGE",
-            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local.",
+            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
         ),
         settings_options("judge"),
     )
@@ -85,7 +85,8 @@ def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Deco
     switches = isinstance(field.default, bool)
     words = (field.description or "").replace("`", "").removesuffix(".")
     if not switches and field.default not in {None, ()}:
-        words += f" (default {field.default})"
+        shown = f"{field.default:g}" if isinstance(field.default, float) else field.default
+        words += f" (default {shown})"
     elif switches and field.default:
         words += " (default: yes)"
     # A pair of options says yes or no, and neither where it is not given: then the suite decides.
@@ -142,12 +143,12 @@ def given_blind_settings(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def limit_options(function: _Command) -> _Command:
-    """How hard the provider may be asked."""
+    """Limits on the calls to a provider."""
     return settings_options("limits")(function)
 
 
 def cache_options(function: _Command) -> _Command:
-    """What is read from the cache, and where it lies."""
+    """Which replies come from the cache, and its folder."""
     return stack_options(
         function,
         click.option(
@@ -167,19 +168,19 @@ def cache_options(function: _Command) -> _Command:
 
 
 def calibration_options(function: _Command) -> _Command:
-    """By which maps the judge's values are calibrated, and whether they have to hold."""
+    """The calibration maps, and whether valid ones are required."""
     return stack_options(
         function,
         click.option(
             "--calibration",
             type=click.Path(path_type=Path, exists=True),
             metavar="PATH",
-            help="Maps that `calibrate --write-map` wrote (a file or folder): their values decide.",
+            help="Calibration maps from calibrate --write-map; calibrated values decide.",
         ),
         click.option(
             "--require-calibration",
             is_flag=True,
-            help="Ask nothing without a calibration that holds. Exit code 4.",
+            help="Make no call without a valid calibration. Exit code 4.",
         ),
     )
 
@@ -195,16 +196,18 @@ def input_options(function: _Command) -> _Command:
             "--cases",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CASES",
-            help="Cases that the outputs answer (inputs, references).",
+            help="Cases of the outputs (inputs, references).",
         ),
-        click.option("--variant", help="Name of the variant, for outputs that name none."),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
+        click.option("--variant", help="Variant of outputs that do not name one."),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
         _sampling_options("outputs"),
     )
 
 
 def side_options(function: _Command) -> _Command:
-    """What is compared, by which rubric and at which error."""
+    """What is compared, by which rubric, at which significance level."""
     return stack_options(
         function,
         _CONFIG,
@@ -215,16 +218,18 @@ def side_options(function: _Command) -> _Command:
             "cases",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CASES",
-            help="The cases that are answered (inputs, references).",
+            help="Cases to answer (inputs, references).",
         ),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        _sampling_options("cases", seeded="what is drawn"),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
+        _sampling_options("cases", seeded="the sample"),
         click.option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
             default=0.05,
             show_default=True,
-            help="The error a decision may have.",
+            help="Significance level of a decision.",
         ),
     )
 
@@ -238,64 +243,67 @@ def choice_options(function: _Command) -> _Command:
             "--config",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CONFIG",
-            help="Suite file, where it is not the argument.",
+            help="Suite file, if not given as the argument.",
         ),
         click.option("--variant", multiple=True, help="Only this variant; may be repeated."),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
-        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
+        click.option(
+            "--filter-case", multiple=True, metavar="ID", help="Only this case; may be repeated."
+        ),
+        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches REGEX."),
         _sampling_options("cases"),
     )
 
 
 def target_options(function: _Command) -> _Command:
-    """What is run where the suite names no variants, as other tools' files do not."""
+    """The system under test, for suites without variants such as files of other tools."""
     return stack_options(
         function,
         click.option(
             "--outputs",
             "given_outputs",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="Recorded outputs (rows with case_id and text) to run a suite without variants "
-            "with; each variant that they name is one.",
+            help="Recorded outputs (rows with case_id and text) for a suite without variants.",
         ),
         click.option(
             "--target-command",
             "given_command",
             metavar="COMMAND",
-            help="A program to run it with: case JSON on stdin, output JSON on stdout.",
+            help="Program to test: case JSON on stdin, output JSON on stdout.",
         ),
         click.option(
             "--target-python",
             "given_python",
             metavar="MODULE:NAME",
-            help="A Python function to run it with, called with each case.",
+            help="Python function to test, called with each case.",
         ),
         click.option(
             "--target-http",
             "given_http",
             metavar="URL",
-            help="An endpoint to run it with: case JSON in, output JSON out.",
+            help="Endpoint to test: case JSON in, output JSON out.",
         ),
     )
 
 
 def store_option(function: _Command) -> _Command:
-    """Where runs are kept."""
+    """The store of runs."""
     return click.option(
         "--store",
         envvar="JUDGEKIT_STORE",
         metavar="FILE|URL",
         default=DEFAULT_STORE_FILE,
         show_default=True,
-        help="SQLite file or database URL (postgresql://…) that runs are kept in.",
+        help="SQLite file or database URL (postgresql://…) of the stored runs.",
     )(function)
 
 
 def max_cost_option(
-    text: str = "Never spend more than this. Exit code 5.",
+    text: str = "Stop at this cost. Exit code 5.",
 ) -> Callable[[_Command], _Command]:
-    """What may be spent at the most."""
+    """The cost limit."""
     return click.option(
         "--max-cost",
         type=click.FloatRange(0, min_open=True),
@@ -306,13 +314,15 @@ def max_cost_option(
 
 
 def talk_options(function: _Command) -> _Command:
-    """How much is said."""
+    """The amount and format of output."""
     return stack_options(
         function,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--no-progress", is_flag=True, help="No progress display."),
-        click.option("-q", "--quiet", is_flag=True, help="Only the result."),
-        click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason."),
+        click.option("--no-progress", is_flag=True, help="Do not show progress."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only the result."),
+        click.option(
+            "-v", "--verbose", is_flag=True, help="Print every verdict with every reason."
+        ),
     )
 
 
@@ -324,7 +334,7 @@ def json_option(function: _Command) -> _Command:
 
 
 def cache_dir_option(function: _Command) -> _Command:
-    """Where the cache lies."""
+    """The folder of the cache."""
     return click.option(
         "--cache-dir",
         type=_FOLDER,
@@ -336,7 +346,7 @@ def cache_dir_option(function: _Command) -> _Command:
 
 
 def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Command], _Command]:
-    """How many of them are taken, and which."""
+    """How many of them are used, and which."""
 
     def add(function: _Command) -> _Command:
         return stack_options(
@@ -344,9 +354,9 @@ def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Co
             click.option(
                 "-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."
             ),
-            click.option("--sample", type=click.IntRange(1), help=f"N {things} drawn at random."),
+            click.option("--sample", type=click.IntRange(1), help=f"Draw N {things} at random."),
             click.option(
-                "--seed", type=int, default=0, show_default=True, help=f"Seed of {seeded}."
+                "--seed", type=int, default=0, show_default=True, help=f"Random seed of {seeded}."
             ),
         )
 
@@ -354,7 +364,7 @@ def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Co
 
 
 def stack_options(function: _Command, *decorators: Decorator[_Command]) -> _Command:
-    """A command with several options, in the order they stand in its help."""
+    """A command with several options, in the order of its help."""
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
@@ -364,7 +374,7 @@ _PairCommand = TypeVar("_PairCommand", bound="Callable[..., object]")
 
 
 def judges_options(function: _PairCommand) -> _PairCommand:
-    """Who judges, one or several, and how they are asked."""
+    """One judge model or a panel of several, and their settings."""
     return stack_options(
         function,
         click.option(
@@ -374,25 +384,25 @@ def judges_options(function: _PairCommand) -> _PairCommand:
             metavar="MODEL",
             multiple=True,
             envvar="JUDGEKIT_JUDGE",
-            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local; "
-            "given several times they are a panel, and each has a vote.",
+            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
+            "several form a panel with one vote each.",
         ),
         settings_options("judge"),
     )
 
 
 def blind_options(function: _PairCommand) -> _PairCommand:
-    """What the judge of two outputs does not see."""
+    """How two outputs are shown to the judge without naming their makers."""
     return settings_options("blind")(function)
 
 
 def rule_option(words: str) -> Callable[[_PairCommand], _PairCommand]:
-    """By which rule two orders are reconciled."""
+    """The rule that reconciles the two orders."""
     return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
 
 
 def check_no_rule(rule: str | None) -> None:
-    """Refuse a rule for two orders where no comparison is meant."""
+    """Refuse a rule for comparisons where there is no comparison."""
     if rule is not None:
         raise SettingsError(
             "--rule is for comparisons", hint="name one (cmp-…): judgekit show --comparisons"
@@ -400,24 +410,28 @@ def check_no_rule(rule: str | None) -> None:
 
 
 class _Model(click.types.StringParamType):
-    """A model; in an environment variable several are parted by commas, for names have blanks."""
+    """A model; several in an environment variable are separated by commas."""
 
+    # click splits at blanks by default, but `recorded:my replies.jsonl` is one model.
     envvar_list_splitter = ","
 
 
 def label_options(function: _Command) -> _Command:
-    """Whose labels count, and how several come to one."""
+    """Which annotators count, and how their labels are combined."""
     return stack_options(
         function,
         click.option(
-            "--annotator", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+            "--annotator",
+            multiple=True,
+            metavar="NAME",
+            help="Only labels of this annotator; may be repeated.",
         ),
         click.option(
             "--consensus",
             type=click.Choice(["median", "mean", "majority"]),
             default=CalibrationOptions().consensus,
             show_default=True,
-            help="How several annotators come to one label.",
+            help="How labels of several annotators are combined.",
         ),
     )
 
@@ -427,16 +441,16 @@ _NOT_AGAIN = frozenset({
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
     "sample", "seed", "variant",
 })  # fmt: skip
-"""What belongs to one sitting, or what the run itself remembers."""
+"""Options of one invocation, and those that the stored run remembers."""
 
 _PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
-"""In a database's address."""
+"""The password in a database URL; it must never be printed."""
 
 
 def resume_command(
     context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
 ) -> str:
-    """What to type to go on with a run or a comparison."""
+    """The command line that resumes a run or a comparison."""
     words = ["judgekit", command, *_given(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 

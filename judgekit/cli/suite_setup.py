@@ -69,7 +69,7 @@ class RunSetup:
     """The run that is gone on with."""
 
     notes: str | None
-    """Whatever should be remembered with the run."""
+    """Notes to store with the run."""
 
     info: RunInfo | None = None
     """The run, once it is known."""

@@ -210,8 +210,8 @@ class JudgeSettings(CallSettings):
     rule: Annotated[
         ReconciliationRule,
         Field(
-            description="Winner when the two orders disagree: none (consistent), or the side "
-            "preferred by more than half of both orders (average; with --logprobs, by probability)."
+            description="Winner if the two orders disagree: nobody (consistent), or the side "
+            "preferred in more than half of both, by probability with --logprobs (average)."
         ),
         CommandOption("--rule", "blind", has_variable=False),
     ] = "consistent"
