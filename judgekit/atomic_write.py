@@ -1,6 +1,6 @@
 """Writes a file beside its place and moves it there when it is complete.
 
-So that no reader sees half of it.
+A reader sees the old file or the new one, never a part.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def atomic_writer(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside a path that takes its place when all went well."""
+def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file beside a path; it takes the path's place when the block ends without an error."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as file:
+        # "x" after removing what an earlier process left: nobody else can have opened the new file.
+        beside.unlink(missing_ok=True)
+        with open(beside, "xb", opener=_private_opener if is_private else None) as file:
             yield file
+            # A rename may reach the disk before the content: a power cut would leave an empty file.
+            file.flush()
+            os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
@@ -31,8 +36,13 @@ def atomic_writer(path: Path) -> Iterator[IO[bytes]]:
             beside.unlink()
 
 
+def _private_opener(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text to a file, whole or not at all."""
+    # A lone surrogate cannot be encoded as UTF-8: it becomes a replacement character.
     with atomic_writer(path) as file:
         file.write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
 
@@ -40,7 +50,7 @@ def write_text_atomically(path: Path, text: str) -> None:
 def check_output_path(
     path: Path, suffixes: Sequence[str], *, what: str, may_be_folder: bool
 ) -> None:
-    """Refuse a place that something cannot be written to, before anything is read."""
+    """Refuse a path that cannot be written, before any work is done."""
     known = ", ".join((*suffixes, "a folder") if may_be_folder else suffixes)
     is_folder = path.is_dir() or not path.suffix
     if path.suffix.lower() not in suffixes and not (may_be_folder and is_folder):

@@ -58,7 +58,7 @@ class Frozen(dict[str, object]):
     __slots__ = ("canonical",)
 
     def __init__(self, value: dict[str, object]) -> None:
-        super().__init__({name: _frozen(item) for name, item in value.items()})
+        super().__init__(zip(value, map(_frozen, value.values()), strict=True))
         self.canonical = canonical_json(self)
 
     def __deepcopy__(self, memo: object) -> Frozen:

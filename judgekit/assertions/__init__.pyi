@@ -1,7 +1,20 @@
+from .builtin.scorers import (
+    judge_score as judge_score,
+)
+from .builtin.text import (
+    is_refusal as is_refusal,
+)
+from .builtin.text_similarity import (
+    LEXICAL as LEXICAL,
+    SIMILAR_ASSERTION as SIMILAR_ASSERTION,
+    WORDLLAMA as WORDLLAMA,
+    SimilaritySettings as SimilaritySettings,
+    reference_text as reference_text,
+    similar_entry as similar_entry,
+)
 from .outcomes import (
     StrategyOutcome as StrategyOutcome,
     combine_outcomes as combine_outcomes,
-    judge_score as judge_score,
 )
 from .registry import (
     SYNONYMS as SYNONYMS,
@@ -37,15 +50,4 @@ from .strategies import (
     EvaluationPlan as EvaluationPlan,
     EvaluationProfile as EvaluationProfile,
     plan_evaluation as plan_evaluation,
-)
-from .text import (
-    is_refusal as is_refusal,
-)
-from .text_similarity import (
-    LEXICAL as LEXICAL,
-    SIMILAR_ASSERTION as SIMILAR_ASSERTION,
-    WORDLLAMA as WORDLLAMA,
-    SimilaritySettings as SimilaritySettings,
-    reference_text as reference_text,
-    similar_entry as similar_entry,
 )

@@ -1,7 +1,6 @@
-"""Combines assertions, scores.
+"""Combines assertion results, scores and the judge's verdict of a case into one outcome (S4.5).
 
-The judge's verdict of a case into the outcome of its strategy (S4.5), and counts repeats (pass@k,
-pass^k).
+The plan they were carried out under is made in `strategies`.
 """
 
 from __future__ import annotations
@@ -11,21 +10,14 @@ from math import fsum
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from judgekit.assertions.registry import UndecidedError, scorer
+from judgekit.assertions.registry import reaches
 from judgekit.assertions.runner import weight_shares
-from judgekit.errors import NotEnoughDataError
-from judgekit.records import Finite, Fraction, Score, Verdict
-from judgekit.stats.variance import mean_pass_k, pass_at_k, pass_hat_k
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from judgekit.assertions.strategies import EvaluationPlan, PlannedPart
-    from judgekit.records import AssertionResult, EvaluationStrategy, Output
-    from judgekit.stats.estimate import Estimate
-
-_SAME = 1e-9
-"""A sum of floats that should be 0.7 does reach 0.7."""
+    from judgekit.records import AssertionResult, EvaluationStrategy, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +83,7 @@ def combine_outcomes(
     judged = (judged_value, judged_passed, judged_feedback)
     parts = tuple(_outcome(part, checks, scores, judged) for part in plan.parts)
     guards = [checks[place] for place in plan.guards]
+    # Guards have no weight beside a strategy: they can only fail the case.
     value = _mean_of_parts(parts) if parts else _assertion_share(guards)
     held = _all_passed([guard.passed for guard in guards if guard.weight > 0])
     passed = _all_passed([_passed(plan, parts), held]) if parts else held
@@ -123,6 +116,7 @@ def _outcome(
     passed = _all_passed([one.passed for one in found])
     value = None if passed is None else float(passed)
     graded = [one.value for one in found if one.value is not None]
+    # Of several scripts the worst counts, as every one must pass.
     if graded and passed is not None and part.strategy == "custom":
         value = min(graded)
     message = "; ".join(one.message for one in found if one.passed is not True)
@@ -154,6 +148,7 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
     if plan.strategy != "hybrid":
         return parts[0].passed
     weighed = _weighed(parts)
+    # What is missing is taken as 0 and as 1; only if both agree is the outcome known.
     known = fsum(share * part.value for part, share in weighed if part.value is not None)
     open_ = fsum(share for part, share in weighed if part.value is None)
     at_worst, at_best = _reaches(known, plan.threshold), _reaches(known + open_, plan.threshold)
@@ -161,6 +156,7 @@ def _passed(plan: EvaluationPlan, parts: Sequence[PartOutcome]) -> bool | None:
 
 
 def _mean_of_parts(parts: Sequence[PartOutcome]) -> float | None:
+    # A mean without the missing parts would be the mean of something else.
     if any(part.value is None for part in parts):
         return None
     return min(1.0, fsum(share * (part.value or 0.0) for part, share in _weighed(parts)))
@@ -186,7 +182,7 @@ def _all_passed(passed: Sequence[bool | None]) -> bool | None:
 
 
 def _reaches(value: float | None, threshold: float | None) -> bool | None:
-    return None if value is None or threshold is None else value >= threshold - _SAME
+    return None if value is None or threshold is None else reaches(value, threshold)
 
 
 def _valued(value: float, part: PlannedPart) -> str:
@@ -215,155 +211,3 @@ def _schema_errors(plan: EvaluationPlan, checks: Sequence[AssertionResult]) -> t
 
 def _places(plan: EvaluationPlan, strategy: EvaluationStrategy) -> list[int]:
     return [place for part in plan.parts if part.strategy == strategy for place in part.checks]
-
-
-@scorer("judge")
-def judge_score(
-    output: Output,  # noqa: ARG001 - every scorer is handed the output
-    *,
-    verdict: Verdict | None = None,
-    value: Fraction | None = None,
-    raw: Finite | None = None,
-    method: str | None = None,
-) -> Score:
-    """Score an output by what a judge concluded; no judge is asked here.
-
-    Args:
-        output: The output.
-        verdict: What the rubric concludes for it.
-        value: The judge's value on [0, 1], where there is no verdict.
-        raw: The score on the judge's own scale.
-        method: Which judge; None takes the judges and the rubric of the verdict.
-
-    Returns:
-        The value as a score.
-
-    Raises:
-        UndecidedError: No judge was asked, or the verdict is open because judgments are missing.
-    """
-    if verdict is None:
-        if value is None:
-            raise UndecidedError("no judge has been asked")
-        return Score(name="judge", value=value, raw=raw, method=method)
-    if verdict.value is None:
-        why = verdict.error or f"{len(verdict.failures)} judgments are missing"
-        raise UndecidedError(f"the verdict is open: {why}")
-    judges = ", ".join(dict.fromkeys(j.judge for j in verdict.judgments if j.judge))
-    return Score(
-        name="judge",
-        value=verdict.value,
-        raw=verdict.value if raw is None else raw,
-        method=method or f"{judges or 'judge'}, rubric {verdict.rubric}",
-        message=f"rubric {verdict.rubric}: {verdict.value:.3f}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class CaseRepeats:
-    """The answers to one case."""
-
-    case_id: str
-    """The case."""
-
-    n: int
-    """Answers of which it is decided whether they pass."""
-
-    n_passed: int
-    """Answers that pass."""
-
-    n_undecided: int
-    """Answers of which it is not decided."""
-
-    @property
-    def rate(self) -> float | None:
-        """Share of the decided answers that pass; None where none is decided."""
-        return self.n_passed / self.n if self.n else None
-
-    @property
-    def is_flaky(self) -> bool:
-        """Whether some answers pass and some do not."""
-        return 0 < self.n_passed < self.n
-
-
-@dataclass(frozen=True, slots=True)
-class PassOfK:
-    """pass@k or pass^k over the cases, with what is open about it."""
-
-    k: int
-    """How many tries are allowed, or all have to pass."""
-
-    estimate: Estimate
-    """The mean over the cases with at least k decided answers, with an interval over cases."""
-
-    worst: float
-    """What it would be if every undecided answer had failed."""
-
-    best: float
-    """What it would be if every undecided answer had passed."""
-
-    left_out: tuple[str, ...]
-    """Cases with fewer than k decided answers; they are in neither mean nor interval."""
-
-
-def case_repeats(passed: Mapping[str, Sequence[bool | None]]) -> tuple[CaseRepeats, ...]:
-    """The answers to each case, counted."""
-    return tuple(
-        CaseRepeats(
-            case_id,
-            n=sum(one is not None for one in answers),
-            n_passed=sum(one is True for one in answers),
-            n_undecided=sum(one is None for one in answers),
-        )
-        for case_id, answers in passed.items()
-    )
-
-
-def flaky_cases(passed: Mapping[str, Sequence[bool | None]]) -> tuple[CaseRepeats, ...]:
-    """The cases that neither always nor never pass, most undecisive first."""
-    flaky = [case for case in case_repeats(passed) if case.is_flaky]
-    return tuple(sorted(flaky, key=lambda case: abs((case.rate or 0.0) - 0.5)))
-
-
-def pass_at(passed: Mapping[str, Sequence[bool | None]], k: int, *, level: float = 0.95) -> PassOfK:
-    """pass@k: the chance that at least one of k answers to a case passes."""
-    return _of_k(passed, k, every=False, level=level)
-
-
-def pass_hat(
-    passed: Mapping[str, Sequence[bool | None]], k: int, *, level: float = 0.95
-) -> PassOfK:
-    """pass^k: the chance that all of k answers to a case pass."""
-    return _of_k(passed, k, every=True, level=level)
-
-
-def _of_k(
-    passed: Mapping[str, Sequence[bool | None]], k: int, *, every: bool, level: float
-) -> PassOfK:
-    if k < 1:
-        raise ValueError(f"k is 1 or more, not {k}")
-    cases = case_repeats(passed)
-    counted = [case for case in cases if case.n >= k]
-    if not counted:
-        most = max((case.n for case in cases), default=0)
-        raise NotEnoughDataError(
-            f"no case has {k} decided answers; the most any has is {most}",
-            hint=f"answer each case at least {k} times, or take a smaller k",
-        )
-    estimate = mean_pass_k([(c.n, c.n_passed) for c in counted], k, every=every, level=level)
-    rule = pass_hat_k if every else pass_at_k
-    left_out = tuple(case.case_id for case in cases if case.n < k)
-    worst = _mean_over_cases(cases, k, lambda n, c, _: rule(n, c, k).value)
-    best = _mean_over_cases(cases, k, lambda n, c, u: rule(n, c + u, k).value)
-    return PassOfK(k, estimate, worst, best, left_out)
-
-
-def _mean_over_cases(
-    cases: Sequence[CaseRepeats], k: int, of: Callable[[int, int, int], float]
-) -> float:
-    """The mean over all cases that were answered k times, decided or not."""
-    values = [
-        of(case.n + case.n_undecided, case.n_passed, case.n_undecided)
-        for case in cases
-        if case.n + case.n_undecided >= k
-    ]
-    return sum(values) / len(values)

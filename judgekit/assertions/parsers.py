@@ -23,11 +23,11 @@ _OPENING = re.compile(r"[\[{]")
 
 _SHOWN = 5
 
+# How many characters of a fault are shown.
 _WANTED = 200
-"""How many characters of a fault are shown."""
 
+# How many places of a text are tried for a JSON value that begins there.
 _DECODED_MAX = 2_000
-"""How many places of a text are tried for a JSON value that begins there."""
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -50,6 +50,7 @@ def schema_faults(schema: object, text: str) -> list[str]:
 def contained_json(text: str, schema: object) -> tuple[bool, list[str]]:
     """Whether a text contains a JSON object or list that satisfies a schema."""
     first: list[str] | None = None
+    # The first value is the one whose faults are shown if none fits: it is likely the answer.
     for value in _json_values(text):
         faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
         if not faults:
@@ -122,6 +123,7 @@ def _json_values(text: str) -> Iterator[object]:
 
 def _foreign_references(schema: object) -> str | None:
     """The first reference to another document, unless the schema holds that itself."""
+    # Fetching a schema would send a request from a test; so only references within it are followed.
     ids, references = _identities(schema)
     documents = [(reference, reference.partition("#")[0]) for reference in references]
     return next((r for r, document in documents if document and not _is_held(document, ids)), None)
@@ -171,8 +173,8 @@ def _is_held(document: str, ids: set[str]) -> bool:
 
 _ELEMENT_START = re.compile(r"<[A-Za-z_]")
 
+# How many places of a text are tried for an element that begins there.
 _ELEMENTS_TRIED = 1_000
-"""How many places of a text are tried for an element that begins there."""
 
 
 class _EndReached(Exception):  # noqa: N818 - no error: the element that was looked for is whole
@@ -213,6 +215,7 @@ def contained_xml_fault(text: str, required: list[str]) -> str | None:
 def _parser(seen: set[str], required: list[str], *, is_part: bool = False) -> expat.XMLParserType:
     parser = expat.ParserCreate()
     inside: list[str] = []
+    # Deeper paths are not kept, or a deep document would fill the memory.
     deepest = max((path.count(".") + 1 for path in required), default=0)
 
     def start(name: str, _: object) -> None:
@@ -242,11 +245,11 @@ _VOID = frozenset({
     "wbr",
 })  # fmt: skip
 
+# Elements whose end tag HTML lets one leave out.
 _CLOSED_BY_OTHERS = frozenset({
     "html", "head", "body", "li", "dt", "dd", "p", "rt", "rp", "optgroup", "option", "colgroup",
     "thead", "tbody", "tfoot", "tr", "td", "th",
 })  # fmt: skip
-"""Elements whose end tag HTML lets one leave out."""
 
 _KNOWN = _VOID | _CLOSED_BY_OTHERS | frozenset({
     "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "blockquote", "button",

@@ -1,23 +1,25 @@
 """The plugin interface of assertions and scorers: the decorators `assertion` and `scorer`.
 
-The table of built-in names, and fast construction of results. The specs that users write are read
-in `spec`.
+Also the registries, the other names of assertions, and fast construction of results. The built-in
+functions are in `builtin`; the specs that users write are read in `spec`.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import typing
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from judgekit.errors import InputError, JudgekitError
-from judgekit.records import AssertionResult, Score
+from judgekit.records import VALUE_TOLERANCE, AssertionResult, Score
 from judgekit.registry import Registry, RegistryEntry, declared_entries
 
 if TYPE_CHECKING:
@@ -37,7 +39,16 @@ _S = TypeVar("_S", bound=Scorer)
 
 _F = TypeVar("_F", bound=typing.Callable[..., object])
 
-_MARK = "__judgekit_name__"
+_MARK = "__judgekit_declared__"
+
+_Kind = Literal["assertion", "scorer"]
+
+
+class _Mark(NamedTuple):
+    """What a decorator leaves on a function."""
+
+    kind: _Kind
+    name: str
 
 
 class NotApplicableError(JudgekitError):
@@ -91,20 +102,20 @@ def assertion(name: str) -> Callable[[_A], _A]:
     # The function takes the output, then keyword-only parameters with type hints; a spec such as
     # `{"type": "acme.max_words", "limit": 50}` sets them. A parameter called `case` is handed the
     # case instead. It returns an `AssertionResult`; what it raises becomes an error of the result.
-    return lambda function: _marked(function, name)
+    return lambda function: _marked(function, _Mark("assertion", name))
 
 
 def scorer(name: str) -> Callable[[_S], _S]:
     """Declare a function to be a scorer."""
     # As `assertion`, but the function returns a `Score`.
-    return lambda function: _marked(function, name)
+    return lambda function: _marked(function, _Mark("scorer", name))
 
 
 @cache
 def declaration_of(function: Callable[..., object]) -> Declaration:
     """What an assertion or a scorer says of itself."""
-    name = getattr(function, _MARK, None)
-    if not isinstance(name, str):
+    mark = getattr(function, _MARK, None)
+    if not isinstance(mark, _Mark):
         raise InputError(
             f"{_called(function)} is neither an assertion nor a scorer",
             hint='put @assertion("acme.name") or @scorer("acme.name") above it',
@@ -114,17 +125,18 @@ def declaration_of(function: Callable[..., object]) -> Declaration:
         parameter.name: Parameter(
             parameter.name,
             parameter.default is inspect.Parameter.empty,
-            _adapter(function, name, parameter),
+            _adapter(function, mark.name, parameter),
         )
         for parameter in taken
         if parameter.name != "case"
     }
-    return Declaration(name, function, parameters, any(p.name == "case" for p in taken))
+    return Declaration(mark.name, function, parameters, any(p.name == "case" for p in taken))
 
 
-def _marked(function: _F, name: str) -> _F:
-    if not name.strip():
+def _marked(function: _F, mark: _Mark) -> _F:
+    if not mark.name.strip():
         raise InputError(f"{_called(function)} needs a name", hint="such as acme.max_words")
+    # Keyword-only, because a spec sets parameters by name and new ones must not shift old ones.
     first, *others = inspect.signature(function).parameters.values()
     keywords = all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
     if first.kind is inspect.Parameter.KEYWORD_ONLY or not keywords:
@@ -132,7 +144,7 @@ def _marked(function: _F, name: str) -> _F:
             f"{_called(function)} must take the output, then keyword-only parameters",
             hint="def check(output, *, limit: int) -> AssertionResult",
         )
-    setattr(function, _MARK, name)
+    setattr(function, _MARK, mark)
     return function
 
 
@@ -158,77 +170,6 @@ def _adapter(
 def _called(function: object) -> str:
     return str(getattr(function, "__qualname__", function))
 
-
-_ASSERTIONS = {
-    "budgets": {
-        "metric.latency_ms.max": "latency_ms",
-        "metric.tokens.input.max": "input_tokens",
-        "metric.tokens.output.max": "output_tokens",
-        "metric.tokens.total.max": "total_tokens",
-        "metric.total_cost_usd.max": "total_cost_usd",
-    },
-    "structure": {
-        "behavior.tool_calls_valid": "tool_calls_valid",
-        "text.contains_html": "contains_html",
-        "text.contains_json": "contains_json",
-        "text.contains_sql": "contains_sql",
-        "text.contains_xml": "contains_xml",
-        "text.is_html": "is_html",
-        "text.is_json": "is_json",
-        "text.is_sql": "is_sql",
-        "text.is_xml": "is_xml",
-    },
-    "text": {
-        "output.contains": "output_contains",
-        "output.equals": "output_equals",
-        "text.char_count": "char_count",
-        "text.contains": "contains",
-        "text.contains_all": "contains_all",
-        "text.contains_any": "contains_any",
-        "text.equals": "equals",
-        "text.is_refusal": "is_refusal",
-        "text.number": "states_number",
-        "text.regex": "regex",
-        "text.starts_with": "starts_with",
-        "text.word_count": "word_count",
-    },
-    "text_similarity": {
-        "text.bleu": "bleu",
-        "text.chrf": "chrf",
-        "text.levenshtein": "levenshtein",
-        "text.meteor": "meteor",
-        "text.rouge_l": "rouge_l",
-        "text.rouge_n": "rouge_n",
-    },
-    "trajectory": {
-        "behavior.finish_reason": "finish_reason",
-        "behavior.no_errors": "no_errors",
-        "behavior.node_executed": "node_executed",
-        "behavior.node_invocations.max": "node_invocations",
-        "trajectory.arguments_match": "arguments_match",
-        "trajectory.f1": "f1",
-        "trajectory.matches": "matches",
-        "trajectory.no_loop": "no_loop",
-        "trajectory.no_tool_errors": "no_tool_errors",
-        "trajectory.node_executed": "trajectory_node_executed",
-        "trajectory.node_invocations.max": "trajectory_node_invocations",
-        "trajectory.precision": "precision",
-        "trajectory.recall": "recall",
-        "trajectory.recovers": "recovers",
-        "trajectory.steps.max": "max_steps",
-        "trajectory.tool_calls.max": "max_tool_calls",
-        "trajectory.tool_never_used": "tool_never_used",
-        "trajectory.tool_used": "tool_used",
-    },
-}
-
-_SCORERS = {
-    "cost": "budgets:cost",
-    "judge": "outcomes:judge_score",
-    "latency": "budgets:latency",
-    "similarity": "text_similarity:similarity",
-    "tokens": "budgets:tokens",
-}
 
 GROUPS: Mapping[str, str] = MappingProxyType(
     {"all": "all", "any": "any", "none": "none", "assert-set": "all"}
@@ -358,23 +299,45 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 @cache
 def assertion_registry() -> Registry:
     """The built-in assertions, and those of installed packages."""
-    entries = [
-        RegistryEntry(name, f"judgekit.assertions.{module}:{attribute}")
-        for module, names in _ASSERTIONS.items()
-        for name, attribute in names.items()
-    ]
-    return Registry("assertion", entries, strangers=lambda: declared_entries("judgekit.assertions"))
+    return _registry("assertion")
 
 
 @cache
 def scorer_registry() -> Registry:
     """The built-in scorers, and those of installed packages."""
+    return _registry("scorer")
+
+
+def _registry(kind: _Kind) -> Registry:
     entries = [
-        RegistryEntry(name, f"judgekit.assertions.{place}") for name, place in _SCORERS.items()
+        RegistryEntry(mark.name, function)
+        for mark, function in _builtin_functions()
+        if mark.kind == kind
     ]
-    return Registry("scorer", entries, strangers=lambda: declared_entries("judgekit.scorers"))
+    return Registry(kind, entries, strangers=lambda: declared_entries(f"judgekit.{kind}s"))
 
 
+@cache
+def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
+    """The functions that the modules of `builtin` declare, with what they are declared as."""
+    # The modules are imported on first need, so that `import judgekit` and `--help` stay light.
+    # Keep parsers and metrics out of them at module level: every run with a check imports them.
+    package = importlib.import_module("judgekit.assertions.builtin")
+    found: list[tuple[_Mark, object]] = []
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        # A function that a sibling imports counts only in the module that defines it.
+        own = [
+            (mark, value)
+            for value in vars(importlib.import_module(info.name)).values()
+            if isinstance(mark := getattr(value, _MARK, None), _Mark)
+            and value.__module__ == info.name
+        ]
+        found += sorted(own, key=lambda pair: pair[0].name)
+    return tuple(found)
+
+
+# Results are built without pydantic, which would take most of the time of a cheap check: the built-
+# in functions only pass values that are already valid.
 _new = object.__new__
 
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
@@ -405,6 +368,12 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
     _set_extra(result, None)
     _set_private(result, None)
     return result
+
+
+def reaches(value: float, threshold: float) -> bool:
+    """Whether a value reaches a threshold, apart from what rounding takes away."""
+    # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
+    return value >= threshold - VALUE_TOLERANCE
 
 
 def label_result(found: AssertionResult, kind: str, weight: float) -> AssertionResult:

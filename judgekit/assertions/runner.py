@@ -15,6 +15,7 @@ from judgekit.assertions.registry import (
     NotApplicableError,
     declaration_of,
     label_result,
+    reaches,
     replace_fields,
     scorer_registry,
 )
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
+# How many specs, and lists of specs, are kept as they were read.
 _CACHED_SPECS = 4096
-"""How many specs, and lists of specs, are kept as they were read."""
 
 _Parsed = TypeVar("_Parsed")
 
@@ -81,6 +82,7 @@ def evaluate_assertions(
 def _parse_specs(
     specs: Sequence[Mapping[str, object]], registry: Registry | None
 ) -> list[ParsedAssertion]:
+    # Another sequence may compute its items anew, so nothing about it can be remembered.
     if not isinstance(specs, list | tuple):
         refuse_faults(read_specs(specs, registry=registry)[1])
     whole = _PARSED_LISTS.find(specs, registry)
@@ -122,11 +124,14 @@ class _SpecCache(Generic[_Parsed]):
 
     def find(self, spec: object, registry: Registry | None) -> _CachedSpec[_Parsed] | None:
         kept = self._kept.get(id(spec))
+        # Ids are reused after an object is gone, and specs can be changed in place: both are
+        # checked.
         if kept is None or kept[0] is not spec or kept[2] is not registry or kept[1] != spec:
             return None
         return kept
 
     def keep(self, spec: object, registry: Registry | None, read: _Parsed, *, copy: object) -> None:
+        # Emptying it whole is cheaper than keeping an order, and a suite has far fewer specs.
         if len(self._kept) >= _CACHED_SPECS:
             self._kept.clear()
         self._kept[id(spec)] = _CachedSpec(spec, copy, registry, read)
@@ -150,7 +155,7 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
     """Call one assertion; the one place where every exception is caught, as it may be anyone's."""
     try:
         found = check.call(output, case)
-    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
+    except Exception as error:  # noqa: BLE001 - another package's assertion may raise anything
         return _failed_check(error, is_negated=check.is_negated)
     if not isinstance(found, AssertionResult):
         return _error_result(f"it returned {type(found).__name__}, not an AssertionResult")
@@ -160,11 +165,16 @@ def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -
 def _failed_check(error: Exception, *, is_negated: bool) -> AssertionResult:
     if isinstance(error, NotApplicableError) and not is_negated:
         return AssertionResult(passed=False, message=_encodable(error.message))
+    return _error_result(_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    """Why a function gave no result."""
     if isinstance(error, JudgekitError):
-        return _error_result(str(error))
+        return str(error)
     if isinstance(error, RecursionError):
-        return _error_result("what it looks at is nested too deeply")
-    return _error_result(f"it raised {type(error).__name__}: {error}")
+        return "what it looks at is nested too deeply"
+    return f"it raised {type(error).__name__}: {error}"
 
 
 def _error_result(message: str) -> AssertionResult:
@@ -186,9 +196,6 @@ def _finish_result(found: AssertionResult, check: ParsedAssertion) -> AssertionR
         found, type=check.type, weight=check.weight, passed=not found.passed, value=value
     )
 
-
-_SAME = 1e-9
-"""A sum of weights that should be 0.7 reaches 0.7."""
 
 _SHOWN = 3
 
@@ -222,6 +229,7 @@ def conclude_group(
 
 def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
     """The verdict where every member counts alike; None where open ones could turn it."""
+    # One member can decide: a failed one an `all`, a passed one an `any` or a `none`.
     decisive = rule != "all"
     if decisive in found:
         return rule == "any"
@@ -230,7 +238,7 @@ def _by_rule(rule: str, found: set[bool | None]) -> bool | None:
 
 def _by_share(low: float, high: float, threshold: float) -> bool | None:
     """The verdict, where the least and the most that may have passed agree."""
-    worst, best = low >= threshold - _SAME, high >= threshold - _SAME
+    worst, best = reaches(low, threshold), reaches(high, threshold)
     return worst if worst == best else None
 
 
@@ -298,6 +306,7 @@ def score_output(
     read = [_read_scorer(spec, n, known, faults) for n, spec in enumerate(scorers)]
     refuse_faults(faults, of="scorers")
     found = [pair for pair in read if pair is not None]
+    # Every fault is reported before anything runs, so that a typo costs no minutes.
     names = [said.name for said, _ in found]
     shares = _scorer_weights(names, weights or {})
     subject = unpack_artifact(output)
@@ -344,11 +353,8 @@ def _call_scorer(
         arguments = {**arguments, "case": case}
     try:
         found = said.function(output, **arguments)
-    except JudgekitError as error:
-        return Score(name=said.name, value=None, error=str(error))
-    except Exception as error:  # noqa: BLE001 - a stranger's assertion may raise anything
-        why = f"it raised {type(error).__name__}: {error}"
-        return Score(name=said.name, value=None, error=why)
+    except Exception as error:  # noqa: BLE001 - another package's scorer may raise anything
+        return Score(name=said.name, value=None, error=_reason(error))
     if not isinstance(found, Score):
         why = f"it returned {type(found).__name__}, not a Score"
         return Score(name=said.name, value=None, error=why)

@@ -25,8 +25,8 @@ TimeoutSeconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
 
 _WORKER = Path(__file__).with_name("worker.py")
 
+# How long a worker may take to start and to import what it is asked for.
 _START_S = 60.0
-"""How long a worker may take to start and to import what it is asked for."""
 
 _MISSING = {"ModuleNotFoundError", "ImportError"}
 
@@ -45,6 +45,7 @@ def run_bounded(function: str, *arguments: object, timeout_s: float) -> object:
     worker = pool.take()
     try:
         value = worker.run(function, arguments, timeout_s)
+    # The worker answered, so it can be used again; after any other error it may not.
     except RefusedInputError:
         pool.put_back(worker)
         raise
@@ -60,6 +61,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - judgekit's own file
+            # `-I` ignores the environment; the first line it reads says where modules are found.
             [sys.executable, "-I", str(_WORKER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -110,6 +112,7 @@ class _Worker:
         pipe.flush()
 
     def _give_up(self) -> None:
+        # The flag is set first: the reader sees a closed pipe and must know why.
         self._is_late = True
         self._process.kill()
 

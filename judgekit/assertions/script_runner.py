@@ -13,6 +13,7 @@ import sys
 _FUNCTION = "evaluate"
 
 
+# The source is parsed, not run: a script without the function runs once, as `__main__`.
 def defines_evaluate(source: str) -> bool:
     """Whether a script defines the function that is to be called."""
     for node in ast.parse(source).body:

@@ -44,8 +44,8 @@ _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
 
 _HERE = Path(__file__).parent
 
+# A parent for the script that is not judgekit: what it does to its parent, it does to this.
 _GUARDED = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
-"""A parent for the script that is not judgekit: what it does to its parent, it does to this."""
 
 _NODE_OWN_BYTES = 512 << 20
 
@@ -57,8 +57,8 @@ _NO_BUFFER = "Array buffer allocation failed"
 
 _ERROR_LINE = re.compile(r"\[?[\w.]*(?:Error|Exception|Interrupt|Rejection)\b")
 
+# What Node writes below an error.
 _SIGNATURE = "Node.js v"
-"""What Node writes below an error."""
 
 _SHOWN = 200
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+# How many characters of a text a message shows.
 _DISPLAYED = 60
-"""How many characters of a text a message shows."""
 
+# How many characters of a text a result keeps as what was found.
 _TRUNCATED_AT = 2000
-"""How many characters of a text a result keeps as what was found."""
 
 # `json.dumps` makes an encoder for each call that sets an option.
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -118,6 +118,7 @@ _PLACE = re.compile(r"-?[0-9]{1,9}")
 
 _OUTPUT_ROOTS = ("outputs", "output")
 
+# The paths an output's own text answers.
 _TEXT_PATHS = frozenset(
     {("text",)}
     | {
@@ -126,20 +127,19 @@ _TEXT_PATHS = frozenset(
         for steps in ((), ("main", "text"), ("text",), ("main",))
     }
 )
-"""The paths an output's own text answers."""
 
 _OUTPUT_FIELDS = frozenset(Output.model_fields) - {"data", "text"}
 
+# What a workflow's artifact calls fields of an output.
 _ARTIFACT_NAMES = {"events": "trace", "runId": "run_id"}
-"""What a workflow's artifact calls fields of an output."""
 
+# What the data of an output is called that was an artifact.
 _SNAPSHOT = (("snapshot",), ("data", "snapshot"))
-"""What the data of an output is called that was an artifact."""
 
 _MISSING = object()
 
+# How many names are looked at for near ones, and how long they may be.
 _OFFERED = 100
-"""How many names are looked at for near ones, and how long they may be."""
 
 
 @lru_cache(maxsize=4096)
@@ -306,8 +306,8 @@ def _list_names(text: str, most: int = 80) -> str:
 
 _ARTIFACT_FIELDS = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
 
+# Beside `events` one of these says that they are runtime events, and not somebody's calendar.
 _MARKS = frozenset({"snapshot", "outputs", "nodeStatus", "node_status", "runId"})
-"""Beside `events` one of these says that they are runtime events, and not somebody's calendar."""
 
 
 def unpack_artifact(given: Output | Mapping[str, object]) -> Output:

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 
+# How deep groups may be nested.
 _MAX_DEPTH = 20
-"""How deep groups may be nested."""
 
 _COMMON = ("type", "weight", "description", "metric")
 
+# The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
-"""The criterion an assertion stands for where rules judge; common but for assertions of one."""
 
 _NOT = "not-"
 
@@ -121,6 +121,7 @@ class _Reader:
             return None
         n_before = len(self.faults)
         weight = self._number(spec, "weight", _WEIGHT, where, name)
+        # A package may register a name of its own that begins so.
         is_negated = name.startswith(_NOT) and name not in self._registry
         plain = name.removeprefix(_NOT) if is_negated else name
         settings = {str(key): spec[key] for key in spec if key not in _COMMON}
@@ -129,6 +130,7 @@ class _Reader:
             check = self._group(base, GROUPS[plain], settings, where, depth)
         else:
             check = self._single(base, plain, settings, where)
+        # A spec with a fault is not carried out even in part.
         return check if len(self.faults) == n_before else None
 
     def _single(
@@ -184,6 +186,7 @@ class _Reader:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
         threshold = self._number(settings, "threshold", _THRESHOLD, where, name)
+        # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
             return None
@@ -191,6 +194,7 @@ class _Reader:
             self._add(where, f"needs `{key}`, a list of at least one", name)
             return None
         members = tuple(self.read_all(settings[key], (*where, key), depth=depth + 1))
+        # Such a group would pass whatever its members say.
         if members and not any(member.weight for member in members):
             self._add((*where, key), "every member has the weight 0, so that none counts", name)
         return ParsedAssertion(
@@ -265,6 +269,7 @@ def spec_fault(
     where: SpecLocation, message: str, *, name: str | None = None, hint: str | None = None
 ) -> SpecFault:
     """A fault that says where it is."""
+    # The place of the spec is enough: the message names the parameter.
     last = max((n for n, part in enumerate(where) if isinstance(part, int)), default=len(where) - 1)
     called = "" if name is None else f" ({name})"
     return SpecFault(where, f"{_format_location(where[: last + 1])}{called}: {message}", hint)
@@ -335,6 +340,7 @@ def _format_location(where: SpecLocation) -> str:
 def _parameter(key: str, said: Declaration, renamed: Mapping[str, str]) -> str | None:
     """The parameter a key of a spec sets; `nodeId` sets `node_id`, or `node`."""
     own = _HUMP.sub("_", key).lower()
+    # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
     for name in (renamed.get(key, key), own, own.removesuffix("_id")):
         if name in said.parameters:
             return name

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import DatasetError, UnknownNameError
-from judgekit.records import EvaluationStrategy, Rubric
+from judgekit.records import EvaluationProfileName, EvaluationStrategy, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ SIMILARITY = "similarity"
 DEFAULT_THRESHOLD = 0.7
 """From which value a case passes where neither it nor the profile nor the rubric says."""
 
+# The assertions of a case that say what a strategy compares with.
 _TYPES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"equals", "text.equals", "output.equals"}),
     "regex_match": frozenset({"regex", "text.regex"}),
@@ -31,7 +32,6 @@ _TYPES: dict[str, frozenset[str]] = {
     "semantic_sim": frozenset({"similar"}),
     "custom": frozenset({SCRIPT_NAME}),
 }
-"""The assertions of a case that say what a strategy compares with."""
 
 _NEEDS = {
     "exact_match": "a reference, or an assertion `equals`",
@@ -154,6 +154,7 @@ class _Planner:
             return self._case.evaluation.strategy
         if self._profile is None:
             return "llm_judge" if self.rubric is not None else None
+        # Without a fitting one the first is planned, so that the error says what is missing.
         fitting = [name for name in self._profile.strategies if self._is_default_for(name)]
         return (fitting or self._profile.strategies)[0]
 
@@ -166,6 +167,7 @@ class _Planner:
         for name in weights:
             if not self._is_possible(name):
                 raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
+        # Before the parts, because it moves assertions and so changes their places.
         if "semantic_sim" in weights:
             self._measure_similarity()
         return [self._part(name, weight) for name, weight in weights.items()]
@@ -184,6 +186,7 @@ class _Planner:
         return DEFAULT_THRESHOLD if set_by_profile is None else set_by_profile
 
     def _weights(self) -> dict[EvaluationStrategy, float]:
+        # Weights may name strategies without a check; each then says what it needs.
         own = {} if self._case.evaluation is None else self._case.evaluation.weights
         known = [name for name in get_args(EvaluationStrategy) if name != "hybrid"]
         if strange := sorted(own.keys() - set(known)):
@@ -238,6 +241,7 @@ class _Planner:
 
     def _similarity_part(self, weight: float, threshold: float | None) -> PlannedPart:
         """The part of `semantic_sim`; each text is held to the threshold of its assertion."""
+        # The threshold of the case, if it has one, overrides those of its assertions.
         stated = self._stated if self._states_its_own() else [None]
         own = [
             limit for each in stated if (limit := threshold if each is None else each) is not None
@@ -300,10 +304,6 @@ def _impossible(case: Case, why: str) -> DatasetError:
         case_id=case.id,
         hint="add what is missing, or name another strategy in `evaluation`",
     )
-
-
-EvaluationProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
-"""The kinds of skills."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.judge import (
     BlindPair,
     Grader,
-    PreferenceReader,
-    ask_judge,
     gather_in_order,
     prepare_pair,
 )
@@ -28,9 +27,15 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit.inputs import AuditInputs
     from judgekit.bias_audit.results import Effect
-    from judgekit.judge import Judge, PairQuestion
+    from judgekit.judge import Judge, JudgeQuestion
     from judgekit.models.request import ModelRequest
-    from judgekit.records import Case, Output, PreferenceFailure, PresentationOrder, Rubric
+    from judgekit.records import (
+        Case,
+        Output,
+        PreferenceFailure,
+        PresentationOrder,
+        Rubric,
+    )
 
 if TYPE_CHECKING:
     PairSaid: TypeAlias = tuple[Preference | PreferenceFailure, ...]
@@ -133,21 +138,10 @@ class ProbeRunner:
     async def compared(self, wanted: PairProbe) -> PairSaid:
         """Compare."""
         comparer = self.judge.comparer
-        reader = PreferenceReader(comparer.template.reply, comparer.id, comparer.flags)
-
-        async def answered(question: PairQuestion) -> list[Preference | PreferenceFailure]:
-            answer = await ask_judge(
-                comparer.model,
-                question.request,
-                lambda reply: reader.read(reply, question),
-                max_reasks=comparer.max_reasks,
-            )
-            return [reader.outcome(criterion, answer, question) for criterion in question.asked]
-
-        found = await gather_in_order(
-            [answered(question) for question in self._pair_questions(wanted)]
+        outcomes = await gather_in_order(
+            [comparer.ask(question) for question in self._pair_questions(wanted)]
         )
-        return tuple(one for said in found for one in said)
+        return tuple(chain.from_iterable(outcomes))
 
     def requests(self, wanted: ProbeQuestion) -> list[ModelRequest]:
         """What would be sent, without sending it."""
@@ -158,7 +152,7 @@ class ProbeRunner:
         questions = grader.questions(wanted.case, wanted.output, wanted.rubric)
         return [q.request for q in questions if q.repeat not in skipped]
 
-    def _pair_questions(self, wanted: PairProbe) -> list[PairQuestion]:
+    def _pair_questions(self, wanted: PairProbe) -> list[JudgeQuestion]:
         """Those about the whole, where the template has any; they are what decides a winner."""
         comparer = self.judge.comparer
         seen = prepare_pair(wanted.a, wanted.b, scrubs=comparer.scrubs)
@@ -193,7 +187,7 @@ class ProbeRunner:
             repeats=repeats,
             max_reasks=same.max_reasks,
             flags=same.flags,
-            shelf=self.judge.connection.shelf,
+            cache=self.judge.connection.shelf,
         )
 
 

@@ -22,7 +22,6 @@ from .inputs import (
     CalibrationOptions as CalibrationOptions,
     Consensus as Consensus,
     Groups as Groups,
-    LabelSampling as LabelSampling,
     MatchedLabel as MatchedLabel,
     OutputKey as OutputKey,
     PairwiseData as PairwiseData,
@@ -44,7 +43,10 @@ from .join import (
     LabelMatcher as LabelMatcher,
     add_metadata as add_metadata,
     cluster_of as cluster_of,
+    label_problems as label_problems,
+    label_reasons as label_reasons,
     label_score as label_score,
+    labels_by_place as labels_by_place,
 )
 from .pipeline import (
     calibrate as calibrate,

@@ -168,9 +168,9 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
     return ScaleAgreement(
         exact=clustered_rate(_near(a, b, 0.0), clusters, level=level),
         within_one=clustered_rate(_near(a, b, step), clusters, level=level),
-        kappa=_kappa(aligned, None, level),
-        kappa_linear=_kappa(aligned, "linear", level),
-        kappa_quadratic=_kappa(aligned, "quadratic", level),
+        kappa=scale_kappa(aligned, None, level),
+        kappa_linear=scale_kappa(aligned, "linear", level),
+        kappa_quadratic=scale_kappa(aligned, "quadratic", level),
         scott_pi=estimate_or_undefined(
             lambda: scott_pi(a, b, clusters=clusters, level=level), level=level
         )
@@ -290,7 +290,8 @@ def _related(aligned: AlignedItems, method: CorrelationMethod, level: float) -> 
     )
 
 
-def _kappa(aligned: AlignedItems, weights: Weights | None, level: float) -> Estimate:
+def scale_kappa(aligned: AlignedItems, weights: Weights | None, level: float) -> Estimate:
+    """Cohen's kappa by levels; weights are for scales, categories have no distance."""
     levels = aligned.levels
     if levels is None:
         return undefined_estimate(_NO_LEVELS, n=len(aligned.both), method="kappa", level=level)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgekit.calibration.agreement import clustered_correlation
+from judgekit.calibration.agreement import clustered_correlation, scale_kappa
 from judgekit.calibration.confidence import judge_correctness
 from judgekit.calibration.correction import CorrectedFigure, correct_figure
 from judgekit.calibration.items import (
@@ -23,7 +23,6 @@ from judgekit.calibration.items import (
     mean_rating,
 )
 from judgekit.calibration.pairs import PairOrders, pair_orders
-from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.correlations import CorrelationMethod, grouped_correlation
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.pair_accuracy import pairwise_accuracy
@@ -164,7 +163,7 @@ def _segment(
         n=len(part.both),
         n_labels=sum(len(item.ratings) for item in part.items),
         right=clustered_rate(judge_correctness(part, options).tolist(), clusters, level=level),
-        kappa=_kappa(part, level),
+        kappa=scale_kappa(part, "quadratic", level),
         bias=_mean(part, part.judge - part.human, level),
         judge_mean=_mean(part, part.judge, level),
         human_mean=_mean(part, part.human, level),
@@ -179,25 +178,6 @@ def _mean(part: AlignedItems, scores: np.ndarray, level: float) -> Estimate:
     if part.is_nominal:
         return undefined_estimate(NO_ORDER, n=len(scores), method="t", level=level)
     return clustered_mean(scores.tolist(), part.clusters, level=level)
-
-
-def _kappa(part: AlignedItems, level: float) -> Estimate:
-    levels = part.levels
-    if levels is None:
-        return undefined_estimate(
-            "the scale has no levels", n=len(part.both), method="kappa", level=level
-        )
-    return estimate_or_undefined(
-        lambda: cohen_kappa(
-            part.human_level.tolist(),
-            part.judge_level.tolist(),
-            labels=levels,
-            weights=None if part.is_nominal else "quadratic",
-            clusters=part.clusters,
-            level=level,
-        ),
-        level=level,
-    )
 
 
 def _grouping(aligned: AlignedItems, kind: str, names: list[str], level: float) -> Grouping:

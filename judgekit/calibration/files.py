@@ -18,6 +18,8 @@ from judgekit.calibration.inputs import (
     PointwiseData,
     ScoreSample,
     groups_of,
+    pair_key,
+    share_of_confidence,
 )
 from judgekit.calibration.sources import judged_from_records
 from judgekit.datasets import LocatedLabel, parse_number, raise_problems, score_on_scale
@@ -298,8 +300,7 @@ def _winners(
     pairs = PairwiseData()
     by_pair: dict[tuple[OutputKey, str | None], list[JudgedWinnerRow]] = {}
     for row in rows:
-        both = (row.variant_a, row.variant_b)
-        place = OutputKey(row.case_id, "::".join(v or "" for v in both) if any(both) else None)
+        place = pair_key(row.case_id, row.variant_a, row.variant_b)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)
     problems = [
@@ -352,6 +353,4 @@ def _agreed(winners: set[Winner | None]) -> Winner | None:
 def _share(row: JudgedWinnerRow) -> float | None:
     if row.probability is not None:
         return row.probability
-    if row.confidence is None or row.winner in (None, "tie"):
-        return None
-    return row.confidence if row.winner == "a" else 1 - row.confidence
+    return share_of_confidence(row.confidence, row.winner)

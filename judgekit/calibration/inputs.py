@@ -7,12 +7,13 @@ from.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Rubric,
         Winner,
     )
+    from judgekit.stats.correction import LabelsAre
 
 Consensus = Literal["median", "mean", "majority"]
 """How several annotators come to one label."""
@@ -32,8 +34,6 @@ Rightness = Literal["pass", "exact", "within_one"]
 
 Alignment = Literal["accuracy", "neg_rmse"]
 """What the alternative-annotator test goes by: equal labels, or squared errors."""
-
-LabelSampling = Literal["random", "other"]
 
 CLUSTER_BY_CASE, CLUSTER_BY_ITEM = "case", "item"
 
@@ -53,7 +53,7 @@ class CalibrationOptions:
     """How several annotators come to the label a judge is held against; a half goes up. Biases
     and correlations are taken against their mean."""
 
-    labels_are: LabelSampling | None = None
+    labels_are: LabelsAre | None = None
     """How the labelled items were chosen: `random` among those judged, or `other`; None assumes
     the first where the judge's scores do not speak against it, and says so."""
 
@@ -272,6 +272,29 @@ class PairwiseData:
 
     origin: JsonObject = field(default_factory=dict)
     """Where they come from."""
+
+
+_HALF = 0.5
+
+
+def pair_key(case_id: str, variant_a: str | None, variant_b: str | None) -> OutputKey:
+    """The key of two outputs of a case; without any variant that of the case alone."""
+    both = (variant_a, variant_b)
+    return OutputKey(case_id, "::".join(name or "" for name in both) if any(both) else None)
+
+
+def majority_winner(points: Sequence[float]) -> Winner:
+    """The output with more than half of the points of several answers, at least one."""
+    # Points are multiples of a half, so that the mean is exact and may be compared with ==.
+    mean = fsum(points) / len(points)
+    return "tie" if mean == _HALF else "a" if mean > _HALF else "b"
+
+
+def share_of_confidence(confidence: float | None, winner: Winner | None) -> float | None:
+    """How far a is preferred by a judge that is so sure of the winner; a tie has no direction."""
+    if confidence is None or winner in (None, "tie"):
+        return None
+    return confidence if winner == "a" else 1 - confidence
 
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:

@@ -124,7 +124,7 @@ def join_labels(
     criteria = [_known(name, grades, told[name]) for name in names]
     notes = [*_assumed(criteria, grades.rubric), *matching.notes()]
     notes += [note for each in criteria for note in _outside(each, table)]
-    matching.check(_unscored(told, criteria))
+    matching.check(label_problems(told, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.told)
     builder = _Builder(grades, table, options)
     aligned = [builder.aligned(c, told[c.name]) for c in criteria]
@@ -146,14 +146,28 @@ def join_labels(
     )
 
 
-def sort_by_annotator(told: Sequence[MatchedLabel]) -> list[MatchedLabel]:
-    """The labels of one output in an order that hangs on no order of rows."""
-    return sorted(told, key=lambda each: each.annotator)
+def _by_annotator(labels: Iterable[MatchedLabel]) -> list[MatchedLabel]:
+    """Labels in an order that does not depend on the order of rows."""
+    return sorted(labels, key=lambda each: each.annotator)
+
+
+def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
+    """The labels of each output, in the order of their annotators."""
+    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
+    for label in _by_annotator(labels):
+        by_place[label.place].append(label)
+    return dict(by_place)
+
+
+def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
+    """The reasons that annotators gave with their labels."""
+    said = ((label.annotator, label.placed.label.rationale) for label in labels)
+    return {annotator: reason for annotator, reason in said if reason}
 
 
 def add_metadata(groups: dict[OutputKey, Groups], told: Sequence[MatchedLabel]) -> None:
     """Put what labels say of their items among the items' groups."""
-    for each in sort_by_annotator(told):
+    for each in _by_annotator(told):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
@@ -224,13 +238,15 @@ def _outside(
     return [f"{which} lie outside {scale.min:g} to {scale.max:g}; they are taken as they are"]
 
 
-def _unscored(
-    told: Mapping[str, Sequence[MatchedLabel]], criteria: Sequence[Criterion]
+def label_problems(
+    labels: Mapping[str, Sequence[MatchedLabel]], criteria: Iterable[Criterion]
 ) -> list[DatasetError]:
-    """All labels that are no score of their scale."""
+    """All labels of these criteria that are no score of their scale."""
     problems: list[DatasetError] = []
-    for criterion in (*criteria, WHOLE_CRITERION):
-        for each in told.get(WHOLE_OUTPUT if criterion is WHOLE_CRITERION else criterion.name, ()):
+    for criterion in criteria:
+        for each in labels.get(
+            WHOLE_OUTPUT if criterion is WHOLE_CRITERION else criterion.name, ()
+        ):
             try:
                 label_score(each.placed, criterion)
             except DatasetError as error:
@@ -260,15 +276,13 @@ class _Builder:
     options: CalibrationOptions
 
     def aligned(self, criterion: Criterion, told: Sequence[MatchedLabel]) -> AlignedItems:
-        by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
-        for each in told:
-            by_place[each.place].append(each)
+        by_place = labels_by_place(told)
         items, others = [], []
         for place, said in self.table.items():
             samples = said.get(criterion.name)
             if not samples:
                 continue
-            item = self._item(place, criterion, samples, sort_by_annotator(by_place.get(place, ())))
+            item = self._item(place, criterion, samples, by_place.get(place, []))
             if item.ratings:
                 items.append(item)
             elif item.judge is not None:
@@ -312,9 +326,7 @@ class _Builder:
             ratings={t.annotator: label_score(t.placed, criterion) for t in told},
             confidence=fsum(sure) / len(sure) if sure else None,
             rationale=next((s.rationale for s in usable if s.rationale), None),
-            reasons={
-                t.annotator: t.placed.label.rationale for t in told if t.placed.label.rationale
-            },
+            reasons=label_reasons(told),
             groups=groups,
         )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import fsum, nan
 from typing import TYPE_CHECKING
 
+from judgekit.calibration.inputs import majority_winner
 from judgekit.calibration.items import (
     PREFERENCE_SCALE,
     AlignedItems,
@@ -25,7 +26,9 @@ from judgekit.calibration.join import (
     LabelMatcher,
     add_metadata,
     cluster_of,
+    label_reasons,
 )
+from judgekit.records import WINNER_POINTS
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
@@ -44,9 +47,14 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
-_SHARES = {"a": 1.0, "tie": 0.5, "b": 0.0}
-
-_WORDS = {"a": "a", "b": "b", "tie": "tie", "draw": "tie", "equal": "tie", "both": "tie"}
+_WORDS: dict[str, Winner] = {
+    "a": "a",
+    "b": "b",
+    "tie": "tie",
+    "draw": "tie",
+    "equal": "tie",
+    "both": "tie",
+}
 
 _HINT = "a label of two outputs has `winner`: a, b, tie, or the name of a variant"
 
@@ -110,13 +118,15 @@ def _share(told: MatchedLabel) -> float | None:
     label = told.placed.label
     if label.winner is None:
         raw = label.raw
-        return float(raw) if isinstance(raw, float | int) and raw in _SHARES.values() else None
+        return (
+            float(raw) if isinstance(raw, float | int) and raw in WINNER_POINTS.values() else None
+        )
     a, _, b = (told.place.variant or "").partition("::")
     named = {name: side for name, side in ((a, 1.0), (b, 0.0)) if name}
     if label.winner in named:
         return named[label.winner]
     word = _WORDS.get(label.winner.casefold())
-    return None if word is None else _SHARES[word]
+    return None if word is None else WINNER_POINTS[word]
 
 
 def _aligned(
@@ -137,15 +147,11 @@ def _aligned(
             place=place,
             criterion=name,
             cluster=cluster_of(place, groups, name, options),
-            judge=None if pair.winner is None else _SHARES[pair.winner],
+            judge=None if pair.winner is None else WINNER_POINTS[pair.winner],
             ratings={each.annotator: share for each, share in labels},
             confidence=confidence_of(pair),
             rationale=_rationale(pair),
-            reasons={
-                each.annotator: each.placed.label.rationale
-                for each, _ in labels
-                if each.placed.label.rationale
-            },
+            reasons=label_reasons([each for each, _ in labels]),
             groups=groups,
         )
         items.append(item)
@@ -180,10 +186,6 @@ def _rationale(pair: PairJudgment) -> str | None:
 
 
 _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
-
-_OF_SHARE: dict[float, Winner] = {1.0: "a", 0.5: "tie", 0.0: "b"}
-
-_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,31 +293,28 @@ def pair_orders(
         position_conflict=share([float(t.ab != t.ba) for t in told], known=both),
         first_shown=_first_shown(items, told, level),
         win_rate_a=clustered_unit_mean(
-            [_SHARES[v] if v else nan for v in (reconciled if both else _single(told, asked))],
+            [
+                WINNER_POINTS[v] if v else nan
+                for v in (reconciled if both else _single(told, asked))
+            ],
             clusters,
             level=level,
         ),
         human_win_rate_a=clustered_unit_mean(
-            [_SHARES[label] for label in labels], clusters, level=level
+            [WINNER_POINTS[label] for label in labels], clusters, level=level
         ),
     )
 
 
 def _told(aligned: AlignedItems, item: JudgedItem, pair: PairJudgment) -> _PairVerdicts:
-    share = aligned.label(item)
-    label: Winner = "tie"
-    if share != _HALF:
-        label = "a" if share > _HALF else "b"
+    label = majority_winner([aligned.label(item)])
     return _PairVerdicts(label, _verdict(pair, "ab"), _verdict(pair, "ba"))
 
 
 def _verdict(pair: PairJudgment, order: PresentationOrder) -> Winner | None:
     """The side with more than half of an order's usable answers; None without one."""
-    shares = [_SHARES[c.winner] for c in pair.choices if c.order == order and c.winner]
-    if not shares:
-        return None
-    mean = sum(shares) / len(shares)
-    return _OF_SHARE[_HALF] if mean == _HALF else "a" if mean > _HALF else "b"
+    points = [WINNER_POINTS[c.winner] for c in pair.choices if c.order == order and c.winner]
+    return majority_winner(points) if points else None
 
 
 def _reconciled(told: _PairVerdicts) -> Winner:

@@ -19,6 +19,9 @@ from judgekit.calibration.inputs import (
     PointwiseData,
     ScoreSample,
     groups_of,
+    majority_winner,
+    pair_key,
+    share_of_confidence,
 )
 from judgekit.calibration.join import WHOLE_CRITERION
 from judgekit.datasets import load_dataset, load_rubric
@@ -32,6 +35,7 @@ from judgekit.evaluation import (
 from judgekit.judge import Judge, SyncRunner, with_repeat_confidence
 from judgekit.models import RECORDED_PREFIX, RecordedModel
 from judgekit.records import (
+    WINNER_POINTS,
     Case,
     Comparison,
     JudgeFailure,
@@ -65,8 +69,6 @@ _FOLDED: dict[tuple[PreferenceSlot, str], Winner] = {
     ("first", "ab"): "a", ("second", "ab"): "b", ("tie", "ab"): "tie",
     ("first", "ba"): "b", ("second", "ba"): "a", ("tie", "ba"): "tie",
 }  # fmt: skip
-
-_SHARES = {"a": 1.0, "tie": 0.5, "b": 0.0}
 
 
 def judged_from_run(run: Run) -> PointwiseData:
@@ -204,8 +206,7 @@ def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Cas
     pairs = PairwiseData()
     for one in comparisons:
         case_id = _place(one).case_id
-        both = (one.variant_a, one.variant_b)
-        place = OutputKey(case_id, "::".join(v or "" for v in both) if any(both) else None)
+        place = pair_key(case_id, one.variant_a, one.variant_b)
         pairs.groups[place] = groups_of(cases.get(case_id))
         if one.error is not None:
             pairs.n_errors += 1
@@ -243,13 +244,11 @@ def _pair(
 
 
 def _of_one_order(choices: Sequence[OrderedChoice]) -> tuple[Winner | None, float | None]:
-    known = [_SHARES[c.winner] if c.share is None else c.share for c in choices if c.winner]
-    votes = [_SHARES[c.winner] for c in choices if c.winner]
+    votes = [WINNER_POINTS[c.winner] for c in choices if c.winner]
     if not votes:
         return None, None
-    mean = sum(votes) / len(votes)
-    winner: Winner = "tie" if mean == _SHARES["tie"] else "a" if mean > _SHARES["tie"] else "b"
-    return winner, sum(known) / len(known)
+    shares = [WINNER_POINTS[c.winner] if c.share is None else c.share for c in choices if c.winner]
+    return majority_winner(votes), sum(shares) / len(shares)
 
 
 def _choice(said: Preference | PreferenceFailure) -> OrderedChoice:
@@ -269,14 +268,10 @@ def _share(said: Preference, winner: Winner) -> float | None:
     """How far a is preferred, from token probabilities or the judge's own confidence."""
     if said.logprob_first is not None:
         return said.logprob_first if said.order == "ab" else 1 - said.logprob_first
-    if said.confidence is None or winner == "tie":
-        return None
-    return said.confidence if winner == "a" else 1 - said.confidence
+    return share_of_confidence(said.confidence, winner)
 
 
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
-
-_SHARES_recorded: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 
 _VARIANT_SEPARATOR = " vs "
 
@@ -488,7 +483,7 @@ async def _compared(
         async for found in comparer.observe(case, a, b, rubric, known=open_ones)
         for one in found
     ]
-    found = comparer.conclude(case, a, b, comparer.seen(a, b), rubric, said)
+    found = comparer.conclude(case, a, b, comparer.blind_pair(a, b), rubric, said)
     is_one_sided = len({order for order, _, _ in asked}) == 1
     return _as_far_as_asked(found) if is_one_sided else found
 
@@ -501,8 +496,8 @@ def _as_far_as_asked(found: Comparison) -> Comparison:
     # Whether the orders agree stays open: `consistent` is None.
     shares: dict[str | None, list[float]] = {}
     for said in found.preferences:
-        share = _SHARES_recorded[preferred_output(said.choice, said.order)]
-        shares.setdefault(said.criterion, []).append(share)
+        points = WINNER_POINTS[preferred_output(said.choice, said.order)]
+        shares.setdefault(said.criterion, []).append(points)
     criteria = [
         one.model_copy(update=_winner(shares[one.name])) if one.name in shares else one
         for one in found.criteria
@@ -513,11 +508,7 @@ def _as_far_as_asked(found: Comparison) -> Comparison:
 
 
 def _winner(shares: Sequence[float]) -> dict[str, object]:
-    mean = fsum(shares) / len(shares)
-    winner: Winner = (
-        "tie" if mean == _SHARES_recorded["tie"] else "a" if mean > _SHARES_recorded["tie"] else "b"
-    )
-    return {"winner": winner, "probability": mean}
+    return {"winner": majority_winner(shares), "probability": fsum(shares) / len(shares)}
 
 
 def _sides(output: _Output) -> tuple[str | None, str | None]:

@@ -96,7 +96,7 @@ def combine_stand_ins(parts: Sequence[tuple[str, StandIn]]) -> StandIn:
     by_answer: dict[StandInAnswer, list[str]] = {"yes": [], "no": [], "open": []}
     for name, part in parts:
         by_answer[part.answer].append(name)
-    words = {"yes": "yes on", "no": "no on", "open": "cannot be said on"}
+    words = {"yes": "yes on", "no": "no on", "open": "inconclusive on"}
     said = "; ".join(
         f"{words[answer]} {', '.join(names)}" for answer, names in by_answer.items() if names
     )
@@ -126,14 +126,17 @@ def _tested(test: AltTest, people: HumanCeiling) -> tuple[StandInAnswer, str]:
     # Of full agreement no interval can be seen in the data; it is no chance all the same.
     if not (people.alpha.low > 0 or people.alpha.value >= _FULL):
         alpha = "undefined" if isnan(people.alpha.value) else f"{people.alpha.value:.2f}"
-        return "open", f"people do not agree beyond chance (alpha {alpha}): nothing to stand in for"
+        return (
+            "open",
+            f"annotators do not agree beyond chance (alpha {alpha}), so nothing to compare with",
+        )
     held = f"{sum(test.rejected)} of {len(test.raters)} annotators"
-    figures = f"winning rate {test.winning_rate:.2f}, epsilon {test.epsilon:g}"
+    figures = f"alt-test, ε {test.epsilon:g}"
     if test.passed:
-        return "yes", f"it holds against {held} ({figures}){_caveat(test)}"
+        return "yes", f"it beats {held} ({figures}){_caveat(test)}"
     if people.distance_gap.high < 0:
-        return "no", f"it is further from people than they are; holds against {held} ({figures})"
-    return "open", f"it holds against {held} only ({figures}), and is not shown to be worse either"
+        return "no", f"it is significantly worse than a human; it beats {held} ({figures})"
+    return "open", f"it beats {held} ({figures}), but is not significantly worse"
 
 
 def _at_chance(found: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | None:
@@ -144,16 +147,14 @@ def _at_chance(found: ScaleAgreement, n: int) -> tuple[StandInAnswer, str] | Non
         return None
     figure = f"{name} {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
     answer: StandInAnswer = "no" if kappa.high < _SLIGHT else "open"
-    return answer, f"its agreement with people cannot be told from chance: {figure}, n {n}"
+    return answer, f"its agreement with humans is not distinguishable from chance: {figure}, n {n}"
 
 
 def _one_score(aligned: AlignedItems, n: int) -> tuple[StandInAnswer, str] | None:
     """A judge who says the same of everything may be right often; it tells nothing apart."""
     if n < _FEW or len(set(aligned.judge.tolist())) > 1 or len(set(aligned.human.tolist())) == 1:
         return None
-    reason = (
-        f"it gives all {n} the same score: its agreement with people cannot be told from chance"
-    )
+    reason = f"it gives all {n} the same score, so agreement is not distinguishable from chance"
     return "open", reason
 
 

@@ -42,19 +42,27 @@ from judgekit.cli.options import (
     side_options,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import grade_setup
 from judgekit.cli.signals import Interrupts
 from judgekit.errors import SettingsError
 from judgekit.models import Budget
 from judgekit.records import Verdict
-from judgekit.report import audit, check_audit_path, message, numbers, write_audit
+from judgekit.report import (
+    audit_document,
+    audit_plan_document,
+    message,
+    numbers,
+    self_test_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from judgekit.bias_audit import AttackCorpus, Audit, AuditInputs, AuditPlan
     from judgekit.bias_audit.session import Said
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.progress import ProgressReporter
     from judgekit.cli.setup import GradeSetup, Options
 
@@ -118,12 +126,7 @@ _MOST_CASES = 60
     help="Smallest material share of cases, 0 to 1.",
 )
 @max_cost_option("Cost limit; probes that exceed it are skipped. Exit code 5.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the report to FILE: .json, .md, or .html with plots.",
-)
+@output_option("Write the findings to FILE: .json, .md, or .html with every interval drawn.")
 @click.option(
     "--fail-on", type=click.Choice(["material"]), help="Exit 1 if a material bias is found."
 )
@@ -134,7 +137,7 @@ _MOST_CASES = 60
     help="Run the probes on simulated judges; needs no key and no files.",
 )
 def audit_command(
-    *, self_test: bool, output: Path | None, dry_run: bool, **options: object
+    *, self_test: bool, output: tuple[Path, ...], dry_run: bool, **options: object
 ) -> None:
     """Probe a judge for eleven known biases on your own OUTPUTS.
 
@@ -154,17 +157,16 @@ def audit_command(
     if self_test:
         _check_alone(output, options, dry_run=dry_run)
         sys.exit(_self_test(options))
-    if output is not None:
-        check_audit_path(output)
+    files = sort_outputs(output, what="an audit")
     job = _job(options)
     if dry_run:
         with job.setup.judge:
-            _show_plan(job.plan, options)
+            show_document(audit_plan_document(job.plan), options)
         return
-    sys.exit(_run(job, options, output))
+    sys.exit(_run(job, options, files))
 
 
-def _check_alone(output: Path | None, options: Options, *, dry_run: bool) -> None:
+def _check_alone(output: tuple[Path, ...], options: Options, *, dry_run: bool) -> None:
     """Refuse what a self-test would pass over in silence."""
     given = {
         "OUTPUTS": options["outputs"],
@@ -251,21 +253,14 @@ def _corpus(options: Options) -> AttackCorpus | None:
     return found
 
 
-def _show_plan(plan: AuditPlan, options: Options) -> None:
-    if options["as_json"]:
-        console.print_json(audit.audit_plan_json(plan))
-    else:
-        audit.print_audit_plan(console.stdout(), plan)
-
-
-def _run(job: _Job, options: Options, output: Path | None) -> int:
+def _run(job: _Job, options: Options, files: OutputFiles) -> int:
     sitting = ProbeSession(in_flight=max(4, job.setup.judge.connection.max_concurrency))
     if not options["quiet"] and not options["as_json"]:
         calls, model = (
             numbers.format_count(job.plan.n_calls, "call"),
             message.printable(job.plan.model),
         )
-        console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies owned already")
+        console.note(f"{calls} to {model}, {job.plan.n_owned:,} replies already cached")
     try:
         found = asyncio.run(_ask(job, sitting, options))
     except asyncio.CancelledError:  # the second Ctrl-C
@@ -273,14 +268,7 @@ def _run(job: _Job, options: Options, output: Path | None) -> int:
         return EXIT_INTERRUPTED
     finally:
         job.setup.judge.close()
-    if output is not None:
-        write_audit(output, found)
-    if options["as_json"]:
-        console.print_json(audit.audit_json(found))
-    else:
-        audit.print_audit(console.stdout(), found, every_part=bool(options["verbose"]))
-    if output is not None and not options["quiet"]:
-        console.note(f"wrote the audit to {output}")
+    show_document(audit_document(found), options, files)
     if sitting.reason == "interrupted":
         console.note(_interrupted("interrupted", job))
     return _code(found, job.plan, sitting, fails_on_material=options["fail_on"] is not None)
@@ -326,7 +314,7 @@ def _code(found: Audit, plan: AuditPlan, sitting: ProbeSession, *, fails_on_mate
 
 def _quality(found: Audit) -> int:
     if all(one.status == "skipped" for one in found.probes):
-        console.note("no probe was made, so that --fail-on cannot be decided")
+        console.note("no probe could be run, so --fail-on is inconclusive")
         return EXIT_INCONCLUSIVE
     return EXIT_QUALITY if found.found_material else 0
 
@@ -351,8 +339,5 @@ def _self_test(options: Options) -> int:
                 watch=lambda _: display.advance([]),
             )
         )
-    if options["as_json"]:
-        console.print_json(audit.self_test_json(found))
-    else:
-        audit.print_self_test(console.stdout(), found)
+    show_document(self_test_document(found), options)
     return EXIT_QUALITY if found.wrong else 0

@@ -17,6 +17,7 @@ from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
 from judgekit.cli.help import HelpGroup
 from judgekit.cli.options import cache_dir_option, json_option
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
 from judgekit.models.cache import (
@@ -26,7 +27,7 @@ from judgekit.models.cache import (
     import_entries,
     merge_caches,
 )
-from judgekit.report import cache, message, numbers
+from judgekit.report import cache_entries_document, cache_stats_document, message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,19 +58,19 @@ cache_command.add_command(cache_explain_command)
 
 @cache_command.command("stats")
 @cache_dir_option
+@output_option("Write the statistics to FILE: .json, .md or .html.")
 @json_option
-def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
+def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: bool) -> None:
     """Show replies, hits, money and time saved, and size on disk.
 
     Examples:
         judgekit cache stats
     """
+    files = sort_outputs(output, what="cache statistics")
     with open_cache(cache_dir) as held:
         found = admin.cache_stats(held)
-    if as_json:
-        console.print_json({"folder": str(cache_dir), **asdict(found)})
-    else:
-        cache.print_cache_stats(console.stdout(), found, folder=str(cache_dir))
+    document = cache_stats_document(found, folder=str(cache_dir))
+    show_document(document, {"as_json": as_json}, files)
 
 
 @cache_command.command("ls")
@@ -78,7 +79,7 @@ def cache_stats_command(*, cache_dir: Path, as_json: bool) -> None:
     "--since", type=click.DateTime(), help="Only replies fetched at this time or later (UTC)."
 )
 @click.option("--contains", metavar="TEXT", help="Only replies with TEXT in request or reply.")
-@click.option("--rejected", is_flag=True, help="Only replies that were paid for but rejected.")
+@click.option("--rejected", is_flag=True, help="Rejected replies: paid for, but never served.")
 @click.option(
     "-n",
     "--limit",
@@ -109,17 +110,13 @@ def cache_ls_command(
         chosen = _rejected(held, model) if rejected else found
         shown = list(islice(chosen, limit))
         n_more = sum(1 for _ in chosen)
-    if as_json:
-        entries = [_entry_json(entry) for entry in shown]
-        console.print_json({"entries": entries, "n_more": n_more})
-    else:
-        cache.print_cache_entries(console.stdout(), shown, n_more=n_more)
+    show_document(cache_entries_document(shown, n_more=n_more), {"as_json": as_json})
 
 
 @cache_command.command("export")
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
 @click.option("-o", "--output", type=_WRITTEN, help="Same as FILE.")
-@click.option("--rejected", is_flag=True, help="Include rejected replies.")
+@click.option("--rejected", is_flag=True, help="Include rejected replies, which are never served.")
 @cache_dir_option
 @json_option
 def cache_export_command(
@@ -132,9 +129,7 @@ def cache_export_command(
     """
     file = named or output
     if file is None or (named is not None and output is not None):
-        raise SettingsError(
-            "one file is to be named", hint="for example judgekit cache export replies.jsonl"
-        )
+        raise SettingsError("name one file", hint="for example judgekit cache export replies.jsonl")
     to_stdout = str(file) == "-"
     if to_stdout and as_json:
         raise SettingsError("--json and a FILE of - contradict each other")
@@ -147,7 +142,7 @@ def cache_export_command(
         console.print_json({"file": str(file), **asdict(report)})
         return
     for line in report.skipped:
-        console.note(f"left out: {message.printable(line)}")
+        console.note(f"skipped: {message.printable(line)}")
     say = console.note if to_stdout else click.echo
     say(f"wrote {numbers.format_count(report.n_entries, 'reply', 'replies')} to {file}")
 
@@ -156,7 +151,9 @@ def cache_export_command(
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--overwrite", is_flag=True, help="Replace cached replies whose text differs.")
 @click.option(
-    "--skip-unsound", is_flag=True, help="Skip invalid lines; otherwise nothing is imported."
+    "--skip-unsound",
+    is_flag=True,
+    help="Skip invalid lines; by default one of them stops the import.",
 )
 @cache_dir_option
 @json_option
@@ -226,11 +223,9 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
 
 
 @cache_command.command("prune")
-@click.option(
-    "--older-than", "age", metavar="AGE", help="Fetched longer ago than this: 30d, 12h, 4w."
-)
+@click.option("--older-than", "age", metavar="AGE", help="Older than this: 30d, 12h, 4w.")
 @click.option("--model", help="Only replies of this model.")
-@click.option("--rejected", is_flag=True, help="All rejected replies, whatever their age.")
+@click.option("--rejected", is_flag=True, help="All rejected replies, regardless of age.")
 @click.option("--dry-run", is_flag=True, help="Count them without deleting.")
 @cache_dir_option
 @json_option
@@ -250,7 +245,7 @@ def cache_prune_command(
     """
     if age is None and model is None and not rejected:
         raise SettingsError(
-            "nothing says what to forget", hint="give --older-than, --model or --rejected"
+            "specify what to delete", hint="give --older-than, --model or --rejected"
         )
     before = None if age is None else datetime.now(UTC) - _parse_age(age)
     with open_cache(cache_dir, writing=not dry_run) as held:
@@ -262,7 +257,7 @@ def cache_prune_command(
     if as_json:
         console.print_json({"n_forgotten": 0 if dry_run else n, "n_matching": n})
     else:
-        verb = "would forget" if dry_run else "forgot"
+        verb = "would delete" if dry_run else "deleted"
         click.echo(f"{verb} {numbers.format_count(n, 'reply', 'replies')}")
 
 
@@ -278,14 +273,14 @@ def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
     """
     with open_cache(cache_dir, writing=True) as held:
         n = len(held)
-        is_sure = yes or _confirm(n, cache_dir)
-        if is_sure:
+        is_confirmed = yes or _confirm(n, cache_dir)
+        if is_confirmed:
             held.clear()
-    n_forgotten = n if is_sure else 0
+    n_forgotten = n if is_confirmed else 0
     if as_json:
         console.print_json({"n_forgotten": n_forgotten})
     else:
-        click.echo(f"forgot {numbers.format_count(n_forgotten, 'reply', 'replies')}")
+        click.echo(f"deleted {numbers.format_count(n_forgotten, 'reply', 'replies')}")
 
 
 @cache_command.command("path")
@@ -307,15 +302,17 @@ def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
 def _parse_age(age: str) -> timedelta:
     match = _AGE.fullmatch(age.strip().lower())
     if match is None:
-        raise SettingsError(f"{age!r} is no age", hint="write it as 30d, 12h or 4w")
+        raise SettingsError(f"{age!r} is not a valid age", hint="write it as 30d, 12h or 4w")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _confirm(n: int, cache_dir: Path) -> bool:
     if not sys.stdin.isatty():
-        raise SettingsError("nobody is there to be asked", hint="say --yes to forget everything")
+        raise SettingsError(
+            "not a terminal: pass --yes", hint="--yes deletes everything without asking"
+        )
     return click.confirm(
-        f"Forget {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
+        f"Delete {numbers.format_count(n, 'reply', 'replies')} in {cache_dir}?", err=True
     )
 
 
@@ -335,22 +332,6 @@ def _doomed_entries(
             yield entry
 
 
-def _entry_json(entry: CacheEntry) -> dict[str, object]:
-    reply = entry.reply
-    return {
-        "key": entry.key,
-        "model": (entry.request or {}).get("model"),
-        "created_at": entry.created_at,
-        "asked": cache.request_summary(entry.request, 200),
-        "reply": reply.text,
-        "finish_reason": reply.finish_reason,
-        "cost_usd": reply.cost_usd,
-        "duration_ms": reply.duration_ms,
-        "imported": entry.imported,
-        "rejected": entry.rejected,
-    }
-
-
 def _total(reports: Iterator[ImportReport]) -> ImportReport:
     total = next(reports)
     for report in reports:
@@ -363,21 +344,21 @@ def _show_import(report: ImportReport, *, as_json: bool) -> None:
         console.print_json(asdict(report))
         return
     for problem in report.problems:
-        console.note(f"left out: {message.printable(problem)}")
+        console.note(f"skipped: {message.printable(problem)}")
     n_kept = len(report.conflicts) - report.n_overwritten
     parts = [
         f"added {numbers.format_count(report.n_added, 'reply', 'replies')}",
-        f"{report.n_same:,} were there already",
+        f"{report.n_same:,} already cached",
     ]
     if report.n_overwritten:
         parts.append(f"{report.n_overwritten:,} replaced")
     if n_kept > 0:
-        parts.append(f"{n_kept:,} are there with another text and were kept (see --overwrite)")
+        parts.append(f"{n_kept:,} differ and were not replaced (see --overwrite)")
     click.echo(", ".join(parts))
 
 
 def _print_report(report: VerifyReport) -> None:
-    click.echo(f"{numbers.format_count(report.n_sound, 'sound reply', 'sound replies')}")
+    click.echo(f"{numbers.format_count(report.n_sound, 'valid reply', 'valid replies')}")
     for problem in report.problems:
         click.echo(f"storage: {message.printable(problem)}")
     for key, reason in report.damaged[:_SHOWN]:
@@ -385,4 +366,4 @@ def _print_report(report: VerifyReport) -> None:
     if len(report.damaged) > _SHOWN:
         click.echo(f"… and {len(report.damaged) - _SHOWN:,} more damaged entries")
     if not report.is_sound:
-        click.echo("damaged entries count as misses and are asked anew; nothing else is harmed")
+        click.echo("damaged entries count as misses and are fetched again")

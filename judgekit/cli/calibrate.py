@@ -44,6 +44,7 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, draw_sample, grade_setup, make_judge
 from judgekit.cli.sides import compare_setup
@@ -53,15 +54,13 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, compare_pairs, judging_of_judge
 from judgekit.models import RECORDED_PREFIX as RECORDED, Budget
 from judgekit.report import (
-    check_calibration_path,
+    calibration_document,
     check_map_path,
     map_file_name,
     map_summary_lines,
     message,
     numbers,
-    print_calibration,
     save_calibration,
-    write_calibration,
 )
 from judgekit.store import RunStore
 
@@ -72,16 +71,17 @@ if TYPE_CHECKING:
         Alignment,
         CalibrationReport,
         Consensus,
-        LabelSampling,
         PairwiseData,
         PointwiseData,
         RecordedReplies,
         Rightness,
     )
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import Options
     from judgekit.evaluation import JudgedPair, Pairing
     from judgekit.judge import Panel
     from judgekit.records import Case, Rubric
+    from judgekit.stats.correction import LabelsAre
 
 _DEFAULTS = CalibrationOptions()
 
@@ -189,12 +189,7 @@ _DEFAULTS = CalibrationOptions()
     help="Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
 )
 @max_cost_option("Stop at this cost of the judge. Exit code 5.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the report to FILE: .json, .md, or .html with plots.",
-)
+@output_option("Write the report to FILE: .json, .md, or .html with plots.")
 @click.option(
     "--write-map",
     metavar="[FILE]",
@@ -209,7 +204,7 @@ _DEFAULTS = CalibrationOptions()
 @cache_options
 @talk_options
 def calibrate_command(
-    *, labels: Path, run: str | None, store: str, output: Path | None, **options: object
+    *, labels: Path, run: str | None, store: str, output: tuple[Path, ...], **options: object
 ) -> None:
     """Measure a judge against human labels: how far can it be trusted, and what corrects it?
 
@@ -230,7 +225,7 @@ def calibrate_command(
         judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
         judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
-    _check_places(output, options)
+    files = _check_places(output, options)
     placed = read_labels(labels)  # sound, before anything is asked
     try:
         said = collect_judgments(options, run=run, store=store)
@@ -238,7 +233,7 @@ def calibrate_command(
         console.note("stopped at once; run the same command again to go on")
         sys.exit(EXIT_INTERRUPTED)
     report = calibrated(said.found, placed, options=_wanted(options))
-    _show(report, output, options)
+    show_document(calibration_document(report), options, files)
     if said.note is not None:
         console.note(said.note)
     if options["write_map"] is not None:
@@ -246,22 +241,10 @@ def calibrate_command(
     sys.exit(said.code or _code(report, _Required.of(options)))
 
 
-def _check_places(output: Path | None, options: Options) -> None:
-    if output is not None:
-        check_calibration_path(output)
+def _check_places(output: tuple[Path, ...], options: Options) -> OutputFiles:
     if options["write_map"]:
         check_map_path(Path(cast("str", options["write_map"])))
-
-
-def _show(report: CalibrationReport, output: Path | None, options: Options) -> None:
-    if output is not None:
-        write_calibration(output, report)
-    if options["as_json"]:
-        console.print_json(report.to_json())
-    else:
-        print_calibration(console.stdout(), report, full=bool(options["verbose"]))
-    if output is not None and not options["quiet"]:
-        console.note(f"wrote the report to {output}")
+    return sort_outputs(output, what="a calibration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +264,7 @@ def _wanted(options: Options) -> CalibrationOptions:
     return CalibrationOptions(
         level=1 - cast("float", options["alpha"]),
         consensus=cast("Consensus", options["consensus"]),
-        labels_are=cast("LabelSampling | None", options["labels_are"]),
+        labels_are=cast("LabelsAre | None", options["labels_are"]),
         right=cast("Rightness", options["right"]),
         max_error=cast("float", options["max_error"]),
         categories=bool(options["categories"]),

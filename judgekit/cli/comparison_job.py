@@ -26,12 +26,9 @@ from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.signals import Interrupts
 from judgekit.evaluation import (
     ComparisonRecorder,
-    ComparisonTally,
-    LeftOut,
+    SideComparer,
     analyse_pairs,
-    compare_in_order,
     counted_pairs,
-    stopping_rule_of,
     unanalysed_pairs,
 )
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
@@ -45,11 +42,11 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncGenerator, Callable, Iterable
     from pathlib import Path
 
     from judgekit.cli.setup import Options
-    from judgekit.evaluation import ComparisonSummary, JudgedPair, Pairing, StoppingRule
+    from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
     from judgekit.records import (
@@ -98,24 +95,22 @@ def compare_and_show(job: ComparisonJob, options: Options) -> int:
         job.store.resume_comparison(info.id)
     else:
         job.store.begin_comparison(info)
-    kept = ComparisonRecorder(job.store, info, job.panel)
+    recorder = ComparisonRecorder(job.store, info, job.panel)
     if job.resumed:
-        paid = kept.look_back()
+        paid = recorder.look_back()
         if job.budget is not None:
             job.budget.spend(paid)
-    tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
-    looking = stopping_rule_of(info)
-    told = _ComparisonProgress(job, kept, tally, looking)
+    comparer = SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
     status: ComparisonStatus = "interrupted"
     try:
-        interrupted = asyncio.run(told.all(options))
-        summary = told.summary()
-        status = _status(summary, looking, interrupted=interrupted)
+        asyncio.run(_ask(job, comparer, options))
+        summary = comparer.summary()
+        status = comparer.status(summary)
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_go_on("stopped at once", info.id))
         return EXIT_INTERRUPTED
     finally:
-        kept.flush()
+        recorder.flush()
         job.store.end_comparison(info.id, status=status)
     _show(summary, info, options)
     _write(job, options)
@@ -126,83 +121,53 @@ def compare_and_show(job: ComparisonJob, options: Options) -> int:
         # One answer to why is enough: of a panel the first judge is asked.
         first = job.panel.judges[0]
         code = analyse_and_write(job.store, info, first, job.analysis, options) or code
-    # Of a comparison that goes on, what is kept was not asked for again.
-    if not job.resumed and (looking is None or not looking.is_over):
+    # What earlier sessions stored was not asked for again, so it would seem unused.
+    if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
     return code
 
 
-class _ComparisonProgress:
-    """What is told on the way, and what it comes to."""
+async def _ask(job: ComparisonJob, comparer: SideComparer, options: Options) -> None:
+    try:
+        await follow_comparisons(
+            comparer.ask(),
+            total=comparer.total,
+            # A file in the skill format is written when all is known.
+            output=None if is_skill_file(job.output) else job.output,
+            interrupt=comparer.interrupt,
+            options=options,
+        )
+    finally:
+        await job.panel.aclose()
 
-    def __init__(
-        self,
-        job: ComparisonJob,
-        kept: ComparisonRecorder,
-        tally: ComparisonTally,
-        looking: StoppingRule | None,
-    ) -> None:
-        self._job, self._kept, self._tally, self._looking = job, kept, tally, looking
-        self._stop = asyncio.Event()
 
-    def summary(self) -> ComparisonSummary:
-        """The figures so far."""
-        evidence = None if self._looking is None else self._looking.evidence()
-        left_out = LeftOut(**self._job.info.left_out)  # type: ignore[arg-type]  # its own fields
-        return self._tally.summary(left_out=left_out, evidence=evidence)
-
-    async def all(self, options: Options) -> bool:
-        """Compare until all is done or decided; whether the user broke it off."""
-        interrupted = asyncio.Event()
-
-        def interrupt() -> None:
-            interrupted.set()
-            self._stop.set()
-
-        shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-        verb, job = ("comparing", "compared"), self._job
-        with (
-            comparison_writer(None if is_skill_file(job.output) else job.output) as write,
-            show_progress(console.stderr(), self._total(), shown=shown, verb=verb) as display,
-            Interrupts(interrupt),
-        ):
-            try:
-                pairs = compare_in_order(
-                    job.pairing.pairs(),
-                    self._kept.compare,
-                    in_flight=self._in_flight(),
-                    stop=self._stop,
-                )
-                async with aclosing(pairs) as told:
-                    async for one in told:
-                        # What was in flight when all was decided is kept and not counted.
-                        if self._looking is not None and self._looking.is_over:
-                            continue
-                        self._take(one)
-                        write(one.comparison)
-                        _tell(one.comparison, options)
-                        display.advance([], target_usd=_paid(one.comparison))
-            finally:
-                await job.panel.aclose()
-        return interrupted.is_set()
-
-    def _take(self, one: JudgedPair) -> None:
-        self._tally.take(one)
-        if self._looking is not None:
-            self._looking.look(one.comparison)
-            if self._looking.is_over:
-                self._stop.set()
-        if any(failure.kind == "budget" for failure in one.comparison.failures):
-            self._stop.set()
-
-    def _total(self) -> int:
-        info = self._job.info
-        return info.n_pairs if info.max_cases is None else min(info.n_pairs, info.max_cases)
-
-    def _in_flight(self) -> int:
-        """Enough pairs to keep every slot busy; few where one may stop at any of them."""
-        slots = self._job.panel.max_concurrency
-        return max(1, slots // 4) if self._looking is not None else max(4, slots)
+async def follow_comparisons(
+    comparisons: AsyncGenerator[Comparison, None],
+    *,
+    total: int,
+    output: Path | None,
+    interrupt: Callable[[], None],
+    options: Options,
+    describe: Callable[[Comparison], str] = comparison_lines,
+) -> None:
+    """Write, show and count comparisons as they come; Ctrl-C calls `interrupt`."""
+    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
+    is_verbose = options.get("verbose") and not options.get("as_json")
+    with (
+        comparison_writer(output) as write,
+        show_progress(
+            console.stderr(), total, shown=shown, verb=("comparing", "compared")
+        ) as display,
+        Interrupts(interrupt),
+    ):
+        async with aclosing(comparisons) as judged:
+            async for comparison in judged:
+                write(comparison)
+                if is_verbose:
+                    console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
+                answers = [*comparison.preferences, *comparison.failures]
+                paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
+                display.advance([], target_usd=paid)
 
 
 def _write(job: ComparisonJob, options: Options) -> None:
@@ -215,16 +180,6 @@ def _write(job: ComparisonJob, options: Options) -> None:
         console.note(f"wrote the comparisons to {job.output}")
 
 
-def _tell(found: Comparison, options: Options) -> None:
-    if options.get("verbose") and not options.get("as_json"):
-        console.stdout().print(comparison_lines(found), markup=False, soft_wrap=True)
-
-
-def _paid(found: Comparison) -> float:
-    said = [*found.preferences, *found.failures]
-    return sum(one.cost_usd or 0.0 for one in said if not one.cached)
-
-
 def _show(summary: ComparisonSummary, info: ComparisonInfo, options: Options) -> None:
     if options.get("as_json"):
         console.print_json({"id": info.id, **comparison_json(summary)})
@@ -232,18 +187,6 @@ def _show(summary: ComparisonSummary, info: ComparisonInfo, options: Options) ->
     print_comparison(console.stdout(), summary)
     if not options.get("quiet"):
         console.note(f"kept as {info.id}: judgekit show {info.id}")
-
-
-def _status(
-    summary: ComparisonSummary, looking: StoppingRule | None, *, interrupted: bool
-) -> ComparisonStatus:
-    if summary.failures.get("budget"):
-        return "stopped"
-    if interrupted:
-        return "interrupted"
-    if summary.failures:
-        return "incomplete"
-    return "decided" if looking is not None and looking.is_decided else "complete"
 
 
 def _code(summary: ComparisonSummary, status: ComparisonStatus, comparison_id: str) -> int:

@@ -68,7 +68,7 @@ def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **option
         if dry_run:
             from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
-            show_grade_plan(setup, as_json=bool(options["as_json"]))
+            show_grade_plan(setup, options)
             return
         code = run_grading(setup, options)
     if talks:
@@ -81,7 +81,7 @@ def _graded_live(options: dict[str, object], *, talks: bool, dry_run: bool) -> i
     if dry_run:
         from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
-        show_grade_plan(setup, as_json=bool(options["as_json"]))
+        show_grade_plan(setup, options)
         return 0
     connection = setup.judge.connection
     if talks:

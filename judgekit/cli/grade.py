@@ -129,7 +129,7 @@ def grade_command(
     if dry_run:
         from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
 
-        show_grade_plan(setup, as_json=bool(options["as_json"]))
+        show_grade_plan(setup, options)
         return
     sys.exit(run_grading(setup, options, output=output, fail_under=fail_under))
 

@@ -22,9 +22,9 @@ GROUPS = {
         "seed", "calibration", "require_calibration",
     ),
     "Judge": (
-        "judge_model", "api_base", "mode", "template", "template_folders", "repeats", "temperature",
-        "judge_seed", "max_tokens", "logprobs", "rule", "scrub", "draw_labels", "label_seed",
-        "paraphrases", "own_family",
+        "judge_model", "api_base", "transport", "mode", "template", "template_folders", "repeats",
+        "temperature", "judge_seed", "max_tokens", "logprobs", "rule", "scrub", "draw_labels",
+        "label_seed", "paraphrases", "own_family",
     ),
     "Cache and cost": (
         "max_cost", "max_time", "dry_run", "cache_dir", "no_cache", "refresh", "frozen", "resume",
@@ -52,7 +52,7 @@ RARE = frozenset({
     "margin", "max_comparisons", "max_error", "max_retries", "max_time", "max_tokens",
     "no_progress", "notes", "own_family", "paraphrases", "pairs", "require_calibration", "right",
     "rpm", "scrub", "seed", "self_test", "share_margin", "suggest", "template_folders", "ties",
-    "timeout_s", "top", "tpm", "worst", "write_anyway",
+    "timeout_s", "top", "tpm", "transport", "worst", "write_anyway",
 })  # fmt: skip
 """Parameters that a first reader of the help does not need."""
 

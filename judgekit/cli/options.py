@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from judgekit.calibration import CalibrationOptions
 from judgekit.datasets import CallSettings, JudgeSettings, choices_of, command_options
 from judgekit.errors import SettingsError
+from judgekit.models import transport_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -64,6 +65,10 @@ def judge_model_options(function: _Command) -> _Command:
     )
 
 
+_REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
+"""Settings whose choices are what is registered, not a list in their type."""
+
+
 def settings_options(
     group: OptionGroup, settings: type[CallSettings] = JudgeSettings
 ) -> Callable[[_Command], _Command]:
@@ -97,7 +102,7 @@ def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Deco
     return click.option(
         *spellings,
         option.parameter or name,
-        type=None if switches else _click_type(field),
+        type=None if switches else _click_type(name, field),
         is_flag=switches,
         default=None if pair else False if switches else None,
         multiple=isinstance(field.default, tuple),
@@ -107,9 +112,9 @@ def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Deco
     )
 
 
-def _click_type(field: FieldInfo) -> click.ParamType[Any]:
+def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
     """The type of a setting that is no switch."""
-    if words := choices_of(field):
+    if words := choices_of(field) or _REGISTERED.get(name, tuple)():
         return click.Choice(words)
     if isinstance(field.default, tuple):
         return _FOLDER

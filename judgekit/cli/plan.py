@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import closing
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -30,6 +29,7 @@ from judgekit.cli.options import (
     store_option,
     target_options,
 )
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import SUITE_FILE, grade_setup
 from judgekit.datasets import load_suite
 from judgekit.evaluation import (
@@ -40,9 +40,10 @@ from judgekit.evaluation import (
     resolve_calibration,
 )
 from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
-from judgekit.report import default_rubric_lines, plan
+from judgekit.report import default_rubric_lines, judging_plan_document, suite_plan_document
 
 if TYPE_CHECKING:
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup, Options
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import Suite
@@ -79,8 +80,9 @@ _OF_SUITES = {
 @cache_options
 @store_option
 @max_cost_option("Exit with code 5 if SUITE is likely to cost more than this.")
+@output_option("Write the plan to FILE: .json, .md or .html.")
 @json_option
-def plan_command(*, paths: tuple[Path, ...], as_json: bool, **options: object) -> None:
+def plan_command(*, paths: tuple[Path, ...], output: tuple[Path, ...], **options: object) -> None:
     """Estimate the calls and the cost of a run of SUITE or a grading of OUTPUTS; makes no call.
 
     SUITE is a suite file, or any file of cases with --outputs or one of the --target options. The
@@ -96,6 +98,14 @@ def plan_command(*, paths: tuple[Path, ...], as_json: bool, **options: object) -
         judgekit plan
         judgekit plan outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
     """
+    # SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
+    # Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
+    # difference between variants that its size can show. Takes the options of `judgekit run`, or of
+    # `judgekit grade`. Without an argument judgekit.yaml is planned: as a run where it has variants
+    # that are still to answer, else as a grading.
+    # Tokens are counted and prices looked up without a network. Exit code 0; 5 when --max-cost is
+    # less than the likely price.
+    files = sort_outputs(output, what="a plan")
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
@@ -103,42 +113,35 @@ def plan_command(*, paths: tuple[Path, ...], as_json: bool, **options: object) -
         from judgekit.cli.suite_setup import run_setup  # noqa: PLC0415 - only for suites
 
         _refuse(options, _OF_GRADINGS, "a grading of outputs, and this is a suite")
-        sys.exit(show_suite_plan(run_setup(next(iter(paths), None), options), as_json=as_json))
+        setup = run_setup(next(iter(paths), None), options)
+        sys.exit(show_suite_plan(setup, options, files))
     _refuse(options, _OF_SUITES, "a suite, and these are outputs")
     options["outputs"] = paths
     options["variant"] = _one_variant(options)
-    show_grade_plan(grade_setup(options), as_json=as_json)
+    show_grade_plan(grade_setup(options), options, files)
 
 
-def show_grade_plan(setup: GradeSetup, *, as_json: bool) -> None:
+def show_grade_plan(setup: GradeSetup, options: Options, files: OutputFiles | None = None) -> None:
     """Work out the plan of a grading and print it."""
     with setup.judge as judge:
         setup.counts()
         found = plan_grading(judge, setup.answers(), setup.rubric, refresh=setup.refresh)
     if setup.calibration is not None or setup.requires_calibration:
         use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
-        console.note(f"trust: {use.words}")
-    if as_json:
-        console.print_json({**asdict(found), "n_calls": found.n_calls})
-    else:
-        plan.print_judging_plan(console.stdout(), found)
+        console.note(f"calibration: {use.words}")
+    show_document(judging_plan_document(found), options, files)
 
 
-def show_suite_plan(setup: RunSetup, *, as_json: bool) -> int:
+def show_suite_plan(setup: RunSetup, options: Options, files: OutputFiles | None = None) -> int:
     """Work out the plan of a run and print it; closes what the setup holds open."""
-    from judgekit.report import plan_json, print_suite_plan  # noqa: PLC0415
-
     with closing(setup.store):
         found = asyncio.run(_planned(setup))
     suite = setup.opened.suite
     for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
         console.note(f"rubric: {words}")
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
-        console.note(f"trust: {calibration_of_suite(setup.opened).words}")
-    if as_json:
-        console.print_json(plan_json(found))
-    else:
-        print_suite_plan(console.stdout(), found)
+        console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
+    show_document(suite_plan_document(found), options, files)
     return EXIT_LIMIT if found.sufficiency == "short" else 0
 
 

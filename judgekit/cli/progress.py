@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from judgekit.evaluation import one_per_answer
+from judgekit.evaluation import one_per_reply
 from judgekit.records import JudgeFailure
 from judgekit.report import numbers
 
@@ -54,7 +54,7 @@ class ProgressTally:
         self.n_errors += is_error
         self.cost_usd += target_usd
         self.n_failures += sum(isinstance(item, JudgeFailure) for item in said)
-        for item in one_per_answer(said):
+        for item in one_per_reply(said):
             self.n_replies += item.n_calls
             self.n_cached += item.n_calls if item.cached else 0
         for item in said:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import ExitStack, aclosing, closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import click
 
 from judgekit.cli import console
+from judgekit.cli.comparison_job import follow_comparisons
 from judgekit.cli.exit_codes import (
     EXIT_FROZEN,
     EXIT_INCOMPLETE,
@@ -31,7 +32,6 @@ from judgekit.cli.options import (
     store_option,
     talk_options,
 )
-from judgekit.cli.progress import show_progress
 from judgekit.cli.setup import note_unused_replies
 from judgekit.cli.sides import (
     check_one_rubric,
@@ -47,7 +47,6 @@ from judgekit.cli.sides import (
     show_pair_plan,
     suite_cases,
 )
-from judgekit.cli.signals import Interrupts
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation import (
     Contest,
@@ -64,7 +63,6 @@ from judgekit.models import Budget
 from judgekit.report import (
     check_comparison_file,
     comparison_lines,
-    comparison_writer,
     print_ranking,
     printable,
     ranking_json,
@@ -77,9 +75,9 @@ if TYPE_CHECKING:
 
     from judgekit.cli.setup import Options
     from judgekit.cli.sides import SideArguments
-    from judgekit.evaluation import JudgedMatch, PairChoice, RankingSummary, Side, Ties
+    from judgekit.evaluation import PairChoice, RankingSummary, Side, Ties
     from judgekit.judge import Panel
-    from judgekit.records import Rubric
+    from judgekit.records import Comparison, Rubric
 
 
 @click.command("rank", cls=HelpCommand)
@@ -170,8 +168,8 @@ def rank_command(
         own = {"pairs": pairs, "max_comparisons": max_comparisons, "output": output}
         own["dry_run"] = dry_run or None
         _refuse_for_given(own | {name: options.get(name) for name in asking})
-        pile = read_comparisons(files)
-        found = rank_matches(pile.meetings, rules=rules, questioned=pile.questioned())
+        made = read_comparisons(files)
+        found = rank_matches(made.matches, rules=rules, questioned=made.provenance())
         _show(found, options)
         sys.exit(0 if found.decision.is_decided else EXIT_INCONCLUSIVE)
     check_comparison_file(output, sides)
@@ -194,7 +192,7 @@ def rank_command(
             panel,
             contest,
             rubric,
-            chooser=make_match_selector(contest, rules, pairs, max_comparisons),
+            selector=make_match_selector(contest, rules, pairs, max_comparisons),
             # Enough at a time to keep every slot busy.
             in_flight=max(4, panel.max_concurrency),
         )
@@ -256,10 +254,10 @@ class _Job:
     def summary(self) -> RankingSummary:
         """What came out."""
         return rank_matches(
-            self.ranker.meetings,
+            self.ranker.matches,
             self.contest.labels,
             rules=self.rules,
-            questioned=self.ranker.questioned(is_adaptive=self.is_adaptive),
+            questioned=self.ranker.provenance(is_adaptive=self.is_adaptive),
         )
 
 
@@ -282,29 +280,21 @@ def _run(job: _Job, options: Options, *, again: str) -> int:
 
 
 async def _ask(job: _Job, options: Options) -> None:
-    """Ask until all is done or decided, or the user breaks it off."""
-    stop = asyncio.Event()
-    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-    verb = ("comparing", "compared")
-    with (
-        comparison_writer(job.output) as write,
-        show_progress(console.stderr(), job.total, shown=shown, verb=verb) as display,
-        Interrupts(stop.set),
-    ):
-        async with job.ranker, aclosing(job.ranker.ask(stop)) as told:
-            async for one in told:
-                write(one.comparison)
-                _tell(one, options)
-                said = (*one.comparison.preferences, *one.comparison.failures)
-                paid = sum(each.cost_usd or 0.0 for each in said if not each.cached)
-                display.advance([], target_usd=paid)
+    """Ask until all is done or decided, or the user interrupts it."""
+    async with job.panel:
+        await follow_comparisons(
+            job.ranker.ask(),
+            total=job.total,
+            output=job.output,
+            interrupt=job.ranker.interrupt,
+            options=options,
+            describe=_match_lines,
+        )
 
 
-def _tell(told: JudgedMatch, options: Options) -> None:
-    if options.get("verbose") and not options.get("as_json"):
-        who = f"A is {printable(told.match.a, 40)}, B is {printable(told.match.b, 40)}"
-        lines = comparison_lines(told.comparison)
-        console.stdout().print(f"{who}\n{lines}", markup=False, soft_wrap=True)
+def _match_lines(comparison: Comparison) -> str:
+    a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
+    return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
 
 
 def _show(found: RankingSummary, options: Options) -> None:

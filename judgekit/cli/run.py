@@ -170,7 +170,7 @@ def _one(path: Path, options: Options, output: Path | None, fail_under: float | 
     if options["dry_run"]:
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
-        return DatasetEnd(show_suite_plan(setup, as_json=bool(options["as_json"])))
+        return DatasetEnd(show_suite_plan(setup, options))
     with closing(setup.store):
         code = _run(setup, options, output=output, fail_under=fail_under)
     # A dataset's own failing fast ends its run, not those of the others.

@@ -350,7 +350,7 @@ def note_unused_replies(judges: Iterable[Judge]) -> None:
     """Say which recorded replies were not asked for, once everything has been asked."""
     for judge in judges:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+        if isinstance(model, RecordedModel) and (told := model.unused_rows()) is not None:
             console.note(message.message_lines(told))
 
 

@@ -69,7 +69,7 @@ class _How:
 @click.argument("run", required=False)
 @click.argument("case", required=False)
 @click.option("--variant", help="Only this variant; without RUN: runs with it.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
+@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
 @click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
 @click.option("--full", is_flag=True, help="Do not shorten long texts.")
 @click.option("--history", is_flag=True, help="With CASE: also replaced results.")

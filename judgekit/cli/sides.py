@@ -6,14 +6,14 @@ By which rubric, and what it would cost.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_LIMIT
 from judgekit.cli.options import given_blind_settings
+from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import (
     SUITE_FILE,
     OutputSource,
@@ -41,7 +41,7 @@ from judgekit.evaluation import (
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.prompts import is_pair_template
 from judgekit.records import ComparedSide, Rubric
-from judgekit.report import plan
+from judgekit.report import judging_plan_document
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -403,10 +403,7 @@ def show_pair_plan(
 ) -> int:
     """Work out what comparing pairs would ask and cost, and print it; asks nothing."""
     found = plan_comparison(panel, pairs, rubric, names=names, refresh=bool(options.get("refresh")))
-    if options.get("as_json"):
-        console.print_json({**asdict(found), "n_calls": found.n_calls})
-    else:
-        plan.print_judging_plan(console.stdout(), found)
+    show_document(judging_plan_document(found), options)
     limit = cast("float | None", options.get("max_cost"))
     is_short = limit is not None and found.price_usd is not None and found.price_usd[0] > limit
     return EXIT_LIMIT if is_short else 0

@@ -38,9 +38,8 @@ from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsErr
 from judgekit.evaluation import CasePlans
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
-    FOREIGN_SHAPES,
+    FORMATS,
     LINE_SUFFIXES,
-    SKILL_TESTS_READER,
     TABLE_SUFFIXES,
     FileRow,
     document_kind,
@@ -83,7 +82,7 @@ _TITLES = {
     "labels": "labels",
 }
 
-_CASES_OF_OTHERS = frozenset(shape.title for shape in FOREIGN_SHAPES if shape.has_cases)
+_CASES_OF_OTHERS = frozenset(shape.title for shape in FORMATS if shape.has_cases)
 
 _UNKNOWN = "not a file of judgekit"
 
@@ -346,7 +345,7 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
 def _is_suite(document: Document) -> bool:
     shape = foreign_shape(document.value)
     if shape is not None:
-        return shape.reader == SKILL_TESTS_READER
+        return shape.is_suite
     return document_kind(document.value) == "suite"
 
 

@@ -65,6 +65,13 @@ class CallSettings(Record):
         CommandOption("--api-base", "judge", metavar="URL", in_pytest=True),
     ] = None
 
+    # The transports are registered in `models`, a layer above: their names are checked there.
+    transport: Annotated[
+        Name,
+        Field(description="How the model is called; auto: direct with --api-base, else litellm."),
+        CommandOption("--transport", "judge", is_rare=True),
+    ] = "auto"
+
     mode: Annotated[
         JudgeMode,
         Field(description="One call per criterion, or one joint call for all criteria."),
@@ -183,11 +190,6 @@ class JudgeSettings(CallSettings):
         Field(description="Use cached replies only; a reply that is not cached is an error."),
         CommandOption("--frozen", "cache", in_pytest=True),
     ] = False
-
-    transport: Annotated[
-        Literal["auto", "litellm", "direct"],
-        Field(description="Library that makes the calls; auto picks by provider and endpoint."),
-    ] = "auto"
 
     scrub: Annotated[
         bool,

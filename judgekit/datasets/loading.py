@@ -22,11 +22,14 @@ from judgekit.formats import (
     as_path,
     as_texts,
     document_rows,
+    duplicate_id_fault,
     file_exists,
+    first_message,
     folder_exists,
     foreign_shape,
     iter_rows,
     json_kind,
+    raise_damaged,
     read_case,
     read_document,
     read_whole_document,
@@ -166,15 +169,8 @@ def _from_document(
     header = read_dataset_header(document)
     if isinstance(header, list):
         _raise_first(header, document.path, document=document)
-    cases = _cases(_sound(document_rows(document)), document.path, columns, unique=unique)
+    cases = _cases(raise_damaged(document_rows(document)), document.path, columns, unique=unique)
     return header.model_copy(update={"cases": tuple(cases)})
-
-
-def _sound(rows: Iterable[FileRow | DatasetError]) -> Iterable[FileRow]:
-    for row in rows:
-        if isinstance(row, DatasetError):
-            raise row
-        yield row
 
 
 def _cases(
@@ -186,20 +182,12 @@ def _cases(
         if isinstance(case, list):
             _raise_first(case, path, line=row.line)
         if unique and case.id in lines:
-            raise duplicate_case_error(case.id, row.line, lines[case.id], path)
+            fault = duplicate_id_fault(lines[case.id])
+            raise DatasetError(
+                fault.message, path=path, line=row.line, case_id=case.id, hint=fault.remedy
+            )
         lines[case.id] = row.line
         yield case
-
-
-def duplicate_case_error(case_id: str, line: int, first_line: int, path: Path) -> DatasetError:
-    """The error of an id given twice."""
-    return DatasetError(
-        f"a duplicate id; first in line {first_line}",
-        path=path,
-        line=line,
-        case_id=case_id,
-        hint="rename one; ids name results and stored judgments",
-    )
 
 
 def _raise_first(
@@ -209,11 +197,11 @@ def _raise_first(
     line: int | None = None,
     document: Document | None = None,
 ) -> NoReturn:
-    first, others = faults[0], len(faults) - 1
+    first = faults[0]
     if document is not None:
         line = document.line_of(*first.where)
-    more = f" (and {others} more; `judgekit validate` lists them)" if others else ""
-    raise DatasetError(f"{first.message}{more}", path=path, line=line, hint=first.remedy)
+    message = first_message(first.message, len(faults))
+    raise DatasetError(message, path=path, line=line, hint=first.remedy)
 
 
 def _all(faults: list[FieldFault], document: Document) -> str:

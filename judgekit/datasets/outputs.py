@@ -26,6 +26,7 @@ from judgekit.formats import (
     document_rows,
     is_promptfoo_results,
     is_quality_record,
+    raise_damaged,
     read_cells,
     read_whole_document,
     rename_fields,
@@ -93,12 +94,6 @@ class RecordedOutput:
 
     case_fields: Fields
     """The columns that describe its case, by `CASE_COLUMNS`."""
-
-
-def iter_outputs(path: Path | str, *, variant: str | None = None) -> Iterator[Output]:
-    """The outputs of a file, in file order, one in memory at a time."""
-    for answer in _iter_wanted(as_path(path), variant):
-        yield answer.output
 
 
 def iter_case_outputs(
@@ -308,10 +303,7 @@ def _mapping(value: JsonValue) -> Fields:
 
 def iter_output_rows(path: Path) -> Iterator[FileRow]:
     """The rows of a file of outputs; of results of another tool each answer is one."""
-    for row in scan_output_rows(path):
-        if isinstance(row, DatasetError):
-            raise row
-        yield row
+    return raise_damaged(scan_output_rows(path))
 
 
 def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:

@@ -28,7 +28,6 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
-    SKILL_TESTS_READER,
     TABLE_SUFFIXES,
     FileRow,
     FolderAttachments,
@@ -55,8 +54,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import Document, SkillSettings, SkillTests, SkillTestsProfile
-    from judgekit.records import Case, JsonObject
+    from judgekit.formats import Document, SkillSettings, SkillTests
+    from judgekit.records import Case, EvaluationProfileName, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +261,7 @@ def suite_from_path(path: Path | str) -> Suite:
     document = read_whole_document(path)
     if document is not None:
         shape = foreign_shape(document.value)
-        if shape is not None and shape.reader == SKILL_TESTS_READER:
+        if shape is not None and shape.is_suite:
             return foreign_suite(document).suite
         if shape is None and document_kind(document.value) == "suite":
             return _with_its_tests(load_suite(path))
@@ -297,7 +296,7 @@ def _skill_tests(path: Path | None) -> Suite | None:
     try:
         document = None if path is None else read_whole_document(path)
         shape = None if document is None else foreign_shape(document.value)
-        if document is None or shape is None or shape.reader != SKILL_TESTS_READER:
+        if document is None or shape is None or not shape.is_suite:
             return None
         return foreign_suite(document).suite
     except DatasetError:
@@ -327,7 +326,7 @@ class ForeignSuite:
     suite: Suite
     """Cases, settings and groups; without judges and variants, which the file does not name."""
 
-    profile: SkillTestsProfile
+    profile: EvaluationProfileName
     """The kind of skill, which decides what its tests leave open."""
 
     dependencies: tuple[str, ...]

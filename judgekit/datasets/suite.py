@@ -266,12 +266,12 @@ def _describe(schema: dict[str, Any], record: type[Record]) -> None:
                 schema["properties"][name]["description"] = inspect.cleandoc(words)
 
 
+# Parameters that are never lists, so that a list in their place means several variants.
 _ONE_VALUE = frozenset({
     "temperature", "top_p", "top_k", "min_p", "seed", "n", "max_tokens", "max_completion_tokens",
     "frequency_penalty", "presence_penalty", "repetition_penalty", "reasoning_effort",
     "verbosity", "service_tier",
 })  # fmt: skip
-"""Parameters that are never lists, so that a list in their place means several variants."""
 
 
 def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:

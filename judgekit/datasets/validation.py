@@ -23,11 +23,13 @@ from judgekit.datasets.loading import (
 from judgekit.datasets.outputs import read_output_row, scan_output_rows
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
+    DUPLICATE_ID,
+    DUPLICATE_REMEDY,
     Document,
     FieldFault,
     FileKind,
     FileRow,
-    ForeignShape,
+    Format,
     Problem,
     as_path,
     as_texts,
@@ -97,13 +99,19 @@ def validate_path(path: Path | str) -> list[Problem]:
     # Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
     # replies, labels and files of other tools are known.
     path = as_path(path)
+    return _file_problems(RowCheck(path))
+
+
+def _file_problems(check: RowCheck) -> list[Problem]:
+    """The problems of a file; the check then holds its cases."""
+    path = check.path
     try:
         document = read_whole_document(path) if _is_whole(path) else None
         if document is not None:
-            return _document_problems(document)
+            return _document_problems(document, check)
     except DatasetError as error:
         return _damaged_rows(path) or [problem_from_error(error)]
-    return _row_problems(RowCheck(path))
+    return _row_problems(check)
 
 
 def _damaged_rows(path: Path) -> list[Problem]:
@@ -116,7 +124,7 @@ def _damaged_rows(path: Path) -> list[Problem]:
     if not rows or foreign_row_shape(rows[0].fields) is None:
         return []
     damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
-    found = [*_document_problems(rows_document(path, rows)), *damaged]
+    found = [*_document_problems(rows_document(path, rows), RowCheck(path)), *damaged]
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
@@ -134,8 +142,8 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
     for case in cases:
         near = folded.setdefault(re.sub(r"[\W_]+", "-", case.id.casefold()), case.id)
         if case.id in exact:
-            message = "a duplicate id: another case has it too, so that neither can be run"
-            yield _warning(case, message, "rename one; ids name results and stored judgments")
+            message = f"{DUPLICATE_ID}: another case has it too, so that neither can be run"
+            yield _warning(case, message, DUPLICATE_REMEDY)
         elif near != case.id:
             message = f"the id is nearly the same as {near!r}"
             yield _warning(case, message, "give them names that are told apart at a glance")
@@ -159,6 +167,8 @@ def _row_problems(check: RowCheck) -> list[Problem]:
     try:
         check.take(scan_output_rows(check.path))
     except DatasetError as error:
+        # The rest of the file is unread, so nothing may be compared with the ids found so far.
+        check.cases.clear()
         return [*check.problems, problem_from_error(error)]
     return [*check.problems, *_weak_cases(check)]
 
@@ -175,11 +185,11 @@ def _weak_cases(check: RowCheck) -> list[Problem]:
     ]
 
 
-def _document_problems(document: Document) -> list[Problem]:
+def _document_problems(document: Document, check: RowCheck) -> list[Problem]:
     kind = document_kind(document.value)
     shape = foreign_shape(document.value)
     if shape is not None:
-        return _foreign_problems(shape, document)
+        return _foreign_problems(shape, document, check)
     if kind == "suite":
         suite = check_suite(document)
         if isinstance(suite, list):
@@ -191,11 +201,12 @@ def _document_problems(document: Document) -> list[Problem]:
         return [_unknown_document(document)]
     header = read_dataset_header(document) if kind == "cases" else []
     problems = _placed(header, document) if isinstance(header, list) else []
-    check = RowCheck(document.path, kind).take(document_rows(document))
+    check.kind = kind
+    check.take(document_rows(document))
     return [*problems, *check.problems, *_weak_cases(check)]
 
 
-def _foreign_problems(shape: ForeignShape, document: Document) -> list[Problem]:
+def _foreign_problems(shape: Format, document: Document, check: RowCheck) -> list[Problem]:
     """The problems of another tool's file; one that is only recognised is told for what it is."""
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
@@ -205,6 +216,7 @@ def _foreign_problems(shape: ForeignShape, document: Document) -> list[Problem]:
     if shape.has_cases and not reading.cases and not reading.errors:
         reading.add((), "the file holds no cases", "a result over no cases says nothing; add one")
     problems = list(reading.problems)
+    check.cases += reading.cases
     if reading.cases:
         weak = validate_dataset(Dataset(name="cases", cases=tuple(reading.cases)))
         problems += [_at_case(problem, reading) for problem in weak if not _is_said(problem)]
@@ -273,10 +285,8 @@ def _suite_problems(suite: Suite, document: Document) -> Iterator[Problem]:
         mapped, case_ids = _mapped_cases(suite.dataset_path, suite)
         yield from mapped
     elif suite.dataset_path is not None:
-        path = suite.dataset_path
-        own = is_row_file(path) and not _is_whole(path)
-        yield from _row_problems(RowCheck(path, "cases")) if own else validate_path(path)
-        case_ids = _case_ids(path)
+        problems, case_ids = _dataset_problems(suite.dataset_path)
+        yield from problems
     yield from _suite_rubric_problems(suite, document)
     for variant in suite.variants:
         if variant.outputs is not None:
@@ -325,21 +335,16 @@ def _suite_rubric_problems(suite: Suite, document: Document) -> list[Problem]:
         return [problem.model_copy(update={"path": str(document.path), "line": line})]
 
 
-def _case_ids(path: Path) -> Collection[str] | None:
-    """The ids a dataset holds; None where it cannot be read, which was said already."""
-    try:
-        document = read_whole_document(path) if _is_whole(path) else None
-        shape = None if document is None else foreign_shape(document.value)
-        if document is not None and shape is not None and shape.reader is not None:
-            return {case.id for case in shape.read(document).cases} or None
-        cases = RowCheck(path, "cases").take(scan_rows(path)).cases
-    except DatasetError:
-        return None
-    return {case.id for case in cases} or None
+def _dataset_problems(path: Path) -> tuple[list[Problem], Collection[str] | None]:
+    """What is wrong with a suite's dataset, and the ids of its cases; None where none were read."""
+    # Rows that a suite names as its dataset are cases, even if they look like something else.
+    check = RowCheck(path, "cases" if is_row_file(path) and not _is_whole(path) else None)
+    problems = _file_problems(check)
+    return problems, {case.id for case in check.cases} or None
 
 
+# What tells a row from the others of its file; the first entry is the id of the case.
 _RowKey = tuple[object, ...]
-"""What tells a row from the others of its file; the first entry is the id of the case."""
 
 
 class ReplyLine(Record):

@@ -24,7 +24,6 @@ from .comparison_result import (
 )
 from .comparison_summary import (
     ComparisonTally as ComparisonTally,
-    one_per_reply as one_per_reply,
 )
 from .cost_plan import (
     CallLoad as CallLoad,
@@ -70,7 +69,7 @@ from .judges import (
     judging_of_run as judging_of_run,
     meets_calibration_gate as meets_calibration_gate,
     on_common_scale as on_common_scale,
-    one_per_answer as one_per_answer,
+    one_per_reply as one_per_reply,
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
     without_human_judges as without_human_judges,
@@ -99,7 +98,6 @@ from .planner import (
     plan_suite as plan_suite,
 )
 from .ranking import (
-    JudgedMatch as JudgedMatch,
     PairChoice as PairChoice,
     Ranker as Ranker,
     make_match_selector as make_match_selector,
@@ -158,11 +156,11 @@ from .stored_comparison import (
     COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
     ComparisonRecorder as ComparisonRecorder,
     ComparisonTerms as ComparisonTerms,
+    SideComparer as SideComparer,
     analyse_pairs as analyse_pairs,
     counted_pairs as counted_pairs,
     new_comparison as new_comparison,
     require_same_comparison as require_same_comparison,
-    stopping_rule_of as stopping_rule_of,
     stored_pairs as stored_pairs,
     summarize_comparison as summarize_comparison,
     unanalysed_pairs as unanalysed_pairs,

@@ -123,7 +123,7 @@ def plan_comparison(
         if pair.a.error is not None or pair.b.error is not None:
             n_skipped += 1
             continue
-        seen = panel.comparers[0].seen(pair.a, pair.b, given)
+        seen = panel.comparers[0].blind_pair(pair.a, pair.b, given)
         n_identical += seen.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
             for question in comparer.questions(pair.case, seen, rubric):

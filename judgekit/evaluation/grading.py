@@ -103,7 +103,7 @@ async def _work(flow: _Flow) -> None:
             index, grading = item
             verdict = grading.verdict
             if verdict is None:
-                verdict = await grading.finished()
+                verdict = await grading.finish()
             await flow.done.put(Graded(index, grading.case, grading.output, verdict))
 
     error: BaseException | None = None

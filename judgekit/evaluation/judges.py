@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.datasets import find_calibrations
 from judgekit.judge import (
@@ -29,6 +29,7 @@ from judgekit.records import (
     CalibrationInUse,
     HumanItem,
     Judgment,
+    PairAnswer,
     RunPanel,
 )
 from judgekit.scoring import calibration_in_use
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
         Rubric,
         RunInfo,
     )
+
+AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +83,16 @@ class JudgeUsage:
     """Tokens received for replies paid now."""
 
 
-def one_per_answer(
-    items: Iterable[Judgment | JudgeFailure],
-) -> list[Judgment | JudgeFailure]:
-    """One judgment or failure for each answer of a judge."""
-    return list({_answer_key(item, place): item for place, item in enumerate(items)}.values())
+def one_per_reply(answers: Iterable[AnswerT]) -> list[AnswerT]:
+    """One judgment, preference or failure for each reply of a judge."""
+    # In joint mode the answers to all criteria share one reply: its calls count once.
+    return list({_reply_id(one, place): one for place, one in enumerate(answers)}.values())
 
 
 def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure]) -> JudgeUsage:
     """What answers took; criteria that share a reply (joint mode) share its cost already."""
     items: list[Judgment | JudgeFailure] = [*judgments, *failures]
-    answers = one_per_answer(items)
+    answers = one_per_reply(items)
     bought = [item for item in items if not item.cached and item.n_calls]
     return JudgeUsage(
         n_replies=sum(item.n_calls for item in answers),
@@ -103,11 +105,13 @@ def judge_usage(judgments: Sequence[Judgment], failures: Sequence[JudgeFailure])
     )
 
 
-def _answer_key(item: Judgment | JudgeFailure, place: int) -> tuple[object, ...]:
-    """What tells answers apart; without a key each counts for itself."""
-    if item.reply_key is None:
+def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[object, ...]:
+    """What identifies the reply of an answer; without a key each answer has its own."""
+    if one.reply_key is None:
         return (place,)
-    return item.reply_key, item.case_id, item.variant, item.repeat
+    # One cached reply can serve two outputs with the same text, so the key alone is not enough.
+    about = one.order if isinstance(one, PairAnswer) else one.variant
+    return one.reply_key, one.case_id, about, one.repeat
 
 
 if TYPE_CHECKING:
@@ -318,13 +322,13 @@ _HUMAN = "human"
 
 def judging_of_judge(judge: Judge) -> CalibratedPanel:
     """How one judge is asked."""
-    return judge.grader.asked
+    return judge.grader.configuration
 
 
 def judging_of_suite(jury: SuiteJudges) -> CalibratedPanel | None:
     """How the judges of a suite are asked."""
     models = [] if jury.models is None else jury.models.judges
-    known = {judge.id: judge.grader.asked.judges[0] for judge in models}
+    known = {judge.id: judge.grader.configuration.judges[0] for judge in models}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in jury.panel.judges]
     return panel_configuration(judges, jury.panel)
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import combinations, islice, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from judgekit.errors import DatasetError, SettingsError
+from judgekit.errors import BudgetExceededError, DatasetError, SettingsError
 from judgekit.fingerprint import text_fingerprint
 from judgekit.records import record_text
 
@@ -374,36 +374,46 @@ async def compare_pairs(
     in_flight: int = 64,
     stop: asyncio.Event | None = None,
 ) -> AsyncGenerator[JudgedPair, None]:
-    """Compare pairs, several at a time, and tell them in their own order."""
-    given = tuple(names)
+    """Have a judge compare pairs, several at a time, and yield them in their own order."""
+    ask = pair_question(judge, rubric, names)
+    async with aclosing(compare_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as judged:
+        async for one in judged:
+            yield one
+
+
+PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"
+"""Compares one pair, given its place among all of them."""
+
+
+def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
+    """The question that a judge is asked about each pair, by one rubric."""
+    hidden = tuple(names)
 
     async def ask(_: int, pair: OutputPair) -> Comparison:
-        return await judge.compare(pair.case, pair.a, pair.b, rubric, names=given)
+        return await judge.compare(pair.case, pair.a, pair.b, rubric, names=hidden)
 
-    async with aclosing(compare_in_order(pairs, ask, in_flight=in_flight, stop=stop)) as told:
-        async for one in told:
-            yield one
+    return ask
 
 
 async def compare_in_order(
     pairs: Iterable[OutputPair],
-    ask: Callable[[int, OutputPair], Coroutine[object, object, Comparison]],
+    ask: PairQuestion,
     *,
     in_flight: int = 64,
     stop: asyncio.Event | None = None,
 ) -> AsyncGenerator[JudgedPair, None]:
-    """Ask about pairs, several at a time, and tell what came of them in their own order."""
-    # The order matters where somebody stops at what was told so far: were the quick answers told
-    # first, what decides could hang on how quickly a judge answers.
+    """Ask about pairs, several at a time, and yield the comparisons in the order of the pairs."""
+    # The order matters where somebody stops at what was yielded so far: were quick answers yielded
+    # first, what decides could depend on how quickly a judge answers.
     source = enumerate(pairs)
     begun: deque[tuple[OutputPair, asyncio.Task[Comparison]]] = deque()
     try:
         while True:
             while len(begun) < max(1, in_flight) and not (stop is not None and stop.is_set()):
-                found = next(source, None)
-                if found is None:
+                following = next(source, None)
+                if following is None:
                     break
-                begun.append((found[1], asyncio.create_task(ask(*found))))
+                begun.append((following[1], asyncio.create_task(ask(*following))))
             if not begun:
                 return
             pair, task = begun[0]
@@ -414,3 +424,48 @@ async def compare_in_order(
         for _, task in begun:
             task.cancel()
         await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
+
+
+LoopEnd = Literal["cost", "interrupted", "decided"]
+"""Why no more pairs were asked about, the most important reason first."""
+
+
+class ComparisonLoop:
+    """Asks about pairs round by round, until none is left or something ends it.
+
+    A comparison of two sides is one round of all pairs; a ranking has as many rounds as its
+    selector wants.
+    """
+
+    def __init__(self, ask: PairQuestion, *, in_flight: int) -> None:
+        self._ask, self._in_flight = ask, in_flight
+        self._stop = asyncio.Event()
+        self._reasons: set[LoopEnd] = set()
+
+    @property
+    def ended(self) -> LoopEnd | None:
+        """Why it ended before its last round; None where it did not."""
+        return next((reason for reason in get_args(LoopEnd) if reason in self._reasons), None)
+
+    def end(self, reason: LoopEnd) -> None:
+        """Begin no further pair; what is in flight is still awaited and yielded."""
+        self._reasons.add(reason)
+        self._stop.set()
+
+    async def run(
+        self, next_round: Callable[[], Iterable[OutputPair] | None]
+    ) -> AsyncGenerator[JudgedPair, None]:
+        """Yield the comparisons of each round in order; no round ends the loop."""
+        while not self._stop.is_set() and (pairs := next_round()) is not None:
+            judged = compare_in_order(pairs, self._ask, in_flight=self._in_flight, stop=self._stop)
+            async with aclosing(judged) as answers:
+                async for one in answers:
+                    # The budget is a promise: after the first refused call nothing more is begun.
+                    if is_out_of_budget(one.comparison):
+                        self.end("cost")
+                    yield one
+
+
+def is_out_of_budget(comparison: Comparison) -> bool:
+    """Whether the money did not suffice for some answer of a comparison."""
+    return any(failure.kind == BudgetExceededError.kind for failure in comparison.failures)

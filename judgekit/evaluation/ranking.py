@@ -5,36 +5,40 @@ The entry points are `rank`, `rank_sync` and `rank_comparisons`.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from contextlib import aclosing
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from judgekit.evaluation.comparison_summary import ComparisonTally
-from judgekit.evaluation.pairing import Contest, Side, SideOutput, compare_pairs
+from judgekit.errors import BudgetExceededError
+from judgekit.evaluation.comparison_tally import PanelTally
+from judgekit.evaluation.pairing import (
+    ComparisonLoop,
+    Contest,
+    Side,
+    SideOutput,
+    is_out_of_budget,
+    pair_question,
+)
 from judgekit.evaluation.ranking_result import (
-    MatchResult,
     RankingProvenance,
     RankRules,
-    match_result_of,
     sort_matches,
 )
-from judgekit.evaluation.ranking_summary import ComparisonCollection, rank_matches, read_comparisons
+from judgekit.evaluation.ranking_summary import MatchCollection, rank_matches, read_comparisons
 from judgekit.evaluation.strengths import fit_strengths, significant_order
 from judgekit.judge import SyncRunner
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
-    from judgekit.evaluation.pairing import JudgedPair, Match
-    from judgekit.evaluation.ranking_result import EndReason, RankingSummary, Ties
+    from judgekit.evaluation.pairing import Match, OutputPair
+    from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary, Ties
     from judgekit.judge import Judge, Panel
     from judgekit.records import Case, Comparison, Output, Rubric
 
@@ -86,12 +90,12 @@ async def rank(
     read = {name: partial(_read, answers) for name, answers in sides.items()}
     contest = Contest([Side(name, each, (name,)) for name, each in read.items()], seed=seed)
     rules.check(len(contest.labels))
-    chooser = make_match_selector(contest, rules, pairs, max_comparisons)
-    ranker = Ranker(judge, contest, rubric, chooser=chooser)
+    selector = make_match_selector(contest, rules, pairs, max_comparisons)
+    ranker = Ranker(judge, contest, rubric, selector=selector)
     async for _ in ranker.ask():
         pass
-    asked = ranker.questioned(is_adaptive=pairs == "adaptive")
-    return rank_matches(ranker.meetings, contest.labels, rules=rules, questioned=asked)
+    asked = ranker.provenance(is_adaptive=pairs == "adaptive")
+    return rank_matches(ranker.matches, contest.labels, rules=rules, questioned=asked)
 
 
 def rank_sync(
@@ -165,13 +169,13 @@ def rank_comparisons(
         SettingsError: When there are fewer places than are to be decided.
     """
     if isinstance(comparisons, Path | str):
-        pile = read_comparisons([Path(comparisons)])
+        collection = read_comparisons([Path(comparisons)])
     else:
-        pile = ComparisonCollection()
-        for found in comparisons:
-            pile.take(found)
+        collection = MatchCollection()
+        for comparison in comparisons:
+            collection.add(comparison)
     rules = RankRules(ties=ties, top=top, alpha=alpha)
-    return rank_matches(pile.meetings, rules=rules, questioned=pile.questioned())
+    return rank_matches(collection.matches, rules=rules, questioned=collection.provenance())
 
 
 def make_match_selector(
@@ -188,21 +192,8 @@ def _read(answers: Sequence[tuple[Case, Output]]) -> Iterator[SideOutput]:
         yield SideOutput(case, output)
 
 
-_NO_MONEY = "budget"
-
-
-class JudgedMatch(NamedTuple):
-    """A match and what the judge made of it."""
-
-    match: Match
-    """Who met."""
-
-    comparison: Comparison
-    """What both orders come to; its variants are called what the sides are."""
-
-
 class Ranker:
-    """Asks a judge, and keeps what came out."""
+    """Has a judge compare the matches that a selector wants, and collects the results."""
 
     def __init__(
         self,
@@ -210,85 +201,72 @@ class Ranker:
         contest: Contest,
         rubric: Rubric,
         *,
-        chooser: MatchSelector,
+        selector: MatchSelector,
         in_flight: int = 32,
     ) -> None:
-        self._judge, self._contest, self._rubric = judge, contest, rubric
-        self._chooser, self._in_flight = chooser, in_flight
-        self._tally = ComparisonTally(rubric, ("first", "second"))
-        self._ended: EndReason | None = None
-        self.meetings: list[MatchResult] = []
-        """What came out so far."""
+        self._contest, self._rubric, self._selector = contest, rubric, selector
+        self._collection, self._panel = MatchCollection(), PanelTally()
+        self._case_numbers: dict[str, int] = {}
+        ask = pair_question(judge, rubric, contest.names)
+        self._loop = ComparisonLoop(ask, in_flight=in_flight)
 
-    async def __aenter__(self) -> Self:
-        """Open the judge's connections."""
-        await self._judge.__aenter__()
-        return self
+    @property
+    def matches(self) -> list[MatchResult]:
+        """The results so far."""
+        return self._collection.matches
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close them."""
-        await self._judge.__aexit__(kind, error, trace)
+    def interrupt(self) -> None:
+        """Begin no further match."""
+        self._loop.end("interrupted")
 
-    async def ask(self, stop: asyncio.Event | None = None) -> AsyncGenerator[JudgedMatch, None]:
-        """Ask all that the chooser wants."""
-        # A match the money did not suffice for is left out, and none is asked after it.
-        halt = stop or asyncio.Event()
-        out_of_money = asyncio.Event()
-        while not halt.is_set() and (chosen := self._chooser.next_round(self.meetings)):
-            pairs = compare_pairs(
-                self._judge,
-                (match.pair for match in chosen),
-                self._rubric,
-                names=self._contest.names,
-                in_flight=self._in_flight,
-                stop=halt,
-            )
-            async with aclosing(pairs) as answered:
-                place = 0
-                async for compared in answered:
-                    match, place = chosen[place], place + 1
-                    self._tally.take(compared)
-                    if any(each.kind == _NO_MONEY for each in compared.comparison.failures):
-                        out_of_money.set()
-                        halt.set()
-                        continue
-                    yield JudgedMatch(match, self._taken(match, compared))
-        if out_of_money.is_set():
-            self._ended = "cost"
-        elif halt.is_set():
-            self._ended = "interrupted"
+    async def ask(self) -> AsyncGenerator[Comparison, None]:
+        """Ask about every match that the selector wants; variants are named as the sides are."""
+        chosen: Iterator[Match] = iter(())
 
-    def questioned(self, *, is_adaptive: bool) -> RankingProvenance:
+        def next_round() -> list[OutputPair] | None:
+            nonlocal chosen
+            matches = self._selector.next_round(self.matches)
+            chosen = iter(matches)
+            return [match.pair for match in matches] or None
+
+        async with aclosing(self._loop.run(next_round)) as judged:
+            async for pair, found in judged:
+                match = next(chosen)
+                comparison = found.model_copy(update={"variant_a": match.a, "variant_b": match.b})
+                self._add_votes(pair, comparison)
+                # A match that the money did not suffice for is as if it had not been asked: kept
+                # as undecided it would widen the bounds of its sides.
+                if is_out_of_budget(comparison):
+                    self._collection.judges.add(comparison)
+                    continue
+                self._collection.add(comparison)
+                yield comparison
+
+    def provenance(self, *, is_adaptive: bool) -> RankingProvenance:
         """Who was asked, what that took and why it ended."""
-        found = self._tally.summary()
+        judges = self._collection.judges
+        by_money = BudgetExceededError.kind
+        ended = self._loop.ended
         return RankingProvenance(
-            rubric=found.rubric,
-            judges=found.judges,
-            models=found.models,
+            rubric=self._rubric.name,
+            judges=tuple(judges.judges),
+            models=tuple(judges.models),
             is_adaptive=is_adaptive,
-            ended=self._ended or self._chooser.ended,
+            ended=self._selector.ended if ended is None or ended == "decided" else ended,
             n_planned=self._contest.n_matches,
-            n_errors=found.n_errors,
-            failures={kind: n for kind, n in found.failures.items() if kind != _NO_MONEY},
-            failure_messages={k: m for k, m in found.failure_messages.items() if k != _NO_MONEY},
+            n_errors=judges.n_errors,
+            failures={kind: n for kind, n in judges.failures.most_common() if kind != by_money},
+            failure_messages={k: m for k, m in judges.messages.items() if k != by_money},
             left_out=self._contest.left_out,
-            spent=found.spent,
-            rule=found.rule,
-            panel=found.panel,
+            spent=judges.usage(),
+            rule=judges.rule or "consistent",
+            panel=self._panel.figures(),
         )
 
-    def _taken(self, match: Match, compared: JudgedPair) -> Comparison:
-        meeting = match_result_of(
-            compared.comparison, match.a, match.b, case_id=compared.pair.case.id
-        )
-        if meeting is not None:
-            self.meetings.append(meeting)
-        return compared.comparison.model_copy(update={"variant_a": match.a, "variant_b": match.b})
+    def _add_votes(self, pair: OutputPair, comparison: Comparison) -> None:
+        if comparison.error is None and not comparison.is_identical:
+            number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
+            self._panel.add(number, comparison)
 
 
 PairChoice = Literal["round-robin", "adaptive"]

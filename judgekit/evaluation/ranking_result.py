@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation.pairing import LeftOut
+from judgekit.records import WINNER_POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -286,8 +287,6 @@ _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
 _TURNED: dict[PresentationOrder, PresentationOrder] = {"ab": "ba", "ba": "ab"}
 
-_POINTS: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
-
 _OUTCOMES: dict[PreferenceSlot, tuple[float, float, float]] = {
     "first": (1.0, 0.0, 0.0), "second": (0.0, 1.0, 0.0), "tie": (0.0, 0.0, 1.0),
 }  # fmt: skip
@@ -329,7 +328,7 @@ class MatchResult(NamedTuple):
     @property
     def points(self) -> float:
         """What a gets: 1, ½ or 0; nan where it is open."""
-        return nan if self.winner is None else _POINTS[self.winner]
+        return nan if self.winner is None else WINNER_POINTS[self.winner]
 
     @property
     def has_both_orders(self) -> bool:
@@ -348,9 +347,7 @@ class MatchResult(NamedTuple):
         return found
 
 
-def match_result_of(
-    found: Comparison, a: str, b: str, *, case_id: str | None = None
-) -> MatchResult | None:
+def match_result_of(found: Comparison, a: str, b: str) -> MatchResult | None:
     """What a comparison says of two sides."""
     if found.error is not None:
         return None
@@ -358,7 +355,7 @@ def match_result_of(
     choices = [(each.order, _choice(each, found.rule)) for each in whole]
     return canonical_match(
         MatchResult(
-            case_id=found.case_id or case_id or "",
+            case_id=found.case_id or "",
             a=a,
             b=b,
             winner=found.winner,

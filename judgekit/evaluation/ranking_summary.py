@@ -5,7 +5,6 @@ Places with intervals, and a decision about the first places.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
+from judgekit.evaluation.comparison_tally import JudgeTally, PairTally, flip_rate, tally_pairs
 from judgekit.evaluation.ranking_result import (
     MatchResult,
     PairFigures,
@@ -31,12 +31,11 @@ from judgekit.evaluation.strengths import (
     fit_strengths,
     keeps_lead,
     significant_order,
-    win_share,
 )
 from judgekit.formats import iter_rows, rename_fields, validation_faults
 from judgekit.records import Comparison, Fraction, Name, Record, Winner
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.intervals import clustered_proportion, mean
+from judgekit.stats.intervals import mean
 from judgekit.stats.power import sample_size_paired
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.ranking_result import Ties
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
     from judgekit.formats import FileRow
-    from judgekit.records import ReconciliationRule
 
 _SAME = 1e-9
 """Strengths nearer than this are the same: what is left of Newton's steps is no difference."""
@@ -178,29 +176,24 @@ def _pairs(
     fits: Sequence[Strengths],
     shown: SignificantOrder,
 ) -> tuple[PairFigures, ...]:
-    """Every two sides, told from the one in the better place."""
-    found = []
+    """Every two sides, seen from the one in the better place."""
+    tallies, found = tally_pairs(given), []
     for a, b in combinations(names, 2):
         pair = (a, b) if a < b else (b, a)
-        own = [m for m in given if (m.a, m.b) == pair]
-        wins, losses = (sum(m.winner == side for m in own) for side in ("a", "b"))
+        tally = tallies.get(pair) or PairTally()
+        counts, share = tally.counts(), tally.share()
         if a > b:
-            wins, losses = losses, wins
-        inconsistent = sum(m.is_inconsistent and m.winner == "tie" for m in own)
-        share, fit = win_share(own, pair), fit_of_side(a, fits)
+            counts = counts._replace(wins=counts.losses, losses=counts.wins)
+            share = 1 - share
+        fit = fit_of_side(a, fits)
         evidence, p = shown.pairs.get(pair), shown.adjusted.get(pair, nan)
         stronger = a if shown.better(a, b) else b if shown.better(b, a) else None
         found.append(
             PairFigures(
                 a=a,
                 b=b,
-                n_cases=len({m.case_id or place for place, m in enumerate(own)}),
-                wins=wins,
-                ties=sum(m.winner == "tie" for m in own) - inconsistent,
-                inconsistent=inconsistent,
-                losses=losses,
-                n_undecided=sum(m.winner is None for m in own),
-                share=share if a < b else 1 - share,
+                **counts._asdict(),
+                share=share,
                 expected=fit.expected(a, b) if fit is not None and b in fit.names else nan,
                 p=None if evidence is None or isnan(evidence.p) else evidence.p,
                 p_adjusted=None if isnan(p) else p,
@@ -227,12 +220,10 @@ def _tie_parameter(fit: Strengths, ties: Ties) -> float | None:
 
 
 def _flip_rate(known: Sequence[MatchResult], level: float) -> Estimate:
-    told = [m for m in known if not m.is_identical and m.has_both_orders]
-    if not told:
-        return undefined_estimate("no comparison was judged in both orders", n=0, method="wilson",
-                         level=level)  # fmt: skip
-    cases = [m.case_id or str(place) for place, m in enumerate(told)]
-    return clustered_proportion([float(m.is_inconsistent) for m in told], cases, level=level)
+    asked = [m for m in known if not m.is_identical and m.has_both_orders]
+    cases = [m.case_id or place for place, m in enumerate(asked)]
+    flips = [float(m.is_inconsistent) for m in asked]
+    return flip_rate(flips, cases, level=level, reason="no comparison was judged in both orders")
 
 
 _SAME_RATING = 1e-9
@@ -333,66 +324,54 @@ class PairWinnerRow(Record):
     """The case both answered."""
 
 
-class ComparisonCollection:
-    """Gathers comparisons: their meetings, who judged, and what failed."""
+class MatchCollection:
+    """Gathers comparisons of several sides: their matches, who judged, and what failed."""
 
     def __init__(self) -> None:
-        self.meetings: list[MatchResult] = []
+        self.matches: list[MatchResult] = []
         self.rubrics: dict[str, str] = {}
-        self._rules: dict[ReconciliationRule, None] = {}
-        self._judges: dict[str, None] = {}
-        self._models: dict[str, None] = {}
-        self._failures: Counter[str] = Counter()
-        self._messages: dict[str, str] = {}
-        self._n_errors = 0
+        self.judges = JudgeTally()
 
-    def take(self, found: Comparison) -> None:
-        """Take one more comparison."""
-        if not found.variant_a or not found.variant_b or found.variant_a == found.variant_b:
+    def add(self, comparison: Comparison) -> None:
+        """Count one more comparison, which names its variants."""
+        a, b = comparison.variant_a, comparison.variant_b
+        if not a or not b or a == b:
             raise DatasetError(
-                f"the comparison is of {found.variant_a} and {found.variant_b}",
-                case_id=found.case_id,
+                f"the comparison is of {a} and {b}",
+                case_id=comparison.case_id,
                 hint="a ranking needs two names: give both outputs a `variant` of their own",
             )
-        for said in (*found.preferences, *found.failures):
-            self._judges[said.judge] = None
-        for preference in found.preferences:
-            if preference.model:
-                self._models[preference.model] = None
-        for failure in found.failures:
-            self._failures[failure.kind] += 1
-            self._messages.setdefault(failure.kind, failure.message)
-        meeting = match_result_of(found, found.variant_a, found.variant_b)
-        self.rubrics.setdefault(found.rubric_fingerprint, found.rubric)
-        self._rules[found.rule] = None
-        if meeting is None:
-            self._n_errors += 1
-        else:
-            self.meetings.append(meeting)
+        self.judges.add(comparison)
+        self.rubrics.setdefault(comparison.rubric_fingerprint, comparison.rubric)
+        match = match_result_of(comparison, a, b)
+        if match is not None:
+            self.matches.append(match)
 
-    def questioned(self) -> RankingProvenance:
+    def provenance(self) -> RankingProvenance:
         """Who judged, and what failed."""
+        judges = self.judges
+        # Sorted, since the order of the comparisons in files may change nothing.
         return RankingProvenance(
             rubric=" and ".join(sorted(set(self.rubrics.values()))) or None,
-            judges=tuple(sorted(self._judges)),
-            models=tuple(sorted(self._models)),
-            n_errors=self._n_errors,
-            failures=dict(sorted(self._failures.items())),
-            failure_messages=self._messages,
-            rule=next(iter(self._rules)) if len(self._rules) == 1 else None,
+            judges=tuple(sorted(judges.judges)),
+            models=tuple(sorted(judges.models)),
+            n_errors=judges.n_errors,
+            failures=dict(sorted(judges.failures.items())),
+            failure_messages=judges.messages,
+            rule=judges.rule,
         )
 
 
-def read_comparisons(paths: Iterable[Path]) -> ComparisonCollection:
+def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
     """The comparisons of files."""
     # A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b`
     # and the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better,
     # where these are known. Other columns of such rows are left alone.
-    pile = ComparisonCollection()
+    collection = MatchCollection()
     for path in paths:
         for row in iter_rows(path):
             try:
-                _take(pile, row)
+                _add_row(collection, row)
             except ValidationError as error:
                 model = Comparison if _OF_COMPARISONS in row.fields else PairWinnerRow
                 fault = validation_faults(error, model, row.fields, synonyms=_ALIASES)[0]
@@ -401,14 +380,14 @@ def read_comparisons(paths: Iterable[Path]) -> ComparisonCollection:
                 raise DatasetError(
                     error.message, path=path, line=row.line, hint=error.hint
                 ) from error
-            if len(pile.rubrics) > 1:
+            if len(collection.rubrics) > 1:
                 raise DatasetError(
-                    f"comparisons by different rubrics: {', '.join(pile.rubrics.values())}",
+                    f"comparisons by different rubrics: {', '.join(collection.rubrics.values())}",
                     path=path,
                     line=row.line,
                     hint="rank those of each rubric by themselves",
                 )
-    return pile
+    return collection
 
 
 def holds_comparisons(path: Path) -> bool:
@@ -420,9 +399,9 @@ def holds_comparisons(path: Path) -> bool:
     return {"variant_a", "variant_b"} <= fields.keys()
 
 
-def _take(pile: ComparisonCollection, row: FileRow) -> None:
+def _add_row(collection: MatchCollection, row: FileRow) -> None:
     if _OF_COMPARISONS in row.fields:
-        pile.take(Comparison.model_validate(row.fields))
+        collection.add(Comparison.model_validate(row.fields))
         return
     fields, faults = rename_fields(row.fields, _ALIASES)
     if faults:
@@ -437,4 +416,4 @@ def _take(pile: ComparisonCollection, row: FileRow) -> None:
         raise DatasetError(f"{one.variant_a} is compared with itself", hint="name two sides")
     sides = one.variant_a, one.variant_b
     meeting = MatchResult(one.case_id or "", *sides, one.winner, False, share=one.probability)
-    pile.meetings.append(canonical_match(meeting))
+    collection.matches.append(canonical_match(meeting))

@@ -188,7 +188,7 @@ _WORDS = {
 
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 
-_PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries"}
+_PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
 
 _SHORT = 16
 
@@ -345,5 +345,5 @@ def unused_reply_messages(judges: JudgePanel | None) -> Iterator[str]:
     n_asked_of_all = 1 if judges.panel.combine == "cascade" else len(judges.judges)
     for judge in judges.judges[:n_asked_of_all]:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (told := model.unasked()) is not None:
+        if isinstance(model, RecordedModel) and (told := model.unused_rows()) is not None:
             yield told

@@ -6,7 +6,7 @@ Blind comparisons by a judge are in `comparison_summary`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import fsum, isnan
+from math import fsum
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError
@@ -16,11 +16,13 @@ from judgekit.records import CaseStratum
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import (
+    VALUE_STEP,
     PairedProportions,
     paired_difference,
     pass_rate_difference,
     signed_rank_test,
     win_rate,
+    within_one,
 )
 from judgekit.stats.power import mde_paired, sample_size_paired
 from judgekit.stats.quantiles import SLACK
@@ -128,9 +130,6 @@ class ScoreComparison:
     """Of the values of the cases of each tag; only looked at."""
 
 
-_FINEST_STEP = 0.05
-"""Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
-
 _SEED = 0
 """Of the resampling: the same numbers give the same interval."""
 
@@ -177,13 +176,13 @@ def compare_side_scores(
     """Compare two sides, paired by case."""
     if not a.cases & b.cases:
         raise NotEnoughDataError("no case is answered by both sides")
-    value = _difference(a.values, b.values, alpha, _FINEST_STEP)
+    value = _difference(a.values, b.values, alpha, VALUE_STEP)
     pass_rate = _difference(a.passed, b.passed, alpha, None)
     criteria = {
         name: found
         for name in a.criteria
         if name in b.criteria
-        and (found := _difference(a.criteria[name], b.criteria[name], alpha, _FINEST_STEP))
+        and (found := _difference(a.criteria[name], b.criteria[name], alpha, VALUE_STEP))
     }
     both = a.cases & b.cases
     bounds = _bounds(a, b, both)
@@ -241,7 +240,7 @@ def _difference(
     return ScoreDifference(
         a=sum(sides[0]) / len(cases),
         b=sum(sides[1]) / len(cases),
-        estimate=_within_scale(estimate),
+        estimate=within_one(estimate),
         p=p,
         test=test,
         p_adjusted=None,
@@ -252,15 +251,6 @@ def _difference(
         effect_size=plain.value / plain.sd if varies else None,
         detectable=mde_paired(len(cases), plain.sd, alpha=alpha).value if varies else None,
     )
-
-
-def _within_scale(
-    found: PairedDifference | PairedProportions,
-) -> PairedDifference | PairedProportions:
-    """Values lie in [0, 1], so that no difference is beyond 1."""
-    if isnan(found.low):
-        return found
-    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
 
 
 def _resampled(d: list[float], level: float) -> BootstrapEstimate:
@@ -281,7 +271,7 @@ def _grouped(
 ) -> dict[str, ScoreDifference]:
     """The values of each group of cases that both sides have some of."""
     found = {
-        name: _difference(a.values, b.values, alpha, _FINEST_STEP, cases)
+        name: _difference(a.values, b.values, alpha, VALUE_STEP, cases)
         for name, cases in groups.items()
     }
     return {name: one for name, one in found.items() if one is not None}
@@ -302,9 +292,9 @@ def _mean(side: SideScores, case: str, missing: float) -> float:
 
 
 def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference]:
-    found = adjust([one.p for one in criteria.values()], "holm").value
+    found = adjust([one.p for one in criteria.values()], "holm").known
     return {
-        name: replace(one, p_adjusted=None if isnan(p) else p)
+        name: replace(one, p_adjusted=p)
         for (name, one), p in zip(criteria.items(), found, strict=True)
     }
 

@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
-from judgekit.errors import SettingsError
+from judgekit.errors import BudgetExceededError, SettingsError
 from judgekit.evaluation.comparison_result import StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
-from judgekit.evaluation.pairing import JudgedPair, LeftOut, OutputPair
+from judgekit.evaluation.pairing import ComparisonLoop, JudgedPair, LeftOut, OutputPair
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import Analyst, Panel, check_pair_rule, prepare_pair
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
@@ -30,7 +30,7 @@ from judgekit.records import (
 from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     from judgekit.evaluation.comparison_result import ComparisonSummary
     from judgekit.evaluation.pairing import Pairing, PairingSurvey, Side
     from judgekit.judge import Judge
-    from judgekit.records import Comparison, JsonObject, ReconciliationRule, Rubric
+    from judgekit.records import (
+        Comparison,
+        ComparisonStatus,
+        JsonObject,
+        ReconciliationRule,
+        Rubric,
+    )
     from judgekit.store import StoredComparisons
 
 
@@ -82,11 +88,11 @@ def stored_pairs(
 
 
 def counted_pairs(
-    store: StoredComparisons, info: ComparisonInfo, looking: StoppingRule | None = None
+    store: StoredComparisons, info: ComparisonInfo, stopping: StoppingRule | None = None
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
     """The pairs that the figures of a stored comparison rest on."""
     # Where it stopped as soon as it was decided, what was in flight then is kept, but not counted.
-    own = stopping_rule_of(info) if looking is None else looking
+    own = stopping_rule_of(info) if stopping is None else stopping
     for pair, found in stored_pairs(store, info):
         if own is not None and own.is_over:
             return
@@ -133,15 +139,12 @@ def summarize_comparison(
     info = with_rule(kept, rule)
     error = info.alpha if alpha is None else alpha
     tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=error)
-    looking = stopping_rule_of(info)
-    for pair, found in counted_pairs(store, info, looking):
-        tally.take(JudgedPair(OutputPair(pair.case, pair.a, pair.b, pair.repeat), found))
+    stopping = stopping_rule_of(info)
+    for pair, found in counted_pairs(store, info, stopping):
+        tally.add(JudgedPair(OutputPair(pair.case, pair.a, pair.b, pair.repeat), found))
         if watch is not None:
             watch(found)
-    return tally.summary(
-        left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
-        evidence=None if looking is None else looking.evidence(),
-    )
+    return _summary_of(tally, info, stopping)
 
 
 if TYPE_CHECKING:
@@ -241,7 +244,7 @@ class ComparisonRecorder:
     def __init__(
         self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | Panel
     ) -> None:
-        self._store, self._info = store, info
+        self._store, self.info = store, info
         self._panel = Panel.of(judge)
         self._known: dict[int, tuple[Preference, ...]] = {}
         self._waiting: list[ComparedPair] = []
@@ -250,12 +253,12 @@ class ComparisonRecorder:
         """Keep what was said and is not kept yet."""
         if self._waiting:
             pairs, self._waiting = self._waiting, []
-            self._store.add_pairs(self._info.id, pairs)
+            self._store.add_pairs(self.info.id, pairs)
 
     def look_back(self) -> float:
         """Read what earlier sittings were told; failures are asked again."""
         paid = 0.0
-        for pair in self._store.compared(self._info.id):
+        for pair in self._store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
             said: list[Said] = [*pair.preferences, *pair.failures]
             paid += sum(each.cost_usd or 0.0 for each in said)
@@ -265,7 +268,7 @@ class ComparisonRecorder:
         """Ask about a pair what is not known; it is on disk when it is told."""
         # Pairs that come together are kept in one transaction. What was said of a pair that is
         # called off is kept by `flush`.
-        info, comparer = self._info, self._panel.comparers[0]
+        info, comparer = self.info, self._panel.comparers[0]
         said: list[Said] = list(self._known.pop(place, ()))
         n_known, is_done = len(said), False
         try:
@@ -280,9 +283,78 @@ class ComparisonRecorder:
             self._waiting.append(_compared_pair(place, pair, said[n_known:], is_done=is_done))
         await asyncio.sleep(0)
         self.flush()
-        seen = comparer.seen(pair.a, pair.b, info.names)
+        seen = comparer.blind_pair(pair.a, pair.b, info.names)
         ordered = _in_question_order(said, info)
         return comparer.conclude(pair.case, pair.a, pair.b, seen, info.rubric, ordered)
+
+
+class SideComparer:
+    """Compares two sides until all pairs are judged or something ends it, recording each answer."""
+
+    def __init__(self, pairing: Pairing, recorder: ComparisonRecorder, *, n_slots: int) -> None:
+        info = recorder.info
+        self._pairing, self._info = pairing, info
+        self._tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
+        self._stopping = stopping_rule_of(info)
+        # Enough pairs in flight to keep every slot busy; few where each may be the last one, since
+        # what is in flight then was paid for nothing.
+        in_flight = max(4, n_slots) if self._stopping is None else max(1, n_slots // 4)
+        self._loop = ComparisonLoop(recorder.compare, in_flight=in_flight)
+
+    @property
+    def total(self) -> int:
+        """How many pairs are compared at most."""
+        n_pairs, most = self._info.n_pairs, self._info.max_cases
+        return n_pairs if most is None else min(n_pairs, most)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the stopping rule wants no further case."""
+        return self._stopping is not None and self._stopping.is_over
+
+    def interrupt(self) -> None:
+        """Begin no further pair."""
+        self._loop.end("interrupted")
+
+    async def ask(self) -> AsyncGenerator[Comparison, None]:
+        """Ask about all pairs, in order, until a difference is shown where that is wanted."""
+        rounds = iter([self._pairing.pairs()])
+        async with aclosing(self._loop.run(lambda: next(rounds, None))) as judged:
+            async for one in judged:
+                # What was in flight when the difference was shown is recorded but not counted:
+                # counted, it would be a look that the rule did not plan for.
+                if self.is_over:
+                    continue
+                self._tally.add(one)
+                if self._stopping is not None:
+                    self._stopping.look(one.comparison)
+                    if self._stopping.is_over:
+                        self._loop.end("decided")
+                yield one.comparison
+
+    def summary(self) -> ComparisonSummary:
+        """The figures so far."""
+        return _summary_of(self._tally, self._info, self._stopping)
+
+    def status(self, summary: ComparisonSummary) -> ComparisonStatus:
+        """How it ended; a pair that the money did not suffice for can be resumed."""
+        if summary.failures.get(BudgetExceededError.kind):
+            return "stopped"
+        if self._loop.ended == "interrupted":
+            return "interrupted"
+        if summary.failures:
+            return "incomplete"
+        is_decided = self._stopping is not None and self._stopping.is_decided
+        return "decided" if is_decided else "complete"
+
+
+def _summary_of(
+    tally: ComparisonTally, info: ComparisonInfo, stopping: StoppingRule | None
+) -> ComparisonSummary:
+    return tally.summary(
+        left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
+        evidence=None if stopping is None else stopping.evidence(),
+    )
 
 
 def _compared_pair(

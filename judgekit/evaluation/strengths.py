@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from math import fsum, isnan, nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, cluster_means
+from judgekit.evaluation.comparison_tally import tally_pairs
+from judgekit.stats.estimate import Estimate
 from judgekit.stats.logistic import expit
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired_comparisons import comparisons
@@ -26,6 +27,7 @@ from judgekit.stats.tie_models import davidson, rao_kupper
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from judgekit.evaluation.comparison_tally import PairTally
     from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
     from judgekit.records import Winner
     from judgekit.stats.paired_comparisons import PairResult, Ranking
@@ -41,6 +43,10 @@ _NO_END = 15.0
 _ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
 
 _UNKNOWN = "the order the outputs were shown in is not known"
+
+
+SidePair = tuple[str, str]
+"""Two sides, the first in the alphabet before the other."""
 
 
 class PairEvidence(NamedTuple):
@@ -134,7 +140,12 @@ def fit_strengths(
 
 
 def pair_evidence(
-    meetings: Sequence[MatchResult], strengths: Strengths, *, ties: Ties, level: float
+    meetings: Sequence[MatchResult],
+    tallies: Mapping[SidePair, PairTally],
+    strengths: Strengths,
+    *,
+    ties: Ties,
+    level: float,
 ) -> dict[tuple[str, str], PairEvidence]:
     """How sure it is, for every two sides that met, if by way of others, that they differ."""
     # Within a level the strengths and their errors tell. Between two levels strengths have no
@@ -150,31 +161,29 @@ def pair_evidence(
             found |= _wald(fits)
     for pair in combinations(strengths.names, 2):
         if pair not in found:
-            wins, losses = case_leanings(meetings, pair)
+            wins, losses = case_leanings(tallies, pair)
             p = sign_p_values(wins, losses)[0] if wins + losses else nan
             found[pair] = PairEvidence(p, "sign")
     return found
 
 
 def always_valid_evidence(
-    meetings: Sequence[MatchResult], names: Sequence[str]
+    tallies: Mapping[SidePair, PairTally], names: Sequence[str]
 ) -> dict[tuple[str, str], PairEvidence]:
     """The same from the cases that each two sides met on alone, valid whenever one looks."""
     # Whether a pair is asked about again may hang on anything seen before: the e-value of a pair
     # moves only with its own cases, and 1/e is a p at any time (Ramdas et al. 2023).
     found: dict[tuple[str, str], PairEvidence] = {}
     for pair in combinations(names, 2):
-        wins, losses = case_leanings(meetings, pair)
+        wins, losses = case_leanings(tallies, pair)
         e = win_e_value(wins, losses, prior_a=_PRIOR, prior_b=_PRIOR)
         found[pair] = PairEvidence(e.p_value if wins + losses else nan, "e-value")
     return found
 
 
-def case_leanings(meetings: Sequence[MatchResult], pair: tuple[str, str]) -> tuple[int, int]:
-    """Cases that lean to either of two sides; a case counts once, even ones not at all."""
-    own = [m for m in meetings if (m.a, m.b) == pair and m.winner is not None]
-    means = cluster_means([m.points for m in own], _cases(own)).values()
-    return sum(m > 0.5 + SLACK for m in means), sum(m < 0.5 - SLACK for m in means)
+def case_leanings(tallies: Mapping[SidePair, PairTally], pair: SidePair) -> tuple[int, int]:
+    """Cases that lean to either of two sides; none where they never met."""
+    return tallies[pair].leaning() if pair in tallies else (0, 0)
 
 
 def _with_position(fit: Callable[..., Ranking], ties: Ties) -> Ranking:
@@ -246,9 +255,6 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
     return found
 
 
-SidePair = tuple[str, str]
-"""Two sides, the first in the alphabet before the other."""
-
 _ANY_LEVEL = 0.95
 """Where no interval is looked at."""
 
@@ -281,20 +287,20 @@ def significant_order(
     """Which sides are shown to be stronger."""
     # Sides have one order by strength: whoever is stronger than b is stronger than all that b is
     # stronger than, which needs no further test.
-    found = list(fits)
+    found, tallies = list(fits), tally_pairs(known)
     pairs: dict[SidePair, PairEvidence] = {}
     if is_adaptive:
-        pairs = always_valid_evidence(known, sides)
+        pairs = always_valid_evidence(tallies, sides)
     else:
         for fit in found:
             own = [m for m in known if m.a in fit.names]
-            pairs |= pair_evidence(own, fit, ties=rules.ties, level=1 - rules.alpha)
+            pairs |= pair_evidence(own, tallies, fit, ties=rules.ties, level=1 - rules.alpha)
     p_values = adjust([one.p for one in pairs.values()], "holm").value
     adjusted = dict(zip(pairs, p_values, strict=True))
     below: dict[str, set[str]] = {side: set() for side in sides}
     for pair, p in adjusted.items():
         if p <= rules.alpha:
-            up, down = pair if _first_leads(pair, pairs[pair], found, known) else pair[::-1]
+            up, down = pair if _first_leads(pair, pairs[pair], found, tallies) else pair[::-1]
             below[up].add(down)
     for via in sides:
         for side in sides:
@@ -330,20 +336,15 @@ def _against(meeting: MatchResult, up: str, down: str) -> Winner | None:
     return None
 
 
-def win_share(meetings: Iterable[MatchResult], pair: SidePair) -> float:
-    """The first side's share of wins, no winner being half a win."""
-    own = [m for m in meetings if (m.a, m.b) == pair and not isnan(m.points)]
-    cases = [m.case_id or place for place, m in enumerate(own)]
-    means = cluster_means([m.points for m in own], cases)
-    return fsum(means.values()) / len(means) if means else nan
-
-
 def _first_leads(
-    pair: SidePair, evidence: PairEvidence, fits: Sequence[Strengths], known: Sequence[MatchResult]
+    pair: SidePair,
+    evidence: PairEvidence,
+    fits: Sequence[Strengths],
+    tallies: Mapping[SidePair, PairTally],
 ) -> bool:
     """Whether what shows a difference shows that the first side is the stronger one."""
     fit = fit_of_side(pair[0], fits)
     if evidence.evidence == "wald" and fit is not None:
         return fit.rating(pair[0]) > fit.rating(pair[1])
-    wins, losses = case_leanings(known, pair)
+    wins, losses = case_leanings(tallies, pair)
     return wins > losses

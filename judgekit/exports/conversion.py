@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,15 +20,13 @@ from judgekit.atomic_write import check_output_path, write_text_atomically
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
 from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
-from judgekit.exports.quality_memory import RubricIds, case_object, rubric_objects
 from judgekit.exports.tabular import encodable_json, write_cases, write_json_list
 from judgekit.fingerprint import canonical_json
 from judgekit.formats import (
+    FORMATS,
     RECORD_LISTS,
-    SKILL_TESTS_READER,
     SkillTests,
     document_kind,
-    downgrade_skill_tests,
     dump_yaml,
     foreign_shape,
     is_graders,
@@ -35,10 +34,7 @@ from judgekit.formats import (
     is_skill_tests_v1,
     read_graders,
     read_whole_document,
-    skill_evals_of,
-    skill_tests_of,
     upgrade_skill_tests,
-    workflow_dataset_of,
 )
 from judgekit.records import CaseSource, Rubric
 
@@ -49,8 +45,9 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.datasets import Suite
-    from judgekit.evaluation import Outcome
-    from judgekit.records import Case, JsonObject, RunInfo
+    from judgekit.exports.tabular import RunFormat
+    from judgekit.formats import Format
+    from judgekit.records import Case, JsonObject
 
 _SHOWN = 20
 
@@ -127,7 +124,7 @@ def open_conversion_source(
     dataset = shape.read_or_refuse(document)
     cases = CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
     value = document.value
-    if shape.reader != SKILL_TESTS_READER:
+    if not shape.is_suite:
         return ConversionSource(path, cases, quality_records=tuple(_quality_records(value)))
     is_old = is_skill_tests_v1(value) or not isinstance(value, dict)
     whole = upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
@@ -197,8 +194,8 @@ def _same(before: JsonValue, after: JsonValue) -> bool:
 
 _OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
 
+# Forms that hold all of that, or count it among what is lost.
 _SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
-"""Forms that hold all of that, or count it among what is lost."""
 
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
@@ -356,9 +353,6 @@ def _lost_settings(head: SkillTests, source: ConversionSource, folder: Path) -> 
         yield f"the place of {', '.join(scripts)}: they are looked for in the suite's own folder"
 
 
-_JSON = (".json",)
-
-
 @dataclass(frozen=True, slots=True)
 class CaseFormat:
     """A form cases can be converted to."""
@@ -381,140 +375,56 @@ def _write_own(path: Path, source: ConversionSource) -> tuple[str, ...]:
     return ()
 
 
-def _write_json(path: Path, value: JsonObject) -> tuple[str, ...]:
-    write_text_atomically(path, encodable_json(value, indent=2) + "\n")
-    return ()
+def _write_foreign(path: Path, source: ConversionSource, *, form: Format) -> tuple[str, ...]:
+    written = form.write(source)
+    if isinstance(written.content, dict):
+        write_text_atomically(path, encodable_json(written.content, indent=2) + "\n")
+    else:
+        write_json_list(path, written.content)
+    return written.lost
 
 
-def _write_skill_tests(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    whole = source.skill_tests
-    # What is lost is found by reading the file again, so the writer's own list is not needed.
-    return _write_json(path, skill_tests_of(source.cases)[0] if whole is None else whole)
-
-
-def _write_skill_tests_v1(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    whole, lost = source.skill_tests, tuple[str, ...]()
-    if whole is None:
-        whole, lost = skill_tests_of(source.cases)
-    tests, lost_here = downgrade_skill_tests(whole)
-    write_json_list(path, (test for test in tests if isinstance(test, dict)))
-    return (*lost, *lost_here)
-
-
-def _write_skill_evals(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    return _write_json(path, skill_evals_of(source.cases))
-
-
-def _write_workflow(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    return _write_json(path, workflow_dataset_of(source.cases))
-
-
-def _write_quality(path: Path, source: ConversionSource) -> tuple[str, ...]:
-    write_json_list(path, _quality(source))
-    return ()
-
-
-def _quality(source: ConversionSource) -> Iterator[JsonObject]:
-    """The cases as objects; objects that are some already stay as they are, with their runs."""
-    if source.quality_records:
-        yield from source.quality_records
-        return
-    rubrics = RubricIds()
-    for case in source.cases:
-        rubric_id = None
-        if isinstance(case.rubric, Rubric):
-            rubric_id, is_new = rubrics.of(case.rubric, case)
-            yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
-        yield case_object(case, rubric_id)
-
+_OWN_CASES = CaseFormat(
+    "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
+    tabular.CASE_SUFFIXES,
+    _write_own,
+)
 
 CASE_FORMATS: Mapping[str, CaseFormat] = MappingProxyType(
     {
-        "cases": CaseFormat(
-            "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
-            tabular.CASE_SUFFIXES,
-            _write_own,
-        ),
-        "skill-tests": CaseFormat("eval/tests.json, version 2", _JSON, _write_skill_tests),
-        "skill-tests-v1": CaseFormat(
-            "tests.json, version 1", _JSON, _write_skill_tests_v1, keeps_ids=False
-        ),
-        "skill-evals": CaseFormat("a skill's evals.json", _JSON, _write_skill_evals),
-        "workflow": CaseFormat("a workflow dataset with assertions", _JSON, _write_workflow),
-        "quality": CaseFormat(
-            "test-case, rubric and rubric-criterion records (.jsonl, .json)",
-            (".jsonl", ".json"),
-            _write_quality,
-        ),
+        "cases": _OWN_CASES,
+        **{
+            form.name: CaseFormat(
+                form.summary, form.suffixes, partial(_write_foreign, form=form), form.keeps_ids
+            )
+            for form in FORMATS
+            if form.name is not None
+        },
     }
 )
-"""The forms by their names; `suite` is written by `own_suite`."""
-
-_BY_NAME = {"history.json": "history", "grading.json": "grading"}
-
-_BY_SUFFIX = {".xml": "junit", ".yaml": "validation", ".yml": "validation"}
-
-
-@dataclass(frozen=True, slots=True)
-class RunFormat:
-    """A form in which a run can be written."""
-
-    summary: str
-    """What stands in it, for the help."""
-
-    suffixes: tuple[str, ...]
-    """The endings of files it can be written to."""
-
-    check: Callable[[Path], None]
-    """Refuses a path it cannot be written to, before anything is read; raises `SettingsError`."""
-
-    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers, replacing the file as a whole or not at all, and says how many."""
-
+"""The forms by their names; `suite` is written by `write_own_suite`."""
 
 RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType(
     {
-        "junit": RunFormat(
-            "JUnit XML for CI servers, a suite for each variant (.xml)",
-            junit.JUNIT_SUFFIXES,
-            junit.check_junit_place,
-            junit.write_junit,
-        ),
-        "grading": RunFormat(
-            "grading.json, scores 1 to 5 (.json, .jsonl, or a folder with a file for each)",
-            skill_results.GRADING_SUFFIXES,
-            skill_results.check_grading_place,
-            skill_results.write_gradings,
-        ),
-        "history": RunFormat(
-            "history.json, to which each variant is added as a version (.json)",
-            skill_results.HISTORY_SUFFIXES,
-            skill_results.check_history_place,
-            skill_results.write_history,
-        ),
-        "validation": RunFormat(
-            "validation report: dimensions, evidence, tier, recommendations (.yaml)",
-            validation_report.VALIDATION_SUFFIXES,
-            validation_report.check_validation_place,
-            validation_report.write_validation_report,
-        ),
-        "strategies": RunFormat(
-            "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
-            tabular.STRATEGY_SUFFIXES,
-            tabular.check_strategy_place,
-            tabular.write_strategy_results,
-        ),
-        "quality": RunFormat(
-            "quality records: test-case, rubric, test-run, eval-judgment, … (.jsonl, .json)",
-            quality_memory.QUALITY_SUFFIXES,
-            quality_memory.check_quality_place,
-            quality_memory.write_quality_records,
-        ),
+        form.name: form
+        for form in (
+            junit.JUNIT,
+            skill_results.GRADING,
+            skill_results.HISTORY,
+            validation_report.VALIDATION,
+            tabular.STRATEGIES,
+            quality_memory.QUALITY,
+        )
     }
 )
-"""The forms by their names."""
+"""The forms in which a run can be written, by their names."""
 
 
 def run_format_for(path: Path) -> str | None:
     """The form that is meant by a file's name alone."""
-    return _BY_NAME.get(path.name) or _BY_SUFFIX.get(path.suffix.lower())
+    # A file's whole name says more than its ending: `grading.json` is a grading, other JSON is not.
+    forms = RUN_FORMATS.values()
+    named = (form.name for form in forms if path.name in form.file_names)
+    return next(named, None) or next(
+        (form.name for form in forms if path.suffix.lower() in form.own_suffixes), None
+    )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass, field
-from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
 
-from judgekit.atomic_write import atomic_writer, check_output_path
-from judgekit.exports.tabular import failure_reasons
+from judgekit.atomic_write import atomic_writer
+from judgekit.exports.tabular import RunFormat, failure_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import RunInfo
-
-JUNIT_SUFFIXES = (".xml",)
-"""The files a report can be written to."""
-
-check_junit_place = partial(
-    check_output_path, suffixes=JUNIT_SUFFIXES, what="a JUnit report", may_be_folder=False
-)
-"""Refuses a path that a report cannot be written to."""
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -46,7 +37,7 @@ def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     # failure with the reasons. An answer that could not be had, or whose missing judgments could
     # decide it either way, is an error; one that nobody judged, or that waits for a person, is
     # skipped. What XML cannot hold stands as U+FFFD.
-    check_junit_place(path)
+    JUNIT.check(path)
     suites: dict[str, _Suite] = {}
     try:
         for answer in answers:
@@ -60,6 +51,16 @@ def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
         for suite in suites.values():
             suite.lines.close()
     return sum(suite.n for suite in suites.values())
+
+
+JUNIT = RunFormat(
+    "junit",
+    "JUnit XML for CI servers, a suite for each variant (.xml)",
+    (".xml",),
+    "a JUnit report",
+    write_junit,
+    own_suffixes=(".xml",),
+)
 
 
 def _held() -> SpooledTemporaryFile[bytes]:

@@ -1,21 +1,27 @@
-"""Writes cases and runs as the objects of a quality memory (S0).
+"""Writes runs as the objects of a quality memory (S0).
 
-`judgekit.formats.quality_memory` reads them.
+Cases and rubrics are written, and all objects read, in `judgekit.formats.quality_memory`. A run is
+written here because its figures come from `evaluation`, which lies above `formats`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit.assertions import SYNONYMS, is_refusal
-from judgekit.atomic_write import check_output_path
-from judgekit.exports.tabular import failure_reasons, write_json_list
-from judgekit.fingerprint import fingerprint
-from judgekit.formats import benchmarks_of, criterion_id, split_metadata
+from judgekit.exports.tabular import RunFormat, failure_reasons, rubric_of_result, write_json_list
+from judgekit.formats import (
+    RubricIds,
+    benchmarks_of,
+    case_object,
+    criterion_ids,
+    quality_object,
+    rubric_marks,
+    rubric_objects,
+)
 from judgekit.records import Rubric, time_text
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.intervals import clustered_proportion
@@ -27,70 +33,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import Case, CaseResult, Criterion, JsonObject, Judgment, RunInfo
-
-_ON_SUM = ("passingThreshold", "weights")
-"""Metadata of a rubric whose threshold was on the sum of weighted scores."""
-
-_ID_LENGTH = 16
-
-
-class RubricIds:
-    """Gives each rubric an id: that of its objects where they came from, else one of its own."""
-
-    def __init__(self) -> None:
-        self._ids: dict[str, str] = {}
-
-    def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
-        """The id of a rubric."""
-        print_ = fingerprint(rubric.to_json())
-        if print_ in self._ids:
-            return self._ids[print_], False
-        given = case.metadata.get("rubricId")
-        if not isinstance(given, str) or not given or given in self._ids.values():
-            given = _own_id(rubric)
-        self._ids[print_] = given
-        return given, True
-
-
-def case_object(case: Case, rubric_id: str | None) -> JsonObject:
-    """A case as a `test-case`."""
-    fields: JsonObject = {
-        "name": case.name or case.id,
-        "description": case.description,
-        "agentId": case.agent,
-        "skillId": case.skill,
-        "promptVersionRef": case.prompt_version,
-        "expectedOutputs": case.reference,
-        "rubricId": rubric_id,
-        "context": case.context,
-        "stratum": case.stratum,
-        "assertions": [*case.assertions] or None,
-        "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
-    }
-    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    known = {name: value for name, value in fields.items() if value is not None}
-    return _object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
-
-
-def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
-    threshold, weights = _marks(rubric)
-    ids = criterion_ids(rubric, rubric_id)
-    fields: JsonObject = {
-        "name": rubric.name,
-        "criteriaIds": [*ids.values()],
-        "passingThreshold": threshold,
-        "version": rubric.version,
-        "isActive": rubric.active,
-    }
-    if rubric.description is not None:
-        fields["description"] = rubric.description
-    rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
-    yield _object("rubric", rubric_id, {**rest, **fields})
-    for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        fields = _criterion(criterion, weight, rubric_id)
-        yield _object("rubric-criterion", ids[criterion.name], fields)
+    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo
 
 
 def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -122,7 +65,7 @@ def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
         "checks": [check.to_json() for check in result.checks] or None,
     }
     fields |= {name: value for name, value in optional.items() if value is not None}
-    return _object("test-run", run_object_id(result), fields)
+    return quality_object("test-run", run_object_id(result), fields)
 
 
 def judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
@@ -135,17 +78,7 @@ def judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterato
             fields = _judgment(judgment, scale.max)
             fields["testRunId"] = run_object_id(answer.result)
             fields["criterionId"] = ids[judgment.criterion]
-            yield _object("eval-judgment", f"{run_object_id(answer.result)}/{place}", fields)
-
-
-def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
-    """The ids of a rubric's criteria: those of the objects they came from, else their own."""
-    names = [criterion.name for criterion in rubric.criteria]
-    kept = rubric.metadata.get("criteriaIds")
-    is_theirs = isinstance(kept, list) and len(kept) == len(names) and rubric_id != _own_id(rubric)
-    if isinstance(kept, list) and is_theirs:
-        return dict(zip(names, map(str, kept), strict=True))
-    return {name: criterion_id(rubric_id, name) for name in names}
+            yield quality_object("eval-judgment", f"{run_object_id(answer.result)}/{place}", fields)
 
 
 def run_object_id(result: CaseResult) -> str:
@@ -160,58 +93,11 @@ def prompt_version(variant: str, run: RunInfo) -> str:
     return own if own is not None and versions.count(own) == 1 else variant
 
 
-def _own_id(rubric: Rubric) -> str:
-    """The id of a rubric that has none, or whose content is another by now."""
-    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
-
-
-def _object(kind: str, name: str, fields: JsonObject) -> JsonObject:
-    return {"type": kind, "id": name, "fields": fields}
-
-
-def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
-    """What an answer is judged by: its case's own rubric, else the suite's."""
-    own = answer.result.case.rubric
-    return own if isinstance(own, Rubric) else run.rubric
-
-
-def _marks(rubric: Rubric) -> tuple[float, list[float]]:
-    """Threshold and weights: those it was read with, where they were on the sum of scores."""
-    sum_, weights = (rubric.metadata.get(name) for name in _ON_SUM)
-    if isinstance(sum_, int | float) and isinstance(weights, list):
-        given = [w for w in weights if isinstance(w, int | float)]
-        if len(given) == len(rubric.criteria):
-            return float(sum_), [float(weight) for weight in given]
-    return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
-
-
-def _criterion(criterion: Criterion, weight: float, rubric_id: str) -> JsonObject:
-    fields: JsonObject = {
-        "rubricId": rubric_id,
-        "name": criterion.name,
-        "description": criterion.question,
-        "weight": weight,
-        "minScore": criterion.scale.min,
-        "maxScore": criterion.scale.max,
-    }
-    optional: JsonObject = {
-        "scoringGuide": criterion.scoring_guide,
-        "required": criterion.required or None,
-        "passValue": criterion.pass_value,
-        "levels": [level.to_json() for level in criterion.scale.levels] or None,
-        "integer": criterion.scale.integer or None,
-        "betweenLevels": None if criterion.scale.between_levels else False,
-        "examples": [example.to_json() for example in criterion.examples] or None,
-        "note": criterion.description,
-    }
-    return fields | {name: value for name, value in optional.items() if value is not None}
-
-
 def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float | None]:
     """The sum of weighted scores and the best it could be, on the threshold's scale."""
     if rubric is None or answer.verdict is None:
         return answer.value, 1.0
-    threshold, weights = _marks(rubric)
+    threshold, weights = rubric_marks(rubric)
     if threshold <= 1:
         return answer.verdict.value, 1.0
     scales = [criterion.scale for criterion in rubric.criteria]
@@ -249,6 +135,7 @@ def _judgment(judgment: Judgment, best: float) -> JsonObject:
     return fields | {name: value for name, value in optional.items() if value is not None}
 
 
+# Errors of a system under test that the memory has a name for.
 _OF_ERRORS: Mapping[str, str] = MappingProxyType(
     {
         "timeout": "timeout",
@@ -257,7 +144,6 @@ _OF_ERRORS: Mapping[str, str] = MappingProxyType(
         "too_large": "format-error",
     }
 )
-"""Errors of a system under test that the memory has a name for."""
 
 _FORMS = frozenset({"html", "json", "sql", "xml"})
 
@@ -320,15 +206,6 @@ def _value(answer: Outcome) -> str:
     return "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
 
 
-QUALITY_SUFFIXES = (".jsonl", ".json")
-"""The files objects can be written to."""
-
-check_quality_place = partial(
-    check_output_path, suffixes=QUALITY_SUFFIXES, what="quality records", may_be_folder=False
-)
-"""Refuses a path that objects cannot be written to."""
-
-
 def quality_objects(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
     """A run as objects of a quality memory."""
     # Test cases, rubrics and criteria come before the first answer that needs them; then each
@@ -341,10 +218,19 @@ def quality_objects(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonOb
 
 def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write a run as objects of a quality memory; replaced as a whole or not at all."""
-    check_quality_place(path)
+    QUALITY.check(path)
     export = _Export(run)
     write_json_list(path, export.objects(answers))
     return export.n
+
+
+QUALITY = RunFormat(
+    "quality",
+    "quality records: test-case, rubric, test-run, eval-judgment, … (.jsonl, .json)",
+    (".jsonl", ".json"),
+    "quality records",
+    write_quality_records,
+)
 
 
 @dataclass(slots=True)

@@ -15,8 +15,20 @@ from typing import TYPE_CHECKING
 from judgekit.atomic_write import check_output_path, write_text_atomically
 from judgekit.errors import StoreError
 from judgekit.evaluation import summarize_run
-from judgekit.exports.tabular import checks_without_judgment, encodable_json, write_json_list
-from judgekit.formats import read_document, read_skill_history, vague_word
+from judgekit.exports.tabular import (
+    RunFormat,
+    checks_without_judgment,
+    encodable_json,
+    rubric_of_result,
+    write_json_list,
+)
+from judgekit.formats import (
+    HIGHEST_SCORE,
+    LOWEST_SCORE,
+    read_document,
+    read_skill_history,
+    vague_word,
+)
 from judgekit.prompts import to_text
 from judgekit.records import VALUE_TOLERANCE, Rubric, time_text
 
@@ -41,21 +53,13 @@ if TYPE_CHECKING:
         RunInfo,
     )
 
-GRADING_SUFFIXES = (".json", ".jsonl")
-"""The files gradings can be written to, beside a folder with a file for each."""
-
 CONVENTIONS = (
     "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
     "type_alignment",
 )  # fmt: skip
 """The conventions a grading speaks of; its keys are fixed."""
 
-check_grading_place = partial(
-    check_output_path, suffixes=GRADING_SUFFIXES, what="gradings", may_be_folder=True
-)
-"""Refuses a path that gradings cannot be written to."""
-
-_WORST, _BEST, _PASS = 1, 5, 3
+_PASS = 3
 
 _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
@@ -116,7 +120,7 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
         "convention_compliance": {name: _convention(name, lines) for name in CONVENTIONS},
         "claims": list(claims(answer)),
         "user_notes_summary": summary if isinstance(summary, str) else "",
-        "eval_feedback": eval_feedback(answer, _rubric(answer, run)),
+        "eval_feedback": eval_feedback(answer, rubric_of_result(answer, run)),
         "execution_metrics": execution_metrics(result.output),
         "judgekit": {
             "run_id": result.run_id,
@@ -130,11 +134,22 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
 
 def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write answers as gradings; every file is replaced as a whole or not at all."""
-    check_grading_place(path)
+    GRADING.check(path)
     found = (grading(answer, run) for answer in answers)
-    if path.suffix.lower() in GRADING_SUFFIXES and not path.is_dir():
+    if path.suffix.lower() in GRADING.suffixes and not path.is_dir():
         return write_json_list(path, found, one_alone=True)
     return _write_grading_folder(path, found)
+
+
+GRADING = RunFormat(
+    "grading",
+    "grading.json, scores 1 to 5 (.json, .jsonl, or a folder with a file for each)",
+    (".json", ".jsonl"),
+    "gradings",
+    write_gradings,
+    may_be_folder=True,
+    file_names=("grading.json",),
+)
 
 
 def version_of(variant: str, run: RunInfo) -> int:
@@ -146,13 +161,8 @@ def version_of(variant: str, run: RunInfo) -> int:
     return names.index(variant) if variant in names else len(names)
 
 
-def _rubric(answer: Outcome, run: RunInfo) -> Rubric | None:
-    own = answer.result.case.rubric
-    return own if isinstance(own, Rubric) else run.rubric
-
-
 def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
-    rubric = _rubric(answer, run)
+    rubric = rubric_of_result(answer, run)
     if answer.verdict is None or rubric is None:
         return
     for criterion in answer.verdict.criteria:
@@ -165,7 +175,7 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
         value = criterion.value
         yield _Line(
             criterion.name,
-            None if value is None else _WORST + (_BEST - _WORST) * value,
+            None if value is None else _exact_score(value),
             criterion.required,
             "\n".join(why) or "nobody has judged it",
         )
@@ -173,7 +183,9 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:
     for check in checks_without_judgment(answer.result):
-        exact = None if check.passed is None else float(_BEST if check.passed else _WORST)
+        exact = (
+            None if check.passed is None else float(HIGHEST_SCORE if check.passed else LOWEST_SCORE)
+        )
         yield _Line(check.type or "assertion", exact, required=True, reasoning=check.message)
 
 
@@ -194,9 +206,14 @@ def _mean(lines: Sequence[_Line]) -> float | None:
     return round(sum(scores) / len(scores), 1)
 
 
+def _exact_score(value: float) -> float:
+    """A value on [0, 1] on the scale of gradings and histories."""
+    return LOWEST_SCORE + (HIGHEST_SCORE - LOWEST_SCORE) * value
+
+
 def _rounded(score: float) -> int:
     """The nearest whole score; the better one of a half."""
-    return max(_WORST, min(_BEST, floor(score + 0.5 + VALUE_TOLERANCE)))
+    return max(LOWEST_SCORE, min(HIGHEST_SCORE, floor(score + 0.5 + VALUE_TOLERANCE)))
 
 
 def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
@@ -292,17 +309,7 @@ def _of_answer(answer: Outcome) -> Iterator[str]:
             yield f"The assertion {check.type} could not be checked: {check.error}"
 
 
-HISTORY_SUFFIXES = (".json",)
-"""The files a history can be written to."""
-
-check_history_place = partial(
-    check_output_path, suffixes=HISTORY_SUFFIXES, what="a history", may_be_folder=False
-)
-"""Refuses a path that a history cannot be written to."""
-
 _MINE = ("run_id", "variant")
-
-_WORST_skill_history_out, _BEST_skill_history_out = 1, 5
 
 
 def extended_history(summary: RunSummary, known: JsonObject | None = None) -> JsonObject:
@@ -330,7 +337,7 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
 
 def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Add a run to a history; the file is replaced as a whole or not at all."""
-    check_history_place(path)
+    HISTORY.check(path)
     known: JsonObject | None = None
     if path.is_file():
         read_skill_history(path)
@@ -342,6 +349,16 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     return n[0]
 
 
+HISTORY = RunFormat(
+    "history",
+    "history.json, to which each variant is added as a version (.json)",
+    (".json",),
+    "a history",
+    write_history,
+    file_names=("history.json",),
+)
+
+
 def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
     known = next((each for each in run.variants if each.id == variant), None)
     prompt = None if known is None else known.prompt_version
@@ -351,12 +368,7 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
         "description": described + (f" - {run.notes}" if run.notes else ""),
         "git_hash": None,
         "path": None,
-        "average_score": None
-        if isnan(value)
-        else round(
-            _WORST_skill_history_out + (_BEST_skill_history_out - _WORST_skill_history_out) * value,
-            4,
-        ),
+        "average_score": None if isnan(value) else round(_exact_score(value), 4),
         "run_id": run.id,
         "variant": variant,
     }
@@ -387,14 +399,11 @@ def _counted(answers: Iterable[Outcome], numbers: list[int]) -> Iterator[CaseRes
         yield answer.result
 
 
-COMPARISON_SUFFIXES = (".json", ".jsonl")
-"""The files comparisons can be written to, beside a folder with a file for each."""
-
 COMPARISON_NAME = "comparison.json"
 """What the file is called."""
 
 check_comparison_place = partial(
-    check_output_path, suffixes=COMPARISON_SUFFIXES, what="comparisons", may_be_folder=True
+    check_output_path, suffixes=(".json", ".jsonl"), what="comparisons", may_be_folder=True
 )
 """Refuses a path that comparisons cannot be written to."""
 

@@ -1,27 +1,31 @@
-"""Writes rows: cases as JSONL, CSV, Parquet or documents.
+"""Writes cases (JSONL, CSV, Parquet, documents) and result rows by strategy (S4.5).
 
-Results by strategy (S4.5) with the reasons why an output failed.
+Also what other forms of a run share: lists of objects, and the reasons why an output failed.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import plan_evaluation
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import InputError
 from judgekit.evaluation import judge_feedback
-from judgekit.formats import TYPED_SUFFIX, VALUE_COLUMNS, dump_yaml, escape_formula
+from judgekit.formats import (
+    TYPED_SUFFIX,
+    VALUE_COLUMNS,
+    dump_yaml,
+    require_pyarrow,
+    write_csv,
+    write_parquet,
+)
 from judgekit.records import Rubric, words_text
-from judgekit.report import check_export_suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -29,6 +33,39 @@ if TYPE_CHECKING:
     from judgekit.assertions import StrategyOutcome
     from judgekit.evaluation import Outcome
     from judgekit.records import AssertionResult, Case, CaseResult, CaseSource, JsonObject, RunInfo
+
+
+@dataclass(frozen=True, slots=True)
+class RunFormat:
+    """A form in which a run can be written; the module that writes it defines it."""
+
+    name: str
+    """Its name for `export --format`."""
+
+    summary: str
+    """What stands in it, for the help."""
+
+    suffixes: tuple[str, ...]
+    """The endings of files it can be written to."""
+
+    what: str
+    """What a message calls it."""
+
+    write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
+    """Writes the answers, replacing the file as a whole or not at all, and says how many."""
+
+    may_be_folder: bool = False
+    """Whether it can be written to a folder, with a file for each answer."""
+
+    file_names: tuple[str, ...] = ()
+    """Names of files that mean this form."""
+
+    own_suffixes: tuple[str, ...] = ()
+    """Endings of files that mean this form."""
+
+    def check(self, path: Path) -> None:
+        """Refuse a path it cannot be written to, before anything is read."""
+        check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
 
 def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool = False) -> int:
@@ -72,8 +109,6 @@ _FIELDS = (
     "agent", "skill", "prompt_version", "assertions", "rubric", "evaluation", "metadata",
 )  # fmt: skip
 
-_GROUP = 5000  # rows of Parquet held at a time
-
 
 def write_cases(path: Path, cases: CaseSource) -> None:
     """Write cases; the file is replaced as a whole or not at all."""
@@ -113,18 +148,12 @@ def _write_document(path: Path, cases: CaseSource) -> None:
 def _write_table(path: Path, cases: Iterable[Case], columns: Sequence[str]) -> None:
     rows = (_row(case, columns) for case in cases)
     if path.suffix.lower() == ".parquet":
-        check_export_suffix(path)  # says so where pyarrow is missing
+        require_pyarrow()
         with atomic_writer(path) as file:
-            _write_parquet(file, rows, columns)
+            write_parquet(file, dict.fromkeys(columns, "string"), rows)
         return
     with atomic_writer(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        # With other line ends the writer leaves a carriage return in a cell without its quotes.
-        writer = csv.DictWriter(text, columns, lineterminator="\r\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: None if v is None else escape_formula(v) for k, v in row.items()})
-        text.detach()
+        write_csv(file, columns, rows)
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
@@ -148,21 +177,6 @@ def _case_cell(value: JsonValue) -> str | None:
     return words_text(text)
 
 
-def _write_parquet(
-    file: IO[bytes], rows: Iterator[dict[str, str | None]], columns: Sequence[str]
-) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    schema = pa.schema([(name, pa.string()) for name in columns])
-    with pq.ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, _GROUP)):
-            writer.write_table(pa.Table.from_pylist(group, schema=schema))
-
-
-STRATEGY_SUFFIXES = (".json", ".jsonl", ".csv")
-"""The files rows can be written to."""
-
 STRATEGY_COLUMNS = (
     "testName", "testCaseId", "status", "strategy", "score", "rubricScores", "feedback", "output",
     "expectedOutput", "matchedPatterns", "schemaErrors", "durationMs", "createdAt", "runId",
@@ -171,11 +185,6 @@ STRATEGY_COLUMNS = (
 """The fields of a row, in their order; the last three tell the answers of a run apart."""
 
 StrategyStatus = Literal["passed", "failed", "error", "undecided"]
-
-check_strategy_place = partial(
-    check_output_path, suffixes=STRATEGY_SUFFIXES, what="result rows", may_be_folder=False
-)
-"""Refuses a path that rows cannot be written to."""
 
 
 def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -209,12 +218,22 @@ def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
 
 def write_strategy_results(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write answers as result rows; the file is replaced as a whole or not at all."""
-    check_strategy_place(path)
+    STRATEGIES.check(path)
     rows = (strategy_row(answer, run) for answer in answers)
     if path.suffix.lower() != ".csv":
         return write_json_list(path, rows)
+    cells = ({name: _strategy_cell(value) for name, value in row.items()} for row in rows)
     with atomic_writer(path) as file:
-        return _write_csv(file, rows)
+        return write_csv(file, STRATEGY_COLUMNS, cells)
+
+
+STRATEGIES = RunFormat(
+    "strategies",
+    "result rows with strategy, score and feedback (.json, .jsonl, .csv)",
+    (".json", ".jsonl", ".csv"),
+    "result rows",
+    write_strategy_results,
+)
 
 
 def _status(answer: Outcome) -> StrategyStatus:
@@ -242,8 +261,7 @@ def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
     if answer.verdict is None:
         return None
-    own = answer.result.case.rubric
-    rubric = own if isinstance(own, Rubric) else run.rubric
+    rubric = rubric_of_result(answer, run)
     if rubric is None:  # pragma: no cover - then there is no verdict
         return None
     found: JsonObject = {}
@@ -280,24 +298,17 @@ def _text(value: JsonValue) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _write_csv(file: IO[bytes], rows: Iterable[JsonObject]) -> int:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, STRATEGY_COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    n = 0
-    for row in rows:
-        writer.writerow({name: _strategy_cell(value) for name, value in row.items()})
-        n += 1
-    text.detach()
-    return n
-
-
 def _strategy_cell(value: JsonValue) -> str | float | None:
     if value is None or isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return escape_formula(words_text(text))
+    return words_text(text)
+
+
+def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
+    """What an answer is judged by: its case's own rubric, else the suite's."""
+    own = answer.result.case.rubric
+    return own if isinstance(own, Rubric) else run.rubric
 
 
 def failure_reasons(answer: Outcome) -> list[str]:

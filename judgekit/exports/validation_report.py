@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import partial
 from heapq import nsmallest
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.atomic_write import check_output_path, write_text_atomically
+from judgekit.atomic_write import write_text_atomically
 from judgekit.evaluation import summarize_run
+from judgekit.exports.tabular import RunFormat
 from judgekit.formats import dump_yaml
 from judgekit.records import Rubric, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
     from judgekit.stats.estimate import Estimate
 
-VALIDATION_SUFFIXES = (".yaml", ".yml")
-"""The files a report can be written to."""
-
-check_validation_place = partial(
-    check_output_path, suffixes=VALIDATION_SUFFIXES, what="a validation report", may_be_folder=False
-)
-"""Refuses a path that a report cannot be written to."""
-
 _SHOWN = 3
 
 _LONGEST = 300
@@ -44,11 +36,21 @@ _DEFAULT_TIER = "development"
 
 def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write a run as a validation report; the file is replaced as a whole or not at all."""
-    check_validation_place(path)
+    VALIDATION.check(path)
     seen = _Seen()
     summary = summarize_run(seen.watch(answers), run)
     write_text_atomically(path, dump_yaml(_whole(validation_reports(summary, seen.evidence))))
     return seen.n
+
+
+VALIDATION = RunFormat(
+    "validation",
+    "validation report: dimensions, evidence, tier, recommendations (.yaml)",
+    (".yaml", ".yml"),
+    "a validation report",
+    write_validation_report,
+    own_suffixes=(".yaml", ".yml"),
+)
 
 
 def validation_reports(

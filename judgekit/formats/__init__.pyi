@@ -3,11 +3,10 @@ from .attachments import (
     attachments_of as attachments_of,
 )
 from .detection import (
-    FOREIGN_SHAPES as FOREIGN_SHAPES,
+    FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
-    SKILL_TESTS_READER as SKILL_TESTS_READER,
     FileKind as FileKind,
-    ForeignShape as ForeignShape,
+    Format as Format,
     document_kind as document_kind,
     foreign_row_shape as foreign_row_shape,
     foreign_shape as foreign_shape,
@@ -49,8 +48,12 @@ from .otel import (
     span_ancestors as span_ancestors,
 )
 from .problems import (
+    DUPLICATE_ID as DUPLICATE_ID,
+    DUPLICATE_REMEDY as DUPLICATE_REMEDY,
     FieldFault as FieldFault,
     Problem as Problem,
+    duplicate_id_fault as duplicate_id_fault,
+    first_message as first_message,
     is_near_name as is_near_name,
     json_kind as json_kind,
     problem_from_error as problem_from_error,
@@ -64,8 +67,13 @@ from .promptfoo import (
     promptfoo_result_rows as promptfoo_result_rows,
 )
 from .quality_memory import (
-    criterion_id as criterion_id,
+    RubricIds as RubricIds,
+    case_object as case_object,
+    criterion_ids as criterion_ids,
+    quality_object as quality_object,
     quality_run_rows as quality_run_rows,
+    rubric_marks as rubric_marks,
+    rubric_objects as rubric_objects,
 )
 from .quality_memory_schema import (
     benchmarks_of as benchmarks_of,
@@ -81,15 +89,19 @@ from .rows import (
     as_texts as as_texts,
     document_rows as document_rows,
     iter_rows as iter_rows,
+    raise_damaged as raise_damaged,
     read_cells as read_cells,
     rename_fields as rename_fields,
+    require_pyarrow as require_pyarrow,
     scan_rows as scan_rows,
     suffix_of as suffix_of,
+    write_csv as write_csv,
+    write_parquet as write_parquet,
 )
 from .skill_evals import (
+    HIGHEST_SCORE as HIGHEST_SCORE,
+    LOWEST_SCORE as LOWEST_SCORE,
     read_skill_history as read_skill_history,
-    skill_evals_of as skill_evals_of,
-    workflow_dataset_of as workflow_dataset_of,
 )
 from .skill_tests import (
     read_whole_skill_tests as read_whole_skill_tests,
@@ -98,7 +110,6 @@ from .skill_tests import (
 from .skill_tests_schema import (
     SkillSettings as SkillSettings,
     SkillTests as SkillTests,
-    SkillTestsProfile as SkillTestsProfile,
     downgrade_skill_tests as downgrade_skill_tests,
     is_skill_tests_v1 as is_skill_tests_v1,
     upgrade_skill_tests as upgrade_skill_tests,

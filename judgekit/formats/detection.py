@@ -1,6 +1,6 @@
-"""Decides from its content what a file is, which format reads it.
+"""The formats of other tools: one entry of `FORMATS` says how each is recognised, read, written.
 
-Whether it is read whole or row by row.
+Also decides from a file's content what it is, and whether it is read whole or row by row.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import Document, read_document
@@ -25,14 +25,14 @@ from judgekit.formats.rows import (
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
 
     from judgekit.formats.foreign_file import ForeignFile
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Dataset
+    from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")
 """Names under which an export of a quality memory lists its objects."""
@@ -104,15 +104,50 @@ _PRODUCED = frozenset(
 
 _ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own == "input")})
 
-SKILL_TESTS_READER = "skill_tests:read_skill_tests"
-"""What reads an `eval/tests.json`, which is a suite too."""
+_PACKAGE = "judgekit.formats"
 
-_READERS = "judgekit.formats"
+
+def _is_workflow(fields: dict[str, JsonValue]) -> bool:
+    return {"workflowName", "cases"} <= fields.keys()
+
+
+class CasesToWrite(Protocol):
+    """What a format's writer is handed."""
+
+    @property
+    def cases(self) -> CaseSource:
+        """The cases."""
+        ...
+
+    @property
+    def skill_tests(self) -> JsonObject | None:
+        """The whole file they came from, where it is an `eval/tests.json`."""
+        ...
+
+    @property
+    def quality_records(self) -> Sequence[JsonObject]:
+        """All objects of the file they came from, where it is of a quality memory."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignShape:
-    """A file of another tool, and how it becomes a dataset."""
+class WrittenCases:
+    """What a format's writer makes of cases."""
+
+    content: JsonObject | Iterable[JsonObject]
+    """One document, or the objects of a list."""
+
+    lost: tuple[str, ...] = ()
+    """What is known to be lost; other losses show when the file is read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of another tool: how it is recognised, read and written.
+
+    Readers and writers are named as `module:function` and imported when they are needed, because
+    the records of a format take long to build.
+    """
 
     title: str
     """What it is called in messages."""
@@ -124,11 +159,28 @@ class ForeignShape:
     """Whether it describes cases, rather than results."""
 
     reader: str | None = None
-    """What reads it, as `module:function`; imported when such a file is met, for its records take
-    long to build. None where the shape is only recognised."""
+    """What reads it; None where it is only recognised."""
+
+    is_suite: bool = False
+    """Whether it also says how its cases are run, so that it can be opened as a suite."""
 
     in_rows: bool = False
     """Whether it may stand one object a line, too."""
+
+    name: str | None = None
+    """Its name for `convert --to`; None where cases are not written in it."""
+
+    summary: str = ""
+    """What is written, for the help."""
+
+    suffixes: tuple[str, ...] = (".json",)
+    """The endings of the files that are written."""
+
+    writer: str | None = None
+    """What writes cases in it."""
+
+    keeps_ids: bool = True
+    """Whether written cases have their ids, so that they can be compared when read again."""
 
     remedy: str = "it holds results, not cases"
     """What to do with a file that has no cases."""
@@ -137,11 +189,15 @@ class ForeignShape:
         """A file of this shape, with all that is wrong with it."""
         if self.reader is None:
             raise self._refusal(document)
-        module, _, name = self.reader.partition(":")
-        read: Callable[[Document], ForeignFile] = getattr(
-            import_module(f"{_READERS}.{module}"), name
-        )
+        read: Callable[[Document], ForeignFile] = _load(self.reader)
         return read(document)
+
+    def write(self, source: CasesToWrite) -> WrittenCases:
+        """The cases in this format."""
+        if self.writer is None:
+            raise ValueError(f"cases are not written as {self.title}")
+        write: Callable[[CasesToWrite], WrittenCases] = _load(self.writer)
+        return write(source)
 
     def read_or_refuse(self, document: Document, *, unique: bool = True) -> Dataset:
         """The dataset of a file of this shape."""
@@ -154,49 +210,76 @@ class ForeignShape:
         return DatasetError(message, path=document.path, line=1, hint=self.remedy)
 
 
-FOREIGN_SHAPES: tuple[ForeignShape, ...] = (
-    ForeignShape(
-        "a workflow dataset (workflowName, cases)",
-        lambda v: {"workflowName", "cases"} <= v.keys(),
-        reader="skill_evals:read_workflow_dataset",
-    ),
-    ForeignShape(
-        "a skill's evals.json (skill, cases with expectations)",
-        lambda v: "expectations" in _first(v.get("cases")) or {"skill", "cases"} <= v.keys(),
-        reader="skill_evals:read_skill_evals",
-    ),
-    ForeignShape(
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"{_PACKAGE}.{module}"), name)
+
+
+# The first format that matches a file reads it. A tests.json may name fields that others have too,
+# so its two versions come first.
+FORMATS: tuple[Format, ...] = (
+    Format(
         "an eval/tests.json, version 2 (profile, testCases)",
         lambda v: "testCases" in v,
-        reader=SKILL_TESTS_READER,
+        reader="skill_tests:read_skill_tests",
+        is_suite=True,
+        name="skill-tests",
+        summary="eval/tests.json, version 2",
+        writer="skill_tests:write_skill_tests",
     ),
-    ForeignShape(
+    Format(
         "an eval/tests.json, version 1 (name, input, expectedOutput)",
         lambda v: _is_first_version(v) or _is_first_version(_first(v.get("tests"))),
-        reader=SKILL_TESTS_READER,
+        reader="skill_tests:read_skill_tests",
+        is_suite=True,
+        name="skill-tests-v1",
+        summary="tests.json, version 1",
+        writer="skill_tests:write_first_version",
+        keeps_ids=False,
     ),
-    ForeignShape(
+    Format(
+        "a skill's evals.json (skill, cases with expectations)",
+        lambda v: (
+            not _is_workflow(v)
+            and ("expectations" in _first(v.get("cases")) or {"skill", "cases"} <= v.keys())
+        ),
+        reader="skill_evals:read_skill_evals",
+        name="skill-evals",
+        summary="a skill's evals.json",
+        writer="skill_evals:write_skill_evals",
+    ),
+    Format(
+        "a workflow dataset (workflowName, cases)",
+        _is_workflow,
+        reader="skill_evals:read_workflow_dataset",
+        name="workflow",
+        summary="a workflow dataset with assertions",
+        writer="skill_evals:write_workflow_dataset",
+    ),
+    Format(
         "an object of a quality memory (type, fields)",
         is_quality_record,
         reader="quality_memory:read_quality_records",
         in_rows=True,
+        name="quality",
+        summary="test-case, rubric and rubric-criterion records (.jsonl, .json)",
+        suffixes=(".jsonl", ".json"),
+        writer="quality_memory:quality_case_objects",
     ),
-    ForeignShape(
+    Format(
         "results of promptfoo",
         is_promptfoo_results,
         has_cases=False,
         reader="promptfoo:check_promptfoo_results",
     ),
-    ForeignShape(
-        "a configuration of promptfoo", is_promptfoo_config, reader="promptfoo:read_promptfoo"
-    ),
-    ForeignShape(
+    Format("a configuration of promptfoo", is_promptfoo_config, reader="promptfoo:read_promptfoo"),
+    Format(
         "samples with messages (input, ideal)",
         is_message_sample,
         reader="openai_evals:read_message_samples",
         in_rows=True,
     ),
-    ForeignShape(
+    Format(
         "a grader (type, name, input)",
         is_graders,
         has_cases=False,
@@ -204,49 +287,46 @@ FOREIGN_SHAPES: tuple[ForeignShape, ...] = (
         remedy="it holds criteria and checks, not cases: `judgekit convert FILE --to rubric -o "
         "rubric.yaml` makes a rubric of it",
     ),
-    ForeignShape(
+    Format(
         "an export of the judge cache",
         lambda v: {"checksum", "key", "request"} <= v.keys(),
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
     ),
-    ForeignShape(
+    Format(
         "a history.json of skill versions",
         lambda v: {"versions", "current_version"} <= v.keys(),
         has_cases=False,
         reader="skill_evals:check_history",
     ),
-    ForeignShape(
+    Format(
         "a grading.json",
         lambda v: {"case_id", "results", "overall_score"} <= v.keys(),
         has_cases=False,
     ),
-    ForeignShape(
+    Format(
         "a comparison.json",
         lambda v: {"winner", "reasoning", "scores"} <= v.keys(),
         has_cases=False,
     ),
-    ForeignShape(
+    Format(
         "an analysis.json",
         lambda v: {"winner_version", "loser_version"} <= v.keys(),
         has_cases=False,
     ),
 )
-"""The files of other tools, told apart in this order."""
 
 
-def foreign_shape(value: JsonValue) -> ForeignShape | None:
+def foreign_shape(value: JsonValue) -> Format | None:
     """The other tool's shape a document has."""
     sample = value if isinstance(value, dict) else _first(value)
-    return next((shape for shape in FOREIGN_SHAPES if sample and shape.matches(sample)), None)
+    return next((shape for shape in FORMATS if sample and shape.matches(sample)), None)
 
 
-def foreign_row_shape(fields: dict[str, JsonValue]) -> ForeignShape | None:
+def foreign_row_shape(fields: dict[str, JsonValue]) -> Format | None:
     """The other tool's shape a row has."""
-    return next(
-        (shape for shape in FOREIGN_SHAPES if shape.in_rows and shape.matches(fields)), None
-    )
+    return next((shape for shape in FORMATS if shape.in_rows and shape.matches(fields)), None)
 
 
 def document_kind(value: JsonValue) -> FileKind | None:

@@ -16,7 +16,10 @@ from pydantic.alias_generators import to_camel
 
 from judgekit.errors import DatasetError
 from judgekit.formats.problems import (
+    DUPLICATE_ID,
     FieldFault,
+    duplicate_id_fault,
+    first_message,
     json_kind,
     problem_from_fault,
     suggest_name,
@@ -44,12 +47,11 @@ if TYPE_CHECKING:
     from judgekit.records import Judgment, Output
 
 
-class CamelRecord(Record):
+class SnakeRecord(Record):
     """A part of another tool's file; fields that are not known are kept as they came."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="allow", alias_generator=to_camel, defer_build=True
-    )
+    # `defer_build`: a format's records take long to build, and most runs read no foreign file.
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     additions: ClassVar[frozenset[str]] = frozenset()
     """Names beyond the format that judgekit writes itself."""
@@ -59,46 +61,38 @@ class CamelRecord(Record):
         """The fields that are not known, as they came."""
         return dict(self.model_extra or {})
 
+
+class CamelRecord(SnakeRecord):
+    """As `SnakeRecord`, for files with namesLikeThis."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
     def as_given(self) -> JsonObject:
         """The record under the file's own names, with the fields that were given."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-class SnakeRecord(Record):
-    """As `CamelRecord`, for files with names_like_this."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
-
-    @property
-    def extra(self) -> JsonObject:
-        """The fields that are not known, as they came."""
-        return dict(self.model_extra or {})
-
-
 def unknown_fields(
-    record: CamelRecord | SnakeRecord, at: KeyPath = ()
+    record: SnakeRecord, at: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
     """The fields of a record, and of the records in it, that are not known."""
     fields = type(record).model_fields
     known = tuple(field.alias or name for name, field in fields.items())
-    own = record.additions if isinstance(record, CamelRecord) else frozenset()
     for name in record.extra:
-        if name not in own:
+        if name not in record.additions:
             yield (*at, name), known
     for name, field in fields.items():  # noqa: F402
         value = getattr(record, name)
         place = (*at, field.alias or name)
-        if isinstance(value, CamelRecord | SnakeRecord):
+        if isinstance(value, SnakeRecord):
             yield from unknown_fields(value, place)
         for index, item in enumerate(value if isinstance(value, tuple) else ()):
-            if isinstance(item, CamelRecord | SnakeRecord):
+            if isinstance(item, SnakeRecord):
                 yield from unknown_fields(item, (*place, index))
 
 
-_DOUBLE = "a duplicate id"
-
+# How many names that are not known are compared with those that are; a file may have millions.
 _LOOKED_UP_MAX = 5_000
-"""How many names that are not known are compared with those that are; a file may have millions."""
 
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
@@ -171,7 +165,7 @@ class ForeignFile:
                 remedy = fault.remedy or _misspelt(fault, model, value)
                 self.add((*at, *fault.where), fault.message, remedy, case_id=case_id)
             return None
-        if isinstance(record, CamelRecord | SnakeRecord):
+        if isinstance(record, SnakeRecord):
             for where, known in unknown_fields(record):
                 # Other tools' files may hold more than is read here; a misspelt name is told.
                 near = self._near(str(where[-1]), known, synonyms)
@@ -209,9 +203,8 @@ class ForeignFile:
             self._add_double(name, self.claimed[name], at)
 
     def _add_double(self, name: str, first: KeyPath, at: KeyPath) -> None:
-        message = f"{_DOUBLE}; first in line {self.document.line_of(*first)}"
-        remedy = "rename one; ids name results and stored judgments"
-        self.add(at, message, remedy, case_id=name)
+        fault = duplicate_id_fault(self.document.line_of(*first))
+        self.add(at, fault.message, fault.remedy, case_id=name)
 
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
         """Take a case."""
@@ -250,13 +243,12 @@ class ForeignFile:
 
     def refuse_errors(self, *, unique: bool = True) -> None:
         """Raise the first error, if there is one."""
-        errors = [one for one in self.errors if unique or not one.message.startswith(_DOUBLE)]
+        errors = [one for one in self.errors if unique or not one.message.startswith(DUPLICATE_ID)]
         if not errors:
             return
-        first, n_more = errors[0], len(errors) - 1
-        more = f" (and {n_more} more; `judgekit validate` lists them)" if n_more else ""
+        first = errors[0]
         raise DatasetError(
-            f"{first.message}{more}",
+            first_message(first.message, len(errors)),
             path=first.path,
             line=first.line,
             case_id=first.case_id,

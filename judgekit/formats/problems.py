@@ -119,13 +119,13 @@ _LIMITS = {
     "too_short": "must not be empty",
 }
 
+# How pydantic's name for a rubric among other forms ends.
 _IN_FULL = "Rubric]"
-"""How pydantic's name for a rubric among other forms ends."""
 
 _SHOWN = 40
 
+# How many things wrong with one value are explained; a file may be of another kind altogether.
 _MOST = 500
-"""How many things wrong with one value are explained; a file may be of another kind altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +144,23 @@ class FieldFault:
     def __str__(self) -> str:
         """What and how, on one line."""
         return self.message if self.remedy is None else f"{self.message}; {self.remedy}"
+
+
+DUPLICATE_ID = "a duplicate id"
+"""How the message about an id that stands twice begins."""
+
+DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
+"""How to fix an id that stands twice."""
+
+
+def duplicate_id_fault(first_line: int) -> FieldFault:
+    """What is wrong with a case whose id an earlier one has."""
+    return FieldFault(("id",), f"{DUPLICATE_ID}; first in line {first_line}", DUPLICATE_REMEDY)
+
+
+def first_message(message: str, n: int) -> str:
+    """The first of several messages, with how many more there are."""
+    return message if n == 1 else f"{message} (and {n - 1} more; `judgekit validate` lists them)"
 
 
 def validation_faults(
@@ -303,8 +320,8 @@ def _record_in(annotation: object) -> type[Record] | None:
     return next((record for record in inner if record is not None), None)
 
 
+# No scale reaches so far; a number beyond it is told to be too large, no more.
 _HUGE = 1e9
-"""No scale reaches so far; a number beyond it is told to be too large, no more."""
 
 
 def threshold_fault(where: KeyPath, given: JsonValue, scales: Iterable[Scale]) -> FieldFault | None:

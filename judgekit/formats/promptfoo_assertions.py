@@ -59,8 +59,8 @@ _FILE = "file://"
 
 _UNIT = {"min": 0, "max": 1}
 
+# How many settings of one assertion that are not used are named.
 _TOLD = 20
-"""How many settings of one assertion that are not used are named."""
 
 
 class AssertionReader:
@@ -376,8 +376,8 @@ _TEXTS = frozenset({
     "meteor", "finish-reason",
 })  # fmt: skip
 
+# The assertion that takes several texts at once, of which the best counts.
 _SEVERAL = "meteor"
-"""The assertion that takes several texts at once, of which the best counts."""
 
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 

@@ -96,8 +96,8 @@ def replacement_hint(name: str) -> str | None:
     return _INSTEAD.get(name)
 
 
+# Assertions whose score promptfoo puts into a mean as it is.
 _SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
-"""Assertions whose score promptfoo puts into a mean as it is."""
 
 
 @dataclass(slots=True)

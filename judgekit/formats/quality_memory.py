@@ -1,6 +1,6 @@
-"""Reads the objects of a quality memory (S0): test cases, rubrics, test runs and judgments.
+"""Reads and writes the objects of a quality memory (S0): test cases, rubrics, runs, judgments.
 
-`judgekit.exports.quality_memory` writes them.
+Runs are written in `judgekit.exports.quality_memory`: their figures come from layers above.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from judgekit.formats.detection import RECORD_LISTS, is_object
+from judgekit.fingerprint import fingerprint
+from judgekit.formats.detection import RECORD_LISTS, WrittenCases, is_object
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
 from judgekit.formats.problems import suggest_name, threshold_fault
 from judgekit.formats.quality_memory_schema import (
@@ -25,17 +26,19 @@ from judgekit.formats.quality_memory_schema import (
     TestRunFields,
     added_case_fields,
     added_criterion_fields,
+    split_metadata,
 )
-from judgekit.records import Dataset, Judgment, Output, Scale
+from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
+    from judgekit.formats.detection import CasesToWrite
     from judgekit.formats.documents import Document
     from judgekit.formats.text import KeyPath
-    from judgekit.records import JsonObject
+    from judgekit.records import Case, Criterion, JsonObject
 
 QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
     "test-case": TestCaseFields,
@@ -50,11 +53,16 @@ QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
 UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 """Types that hold conclusions, which are computed anew."""
 
+# Fields of a test case that a case has no place for, with their names in its metadata.
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
-"""Fields of a test case that a case has no place for, with their names in its metadata."""
 
+# Fields of a benchmark that are not kept with its cases.
 _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
-"""Fields of a benchmark that are not kept with its cases."""
+
+# Metadata of a rubric whose threshold was on the sum of weighted scores.
+_ON_SUM = ("passingThreshold", "weights")
+
+_ID_LENGTH = 16
 
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
@@ -445,3 +453,134 @@ def _judgment(
         variant=None if run is None else run[0].variant,
         repeat=0 if run is None else run[1],
     )
+
+
+def quality_case_objects(source: CasesToWrite) -> WrittenCases:
+    """Cases as objects, each rubric before its first case."""
+    return WrittenCases(_case_objects(source))
+
+
+def _case_objects(source: CasesToWrite) -> Iterator[JsonObject]:
+    # Objects of a quality memory stay as they are: its runs would be lost with the cases alone.
+    if source.quality_records:
+        yield from source.quality_records
+        return
+    rubrics = RubricIds()
+    for case in source.cases:
+        rubric_id = None
+        if isinstance(case.rubric, Rubric):
+            rubric_id, is_new = rubrics.of(case.rubric, case)
+            yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
+        yield case_object(case, rubric_id)
+
+
+def case_object(case: Case, rubric_id: str | None) -> JsonObject:
+    """A case as a `test-case`."""
+    fields: JsonObject = {
+        "name": case.name or case.id,
+        "description": case.description,
+        "agentId": case.agent,
+        "skillId": case.skill,
+        "promptVersionRef": case.prompt_version,
+        "expectedOutputs": case.reference,
+        "rubricId": rubric_id,
+        "context": case.context,
+        "stratum": case.stratum,
+        "assertions": [*case.assertions] or None,
+        "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
+    }
+    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
+    known = {name: value for name, value in fields.items() if value is not None}
+    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
+
+
+def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
+    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
+    threshold, weights = rubric_marks(rubric)
+    ids = criterion_ids(rubric, rubric_id)
+    fields: JsonObject = {
+        "name": rubric.name,
+        "criteriaIds": [*ids.values()],
+        "passingThreshold": threshold,
+        "version": rubric.version,
+        "isActive": rubric.active,
+    }
+    if rubric.description is not None:
+        fields["description"] = rubric.description
+    rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
+    yield quality_object("rubric", rubric_id, {**rest, **fields})
+    for criterion, weight in zip(rubric.criteria, weights, strict=True):
+        fields = _criterion_object(criterion, weight, rubric_id)
+        yield quality_object("rubric-criterion", ids[criterion.name], fields)
+
+
+class RubricIds:
+    """Gives each rubric an id: that of its objects where they came from, else one of its own."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
+        """The id of a rubric."""
+        print_ = fingerprint(rubric.to_json())
+        if print_ in self._ids:
+            return self._ids[print_], False
+        given = case.metadata.get("rubricId")
+        if not isinstance(given, str) or not given or given in self._ids.values():
+            given = own_rubric_id(rubric)
+        self._ids[print_] = given
+        return given, True
+
+
+def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
+    """The ids of a rubric's criteria: those of the objects they came from, else their own."""
+    names = [criterion.name for criterion in rubric.criteria]
+    kept = rubric.metadata.get("criteriaIds")
+    is_theirs = (
+        isinstance(kept, list) and len(kept) == len(names) and rubric_id != own_rubric_id(rubric)
+    )
+    if isinstance(kept, list) and is_theirs:
+        return dict(zip(names, map(str, kept), strict=True))
+    return {name: criterion_id(rubric_id, name) for name in names}
+
+
+def own_rubric_id(rubric: Rubric) -> str:
+    """The id of a rubric that has none, or whose content is another by now."""
+    return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
+
+
+def quality_object(kind: str, name: str, fields: JsonObject) -> JsonObject:
+    """One object of a quality memory."""
+    return {"type": kind, "id": name, "fields": fields}
+
+
+def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
+    """Threshold and weights: those it was read with, where they were on the sum of scores."""
+    sum_, weights = (rubric.metadata.get(name) for name in _ON_SUM)
+    if isinstance(sum_, int | float) and isinstance(weights, list):
+        given = [w for w in weights if isinstance(w, int | float)]
+        if len(given) == len(rubric.criteria):
+            return float(sum_), [float(weight) for weight in given]
+    return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
+
+
+def _criterion_object(criterion: Criterion, weight: float, rubric_id: str) -> JsonObject:
+    fields: JsonObject = {
+        "rubricId": rubric_id,
+        "name": criterion.name,
+        "description": criterion.question,
+        "weight": weight,
+        "minScore": criterion.scale.min,
+        "maxScore": criterion.scale.max,
+    }
+    optional: JsonObject = {
+        "scoringGuide": criterion.scoring_guide,
+        "required": criterion.required or None,
+        "passValue": criterion.pass_value,
+        "levels": [level.to_json() for level in criterion.scale.levels] or None,
+        "integer": criterion.scale.integer or None,
+        "betweenLevels": None if criterion.scale.between_levels else False,
+        "examples": [example.to_json() for example in criterion.examples] or None,
+        "note": criterion.description,
+    }
+    return fields | {name: value for name, value in optional.items() if value is not None}

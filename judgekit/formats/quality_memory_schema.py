@@ -330,10 +330,10 @@ def _are_assertions(value: JsonValue) -> bool:
     )
 
 
+# Whether a value has the form of the field.
 _FITS: Mapping[str, Callable[[JsonValue], bool]] = {
     "context": lambda _: True,
     "stratum": lambda value: value in get_args(CaseStratum),
     "assertions": _are_assertions,
     "evaluation": _is_evaluation,
 }
-"""Whether a value has the form of the field."""

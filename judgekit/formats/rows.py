@@ -1,4 +1,4 @@
-"""Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document).
+"""Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document); writes tables.
 
 Turns cells and aliases into the fields of a record.
 """
@@ -8,26 +8,30 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import decimal
+import io
 import math
 import re
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from judgekit.errors import DatasetError
+from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, Document, read_document
 from judgekit.formats.problems import FieldFault
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
     TextLine,
     as_path,
+    escape_formula,
     iter_lines,
     parse_strict_json,
     unescape_formula,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import ModuleType
 
     from pydantic import JsonValue
 
@@ -68,7 +72,12 @@ def suffix_of(path: Path) -> str:
 
 def iter_rows(path: Path | str) -> Iterator[FileRow]:
     """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole."""
-    for row in scan_rows(path):
+    return raise_damaged(scan_rows(path))
+
+
+def raise_damaged(rows: Iterable[FileRow | DatasetError]) -> Iterator[FileRow]:
+    """The rows, up to the first that could not be read, which is raised."""
+    for row in rows:
         if isinstance(row, DatasetError):
             raise row
         yield row
@@ -287,6 +296,54 @@ def _number(cell: float) -> float | None:
     if math.isinf(cell):
         raise ValueError("an infinite number has no JSON form")
     return None if math.isnan(cell) else cell
+
+
+# Rows of Parquet held at a time: a group is compressed as a whole, and a file may have millions.
+_GROUP_ROWS = 5000
+
+
+def write_csv(
+    file: IO[bytes], columns: Sequence[str], rows: Iterable[Mapping[str, str | float | None]]
+) -> int:
+    """Write rows as CSV, one in memory at a time, and say how many."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
+    writer = csv.DictWriter(text, columns, lineterminator="\r\n")
+    writer.writeheader()
+    n = 0
+    for row in rows:
+        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
+        n += 1
+    # Without this the wrapper closes the file, which its owner has yet to move into place.
+    text.detach()
+    return n
+
+
+def write_parquet(
+    file: IO[bytes], columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]
+) -> None:
+    """Write rows as Parquet; a column's type is the name of pyarrow's, such as `string`."""
+    pa = require_pyarrow()
+    from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
+
+    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
+    left = iter(rows)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while group := list(islice(left, _GROUP_ROWS)):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+
+
+def require_pyarrow() -> ModuleType:
+    """The module pyarrow; refused before anything is written where it is not installed."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
+    except ImportError as error:
+        raise SettingsError(
+            "Parquet files need pyarrow, which is not installed",
+            hint='pip install "judgekit-llm[parquet]", or write .jsonl or .csv',
+        ) from error
+    module: ModuleType = pa
+    return module
 
 
 Fields = dict[str, "JsonValue"]

@@ -17,6 +17,7 @@ from judgekit.formats.attachments import (
     FolderAttachments,
     MissingAttachmentError,
 )
+from judgekit.formats.detection import WrittenCases
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import vague_word
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from judgekit.formats.detection import CasesToWrite
     from judgekit.formats.documents import Document
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, CaseSource
+    from judgekit.records import Case
 
 PASS_VALUE = 0.5
 """Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
@@ -201,7 +203,8 @@ def _file(name: str, shelves: Sequence[AttachmentReader]) -> JsonObject:
         return shelves[1].take(name)
 
 
-_WORST, _BEST = 1.0, 5.0
+LOWEST_SCORE, HIGHEST_SCORE = 1, 5
+"""The ends of the scale of gradings and histories."""
 
 _HUGE = 1e9
 
@@ -232,7 +235,7 @@ class SkillVersion(SnakeRecord):
         """The average score on [0, 1]; None where nothing was graded."""
         if self.average_score is None:
             return None
-        return (self.average_score - _WORST) / (_BEST - _WORST)
+        return (self.average_score - LOWEST_SCORE) / (HIGHEST_SCORE - LOWEST_SCORE)
 
 
 class SkillHistory(SnakeRecord):
@@ -288,7 +291,7 @@ def _check_version(
     number, score = version.get("version"), version.get("average_score")
     if isinstance(number, int) and number in before:
         reading.add((*at, "version"), f"the version {number} stands twice")
-    if isinstance(score, int | float) and not _WORST <= score <= _BEST:
+    if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
         shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
         message = f"`average_score` is {shown}, but scores are from 1 to 5"
         reading.add((*at, "average_score"), message)
@@ -297,11 +300,13 @@ def _check_version(
 _EVAL_FIELDS = ("id", "prompt", "files", "expectations")
 
 
-def skill_evals_of(source: CaseSource) -> JsonObject:
+def write_skill_evals(source: CasesToWrite) -> WrittenCases:
     """Cases as an `evals.json`."""
-    cases = list(source)
+    cases, dataset = list(source.cases), source.cases
     listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
-    return {"version": source.version, "skill": _skill(cases, source.name), "cases": listed}
+    skill = _skill(cases, dataset.name)
+    whole: JsonObject = {"version": dataset.version, "skill": skill, "cases": listed}
+    return WrittenCases(whole)
 
 
 def _skill(cases: Sequence[Case], name: str) -> str:
@@ -333,6 +338,7 @@ def _expectations(case: Case) -> list[JsonValue]:
     ]
 
 
+# The assertions of the format, with the fields each needs.
 _NEEDS: dict[str, tuple[str, ...]] = {
     "output.contains": ("path", "value"),
     "output.equals": ("path", "value"),
@@ -344,7 +350,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "behavior.node_executed": ("nodeId",),
     "behavior.node_invocations.max": ("nodeId", "value"),
 }
-"""The assertions of the format, with the fields each needs."""
 
 
 class WorkflowCase(CamelRecord):
@@ -433,18 +438,19 @@ def _check(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
 _WORKFLOW_FIELDS = ("id", "name", "input", "assertions", "tags")
 
 
-def workflow_dataset_of(source: CaseSource) -> JsonObject:
+def write_workflow_dataset(source: CasesToWrite) -> WrittenCases:
     """Cases as a workflow dataset."""
-    cases = list(source)
+    cases, dataset = list(source.cases), source.cases
     agents = {case.agent for case in cases}
     only = next(iter(agents)) if len(agents) == 1 else None
     listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
-    return {
-        "id": source.name,
-        "workflowName": only or source.name,
-        "version": source.version,
+    whole: JsonObject = {
+        "id": dataset.name,
+        "workflowName": only or dataset.name,
+        "version": dataset.version,
         "cases": listed,
     }
+    return WrittenCases(whole)
 
 
 def _workflow_case_json(case: Case) -> JsonObject:

@@ -20,12 +20,14 @@ from judgekit.formats.attachments import (
     safe_file_name,
     skill_name,
 )
+from judgekit.formats.detection import WrittenCases
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
     SkillCase,
     SkillTests,
+    downgrade_skill_tests,
     is_skill_tests_v1,
     rubric_from_skill_test,
     soften_thresholds,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from judgekit.formats.detection import CasesToWrite
     from judgekit.formats.documents import Document
     from judgekit.formats.skill_tests_schema import SkillExpected
     from judgekit.formats.text import KeyPath
@@ -172,6 +175,7 @@ def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
                 reading.add(place, message, suggest_name(test_id, reading.claimed))
 
 
+# What a strategy compares with: the field of `Expected`, and its name in the file.
 _NEEDS = {
     "exact_match": ("output", "output"),
     "regex_match": ("patterns", "patterns"),
@@ -179,7 +183,6 @@ _NEEDS = {
     "semantic_sim": ("output", "output"),
     "custom": ("custom_script", "customScript"),
 }
-"""What a strategy compares with: the field of `Expected`, and its name in the file."""
 
 _USES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"output"}),
@@ -411,6 +414,23 @@ def _has_fixtures(root: Path, inside: str) -> bool:
 _WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
 
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
+
+
+def write_skill_tests(source: CasesToWrite) -> WrittenCases:
+    """Cases as an `eval/tests.json` of version 2; a file that is one stays as it is."""
+    whole = source.skill_tests
+    # What is lost shows when the file is read again, so the list made here is not needed.
+    return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
+
+
+def write_first_version(source: CasesToWrite) -> WrittenCases:
+    """Cases as the list of tests that version 1 of `tests.json` is."""
+    whole, lost = source.skill_tests, tuple[str, ...]()
+    if whole is None:
+        whole, lost = skill_tests_of(source.cases)
+    tests, lost_here = downgrade_skill_tests(whole)
+    listed = [test for test in tests if isinstance(test, dict)]
+    return WrittenCases(listed, (*lost, *lost_here))
 
 
 def skill_tests_of(

@@ -14,6 +14,7 @@ from judgekit.formats.foreign_file import CamelRecord
 from judgekit.formats.problems import json_kind, threshold_fault, vague_word
 from judgekit.records import (
     Count,
+    EvaluationProfileName,
     EvaluationStrategy,
     Finite,
     Fraction,
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
     from judgekit.formats.foreign_file import ForeignFile
     from judgekit.formats.text import KeyPath
-
-SkillTestsProfile = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
-"""The kind of skill, which decides how it is evaluated where a case does not say."""
 
 Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 """A duration in milliseconds, above 0."""
@@ -237,7 +235,7 @@ class SkillTests(CamelRecord):
     version: str = "2.0"
     """Version of the format."""
 
-    profile: SkillTestsProfile = "deterministic"
+    profile: EvaluationProfileName = "deterministic"
     """The kind of skill."""
 
     settings: SkillSettings = Field(default_factory=SkillSettings)
@@ -380,8 +378,8 @@ def _part(test: JsonObject, name: str) -> JsonObject:
 OTHER_FIELDS = "other_fields"
 """The entry of a metadata with the fields that have no place elsewhere."""
 
+# How far weights may be from adding up to 1.
 _SHARES = 1e-6
-"""How far weights may be from adding up to 1."""
 
 
 def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject | None:

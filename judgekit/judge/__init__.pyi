@@ -9,7 +9,7 @@ from .confidence import (
     with_repeat_confidence as with_repeat_confidence,
 )
 from .exchange import (
-    ask_judge as ask_judge,
+    JudgeQuestion as JudgeQuestion,
     panel_configuration as panel_configuration,
     portable_judge_name as portable_judge_name,
 )
@@ -29,8 +29,6 @@ from .judge import (
 )
 from .pairwise import (
     BlindPair as BlindPair,
-    PairQuestion as PairQuestion,
-    PreferenceReader as PreferenceReader,
     prepare_pair as prepare_pair,
 )
 from .panel import (

@@ -58,7 +58,7 @@ class Analyst:
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
             lambda reply: parse_analysis(reply.text, reply.finish_reason),
             max_reasks=self.comparer.max_reasks,
-            shelf=self.comparer.shelf,
+            cache=self.comparer.cache,
         )
         if answer.readings is None:
             return AnalysisFailure(

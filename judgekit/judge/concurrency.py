@@ -131,7 +131,7 @@ class SyncRunner:
             if self._opened is None or not self._opened[1].is_alive():
                 loop = asyncio.new_event_loop()
                 thread = threading.Thread(
-                    target=_serve, args=(loop,), name="judgekit-portal", daemon=True
+                    target=_serve, args=(loop,), name="judgekit-sync", daemon=True
                 )
                 thread.start()
                 self._opened = loop, thread

@@ -1,14 +1,29 @@
-"""One question to a judge: asks until the reply can be read, adds up the spending.
+"""Asks a judge: one request for each question, repeated until the reply can be parsed.
 
-Describes how the judge was configured.
+`pointwise` and `pairwise` say what is asked and what a parsed reply means. The request, the
+retries, the cached replies and the common fields of the records are the same for both.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
+from operator import attrgetter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Generic, TypeVar, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    cast,
+    get_args,
+)
 
 from judgekit.errors import (
     FrozenCacheError,
@@ -18,23 +33,23 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.models.request import ModelRequest
+from judgekit.models.request import ModelRequest, Subject
 from judgekit.records import CalibratedJudge, CalibratedPanel, FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
     from judgekit.models import CachedModel
     from judgekit.models.request import Model, ModelReply
-    from judgekit.records import RunPanel
+    from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
+    from judgekit.records import Case, JsonObject, PresentationOrder, RunPanel
 
-if TYPE_CHECKING:
     ReadReply = Callable[[ModelReply], "R"]
 
 R = TypeVar("R")
-"""What a reply is read into."""
+"""What a reply is parsed into."""
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 
@@ -50,19 +65,19 @@ _DECLINED = (
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What an answer took, over all replies to the same question."""
+    """Calls, tokens and money of all replies to the same question."""
 
     n_calls: int = 0
-    """Replies, owned ones included."""
+    """Replies, cached ones included."""
 
     cached: bool = False
-    """Whether every reply was owned already."""
+    """Whether every reply came from the cache."""
 
     cost_usd: float | None = None
     """What was paid now; 0 when cached, None when unknown."""
 
     price_usd: float | None = None
-    """What the replies cost when they were bought; None when unknown."""
+    """What the replies cost when they were fetched; None when unknown."""
 
     usage: Usage | None = None
     """Tokens of all replies."""
@@ -70,10 +85,10 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer(Generic[R]):
-    """What came of a question: readings, or the error that stands in their place."""
+    """The result of a question: the parsed reply, or the error why there is none."""
 
     readings: R | None
-    """What the judge said, as it was read; None when nothing is usable."""
+    """The parsed reply; None when no reply was usable."""
 
     error: JudgeError | None
     """Why nothing is usable."""
@@ -82,7 +97,7 @@ class JudgeAnswer(Generic[R]):
     """The last reply."""
 
     spending: Spending
-    """What it took."""
+    """Calls, tokens and money."""
 
     @property
     def failure_kind(self) -> FailureKind:
@@ -99,20 +114,20 @@ async def ask_judge(
     read: ReadReply[R],
     *,
     max_reasks: int = 2,
-    shelf: CachedModel | None = None,
+    cache: CachedModel | None = None,
 ) -> JudgeAnswer[R]:
-    """Ask until the answer can be read."""
-    # An unreadable reply is asked again with the reason, at most `max_reasks` times; after each
-    # cut-off one the token limit is twice as high. A refusal is asked again once. Every reply that
-    # came counts in the spending, whatever it was worth.
+    """Ask until the reply can be parsed."""
+    # A reply that cannot be parsed is asked again with the reason, at most `max_reasks` times;
+    # after each one that was cut off the token limit is doubled. A refusal is asked again once.
+    # Every reply counts in the spending, usable or not: it was paid for.
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
     for attempt in range(max_reasks + 1):
         asked = request if last is None else _request_again(request, last, attempt, n_cut)
         reply, error = await _complete(model, asked)
-        if reply is not None and reply.cached and _must_be_fetched_again(reply, asked, read, shelf):
-            reply, error = await _complete(model, asked)
+        if cache and reply and reply.cached and _is_refetched(reply, asked, read, cache):
+            reply, error = await _complete(model, asked)  # with refresh="unreadable"
         if reply is None:
             frozen = isinstance(error, FrozenCacheError)
             return JudgeAnswer(None, *_failed(None if frozen else last, error, replies))
@@ -130,7 +145,7 @@ async def ask_judge(
 
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
-    """What a list of replies took."""
+    """Calls, tokens and money of the replies to one question."""
     if len(replies) == 1:
         (only,) = replies
         paid_now = 0.0 if only.cached else only.cost_usd
@@ -151,25 +166,23 @@ async def _complete(
 ) -> tuple[ModelReply | None, JudgeError | None]:
     try:
         return await model.complete(request), None
-    except (InputError, StoreError):  # the caller's to mend; no case would fare better
+    except (InputError, StoreError):  # only the caller can repair it; every case would fail
         raise
     except JudgeError as error:
         return None, error
-    except Exception as error:  # noqa: BLE001 - a stranger's model may raise anything; it becomes a failure
+    except Exception as error:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
         name = type(error).__name__
         return None, JudgeError(f"model {model.name!r} raised {name}: {error}")
 
 
-def _must_be_fetched_again(
-    reply: ModelReply, asked: ModelRequest, read: ReadReply[R], shelf: CachedModel | None
+def _is_refetched(
+    reply: ModelReply, asked: ModelRequest, read: ReadReply[R], cache: CachedModel
 ) -> bool:
-    """Whether a kept reply cannot be read and is to be asked anew."""
-    if shelf is None:
-        return False
+    """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
     try:
         read(reply)
     except (RefusalError, ReplyFormatError):
-        return shelf.asks_anew(asked.key)
+        return cache.mark_unreadable(asked.key)
     return False
 
 
@@ -177,8 +190,7 @@ def _request_again(
     request: ModelRequest, last: JudgeError, attempt: int, n_cut: int
 ) -> ModelRequest:
     """The request with the reason for asking again at its end."""
-    # No two askings have the same words, nor has the one after a refusal: the same words would only
-    # bring the kept reply back.
+    # Every attempt is worded differently: the same words would only bring the cached reply back.
     parameters = dict(request.parameters)
     for name in _LIMITS:
         limit = parameters.get(name)
@@ -204,7 +216,7 @@ def _request_again(
 def _failed(
     known: JudgeError | None, new: JudgeError | None, replies: Sequence[ModelReply]
 ) -> tuple[JudgeError | None, ModelReply | None, Spending]:
-    """The first error is the one to tell: that asking again failed too does not mend it."""
+    # The first error is reported: it is the cause, and a failed retry only comes on top of it.
     error = known or new
     if known is not None and new is not None:
         known.message = f"{known.message} (asking again failed: {new.message})"
@@ -232,16 +244,16 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
 _RECORDED = "recorded:"
 
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
-"""Parameters that do not move what a judge tends to say."""
+"""Parameters that do not change what a judge tends to answer; a calibration survives them."""
 
 
 def judge_configuration(
     judge: str, parameters: Mapping[str, JsonValue], *, repeats: int, asks_all: bool
 ) -> CalibratedJudge:
     """How one judge is asked."""
-    kept = {name: value for name, value in parameters.items() if name not in _IRRELEVANT_PARAMETERS}
+    sent = {name: value for name, value in parameters.items() if name not in _IRRELEVANT_PARAMETERS}
     return CalibratedJudge(
-        judge=portable_judge_name(judge), parameters=kept, repeats=repeats, asks_all=asks_all
+        judge=portable_judge_name(judge), parameters=sent, repeats=repeats, asks_all=asks_all
     )
 
 
@@ -262,7 +274,7 @@ def panel_configuration(
 
 
 def portable_judge_name(judge: str) -> str:
-    """A judge's name; recorded replies go by their file, wherever it lies."""
+    """A judge's name; recorded replies are named by their file without its folder."""
     model, _, template = judge.rpartition(" ")
     if not model.startswith(_RECORDED):
         return judge
@@ -277,9 +289,8 @@ _FEWEST_WORDS = 5
 
 def rationale_text(own: str | None, reply: str | None) -> str | None:
     """The rationale in its own field; else the reply, where it is more than a bare verdict."""
-    said = (own or "").strip()
-    if said:
-        return replace_surrogates(said)
+    if own and (rationale := own.strip()):
+        return rationale if rationale.isascii() else replace_surrogates(rationale)
     text = (reply or "").strip()
     n_words = sum(any(c.isalpha() for c in word) for word in _NO_PROSE.sub(" ", text).split())
     return text if n_words >= _FEWEST_WORDS else None
@@ -293,5 +304,238 @@ def absent_rationale(reply: str | None) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """A text with halves of broken characters replaced, which no file and no record can hold."""
+    """A text with unpaired surrogates replaced, which no file and no record can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+class JudgeQuestion(NamedTuple):
+    """One prompt about one output or two, for one repeat."""
+
+    prompt: JudgePrompt
+    """What is asked."""
+
+    request: ModelRequest
+    """How it is sent."""
+
+    shown: tuple[str, ...]
+    """The texts under judgment; a verdict that is quoted from them is none of the judge's."""
+
+    order: PresentationOrder | None = None
+    """Which of two outputs is shown first."""
+
+    variants: tuple[str | None, ...] = ()
+    """The variants of two outputs, as they are shown."""
+
+    @property
+    def repeat(self) -> int:
+        """Which time it is asked, from 0."""
+        return self.request.subject.repeat
+
+    @property
+    def asked(self) -> tuple[str | None, ...]:
+        """The criteria it asks about; None asks which of two outputs is better overall."""
+        names: tuple[str, ...] = tuple(map(_NAME, self.prompt.criteria))
+        return (*names, None) if self.prompt.asks_overall else names
+
+
+_NAME, _REQUEST = attrgetter("name"), attrgetter("request")
+
+
+class Reading(Protocol):
+    """What a parsed reply says about one criterion, or about two outputs overall."""
+
+    @property
+    def rationale(self) -> str | None:
+        """The judge's reason, where it gave one."""
+        ...
+
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge says that it cannot answer."""
+        ...
+
+
+ReadingT = TypeVar("ReadingT", bound=Reading)
+OutcomeT = TypeVar("OutcomeT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker(ABC, Generic[ReadingT, OutcomeT]):
+    """Asks one model with one template; `Grader` and `Comparer` say what about."""
+
+    _answer: ClassVar[str]
+    """What an answer is called in the note of a retry."""
+
+    _declined: ClassVar[str]
+    """What a judge says that cannot answer."""
+
+    _failure: ClassVar[type[Any]]
+    """The record of a question without a usable answer."""
+
+    model: Model
+    """Who is asked."""
+
+    model_name: str
+    """The model as requests name it: provider and name."""
+
+    template: PromptTemplate | PairTemplate
+    """How it is asked."""
+
+    parameters: JsonObject
+    """Sampling parameters of every request; JSON."""
+
+    api_base: str | None = None
+    """The endpoint, where it is not the provider's own."""
+
+    repeats: int = 1
+    """How often each question is asked."""
+
+    max_reasks: int = 2
+    """How often a reply that cannot be parsed is asked again."""
+
+    flags: tuple[str, ...] = ()
+    """Flags of every judgment or preference of this judge."""
+
+    cache: CachedModel | None = None
+    """The model again, where it has a cache: cached replies are read without waiting."""
+
+    @property
+    def id(self) -> str:
+        """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
+        return f"{self.model_name} {self.template.id}"
+
+    def request(self, prompt: JudgePrompt, case: Case, repeat: int, **about: Any) -> ModelRequest:
+        """How a prompt is sent; `about` says which variant it shows, and in which order."""
+        single = self.template.header.asks == "criterion" and len(prompt.criteria) == 1
+        criterion = prompt.criteria[0].name if single else None
+        return ModelRequest(
+            model=self.model_name,
+            messages=prompt.messages,
+            parameters=self.parameters,
+            reply_schema=prompt.reply_schema,
+            api_base=self.api_base,
+            shared_prefix=prompt.shared_prefix,
+            subject=Subject(case_id=case.id, criterion=criterion, repeat=repeat, **about),
+        )
+
+    def cached_outcomes(
+        self, questions: Collection[JudgeQuestion]
+    ) -> Iterator[list[OutcomeT] | None]:
+        """What the cached reply to each question says; None where there is none to be parsed."""
+        if self.cache is None or not questions:
+            yield from repeat(None, len(questions))
+            return
+        replies = self.cache.cached_replies(list(map(_REQUEST, questions)))
+        for question, reply in zip(questions, replies, strict=True):
+            if reply is None:
+                yield None
+                continue
+            try:
+                readings = self.read(reply, question)
+            except (RefusalError, ReplyFormatError):
+                yield None  # it is asked again, with the reason
+                continue
+            self.cache.record_hit(reply)
+            answer = JudgeAnswer(readings, None, reply, total_spending([reply]))
+            yield self.outcomes(answer, question)
+
+    async def ask(self, question: JudgeQuestion) -> list[OutcomeT]:
+        """Ask one question: a judgment, preference or failure for each thing it asks about."""
+        answer = await ask_judge(
+            self.model,
+            question.request,
+            partial(self.read, question=question),
+            max_reasks=self.max_reasks,
+            cache=self.cache,
+        )
+        return self.outcomes(answer, question)
+
+    def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
+        """What a reply says about each thing that was asked; every answer has a rationale."""
+        readings = self._parse(reply, question)
+        for name, reading in readings.items():
+            if not reading.cannot_assess and self._rationale(reading, reply) is None:
+                message = f"a {self._answer} without one is not valid."
+                raise ReplyFormatError(
+                    f"Give a rationale for {name or 'the whole'!r}: {message}",
+                    reason="no_rationale",
+                    reply=reply.text,
+                )
+        return readings
+
+    def outcomes(
+        self, answer: JudgeAnswer[Mapping[str | None, ReadingT]], question: JudgeQuestion
+    ) -> list[OutcomeT]:
+        """What is recorded of an answer, for each thing that was asked."""
+        outcomes: list[OutcomeT] = []
+        spent, subject, reply = answer.spending, question.request.subject, answer.reply
+        asked = question.asked
+        share = 1 / len(asked)
+        for index, name in enumerate(asked):
+            fields = {
+                "criterion": name,
+                "case_id": subject.case_id,
+                "repeat": subject.repeat,
+                "judge": self.id,
+                "cached": spent.cached,
+                "cost_usd": None if spent.cost_usd is None else spent.cost_usd * share,
+                "price_usd": None if spent.price_usd is None else spent.price_usd * share,
+                # The tokens of a joint reply stand with its first part, so that sums are right.
+                "usage": None if index else spent.usage,
+                "n_calls": spent.n_calls,
+                "reply_key": None if reply is None else reply.key or question.request.key,
+            }
+            reading = None if answer.readings is None else answer.readings[name]
+            fields |= self._about(question)
+            if reading is None or reply is None or reading.cannot_assess:
+                outcomes.append(self._failed(fields, answer, reading))
+            else:
+                outcomes.append(self._observed(index, fields, reading, reply, question))
+        return outcomes
+
+    @property
+    @abstractmethod
+    def _asks_rationale(self) -> bool:
+        """Whether the template asks for a reason."""
+
+    @abstractmethod
+    def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
+        """Parse a reply in the format the template asks for."""
+
+    @abstractmethod
+    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
+        """The fields of a record that say which output, or outputs in which order, was judged."""
+
+    @abstractmethod
+    def _observed(
+        self,
+        index: int,
+        /,
+        fields: dict[str, Any],
+        reading: ReadingT,
+        reply: ModelReply,
+        question: JudgeQuestion,
+    ) -> OutcomeT:
+        """The record of what was read about the thing asked at a position."""
+
+    def _failed(
+        self, fields: dict[str, Any], answer: JudgeAnswer[Any], reading: ReadingT | None
+    ) -> OutcomeT:
+        error, kind, message = answer.error, answer.failure_kind, str(answer.error)
+        if reading is not None:
+            kind = "cannot_assess"
+            message = f"{self._declined}: {reading.rationale or 'no reason given'}"
+        failure: OutcomeT = self._failure(
+            **fields,
+            kind=kind,
+            message=message,
+            reason=error.reason if isinstance(error, ReplyFormatError) else None,
+            reply=None if answer.reply is None else answer.reply.text,
+        )
+        return failure
+
+    def _rationale(self, reading: ReadingT, reply: ModelReply) -> str | None:
+        rationale = rationale_text(reading.rationale, reply.text)
+        if rationale is None and not self._asks_rationale:
+            return absent_rationale(reply.text)
+        return rationale

@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
@@ -80,8 +80,8 @@ class Judge:
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
         refresh: Ask anew even what the cache holds, once each; `unreadable`: only what nobody can
             read of it.
-        transport: `auto` talks to OpenAI-compatible endpoints directly and to all else through
-            litellm; `litellm` and `direct` force one.
+        transport: `auto` calls OpenAI-compatible endpoints directly and all others through
+            litellm; `litellm`, `direct` or any other transport's name forces one.
         prices: Own prices, where litellm's table does not know the model.
         budget: What may be spent, shared by all the judges and targets it is given to; None for
             no limit.
@@ -121,7 +121,7 @@ class Judge:
         max_reasks: int = 2,
         frozen: bool = False,
         refresh: Refresh = False,
-        transport: Literal["auto", "litellm", "direct"] = "auto",
+        transport: str = "auto",
         prices: PriceTable | None = None,
         budget: Budget | None = None,
         scrub: bool = True,
@@ -178,7 +178,7 @@ class Judge:
             repeats=settings.repeats,
             max_reasks=settings.max_reasks,
             flags=self._connection.flags,
-            shelf=self._connection.shelf,
+            cache=self._connection.shelf,
         )
         blind = own if own is not None and compares else _PAIR_TEMPLATES[settings.mode]
         if self._grader.template.name.endswith(_UNSEEN):
@@ -186,8 +186,8 @@ class Judge:
         self._pair_template = blind
         if compares:
             _ = self.comparer  # an invalid template is reported now, not at the first comparison
-        self._portal = SyncRunner()
-        self._finalizer = weakref.finalize(self, _close, self._portal, self._connection)
+        self._sync_runner = SyncRunner()
+        self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
     @property
     def id(self) -> str:
@@ -226,8 +226,8 @@ class Judge:
             draws_labels=settings.draw_labels,
             seed=(settings.seed or 0) if label_seed is None else label_seed,
             rule=settings.rule,
-            shelf=self._connection.shelf,
-            asks_whole=self._connection.speaks_of_the_whole,
+            cache=self._connection.shelf,
+            asks_overall=self._connection.speaks_of_the_whole,
         )
 
     async def grade(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
@@ -245,9 +245,9 @@ class Judge:
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        (grading,) = self.begin([(case, output)], rubric)
+        (grading,) = self._grader.begin([(case, output)], rubric)
         verdict = grading.verdict
-        return await grading.finished() if verdict is None else verdict
+        return await grading.finish() if verdict is None else verdict
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
@@ -312,7 +312,7 @@ class Judge:
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        return self._portal.run(self.grade(case, output, rubric))
+        return self._sync_runner.run(self.grade(case, output, rubric))
 
     async def compare(
         self,
@@ -367,7 +367,7 @@ class Judge:
             TemplateError: When the template does not fit the rubric.
             StoreError: When the cache cannot keep what was paid for.
         """
-        return self._portal.run(self.compare(case, output_a, output_b, rubric, names=names))
+        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
     def requests(self, case: Case, output: Output, rubric: Rubric) -> list[ModelRequest]:
         """What would be sent to grade one output, without sending it.
@@ -383,8 +383,6 @@ class Judge:
         Raises:
             TemplateError: When the template does not fit the output or the rubric.
         """
-        if output.error is not None:
-            return []
         return [q.request for q in self._grader.questions(case, output, rubric)]
 
     async def aclose(self) -> None:
@@ -393,7 +391,7 @@ class Judge:
 
     def close(self) -> None:
         """Close the connections of `grade_sync` and the cache, where the judge opened it."""
-        _close(self._portal, self._connection)
+        _close(self._sync_runner, self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -419,8 +417,8 @@ class Judge:
         self.close()
 
 
-def _close(portal: SyncRunner, connection: Connection) -> None:
-    portal.close(last=connection.aclose)
+def _close(sync_runner: SyncRunner, connection: Connection) -> None:
+    sync_runner.close(last=connection.aclose)
     connection.close()
 
 

@@ -64,7 +64,7 @@ class JudgePanel:
             variant=output.variant,
             error=output.error,
         )
-        each = [one for judge in self.judges for one in judge.grader.asked.judges]
+        each = [one for judge in self.judges for one in judge.grader.configuration.judges]
         asked = panel_configuration(each, self.panel)
         return verdict.model_copy(update={"asked": asked})
 
@@ -197,7 +197,7 @@ class Panel:
                 "the judges of a panel are to see the same texts, and be reconciled by one rule",
                 hint="give all of them the same scrub, draw_labels, label_seed and rule",
             )
-        self._portal = SyncRunner()
+        self._sync_runner = SyncRunner()
 
     @classmethod
     def of(cls, judge: Judge | Panel) -> Panel:
@@ -246,7 +246,7 @@ class Panel:
             TemplateError: When a template does not fit the rubric.
             StoreError: When a cache cannot keep what was paid for.
         """
-        pair = self.comparers[0].seen(output_a, output_b, names)
+        pair = self.comparers[0].blind_pair(output_a, output_b, names)
         said: list[PreferenceOutcome] = []
         if output_a.error is None and output_b.error is None:
             for answers in await gather_in_order(
@@ -280,7 +280,7 @@ class Panel:
             TemplateError: When a template does not fit the rubric.
             StoreError: When a cache cannot keep what was paid for.
         """
-        return self._portal.run(self.compare(case, output_a, output_b, rubric, names=names))
+        return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
     async def observe(
         self,
@@ -324,7 +324,7 @@ class Panel:
 
     def close(self) -> None:
         """Close the connections of `compare_sync`, and the caches that the judges opened."""
-        self._portal.close(last=self.aclose)
+        self._sync_runner.close(last=self.aclose)
         for judge in self.judges:
             judge.close()
 

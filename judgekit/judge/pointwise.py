@@ -1,269 +1,60 @@
-"""Grades one output: prompts become questions, replies become judgments or failures.
+"""Grades one output: its questions, what a parsed reply says of each criterion, and the verdict.
 
-Judgments become a verdict.
+How a question is asked stands in `exchange`.
 """
 
 from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from judgekit.errors import RefusalError, ReplyFormatError, SettingsError
+from judgekit.errors import SettingsError
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.concurrency import gather_in_order, stream_results
-from judgekit.judge.confidence import reported_confidence, with_repeat_confidence
+from judgekit.judge.confidence import with_repeat_confidence
 from judgekit.judge.exchange import (
-    JudgeAnswer,
+    Asker,
+    JudgeQuestion,
     absent_rationale,
-    ask_judge,
     judge_configuration,
     rationale_text,
     replace_surrogates,
-    total_spending,
 )
 from judgekit.models import score_distribution
-from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts import judged_text, locate_evidence, steps_text
-from judgekit.prompts.parsing import parse_criterion_replies, parse_formatted_reply
+from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies, parse_formatted_reply
 from judgekit.records import CalibratedPanel, JudgeFailure, Judgment
 from judgekit.scoring import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        Callable,
-        Collection,
-        Coroutine,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from judgekit.models import CachedModel, ScoreDistribution
-    from judgekit.models.request import Model, ModelReply
-    from judgekit.prompts import JudgePrompt, PromptTemplate, TemplateHeader
-    from judgekit.prompts.parsing import CriterionReply
-    from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, Usage, Verdict
+    from judgekit.models.request import ModelReply
+    from judgekit.prompts import PromptTemplate
+    from judgekit.records import Case, Output, Rubric, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
-
-class JudgeQuestion(NamedTuple):
-    """One prompt about one output, asked for one repeat."""
-
-    prompt: JudgePrompt
-    """What is asked."""
-
-    request: ModelRequest
-    """How it is sent."""
-
-    judged: tuple[str, ...]
-    """The texts under judgment; a verdict that stands in them is no verdict."""
-
-    @property
-    def repeat(self) -> int:
-        """Which time it is asked, from 0."""
-        return self.request.subject.repeat
+JudgmentOutcome = Judgment | JudgeFailure
 
 
-if TYPE_CHECKING:
-    JudgmentOutcome = Judgment | JudgeFailure
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grader(Asker[CriterionReply, JudgmentOutcome]):
+    """Grades outputs with one model and one template; knows nothing of limits and files."""
 
-if TYPE_CHECKING:
-    _Readings = Mapping[str, CriterionReply]
-
-
-def _part(amount: float | None, share: float) -> float | None:
-    return None if amount is None else amount * share
-
-
-def _usage(
-    criterion: Criterion, answer: JudgeAnswer[_Readings], question: JudgeQuestion
-) -> Usage | None:
-    """Tokens of a reply to several criteria stand with the first, so that sums are right."""
-    return answer.spending.usage if criterion is question.prompt.criteria[0] else None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentReader:
-    """Reads the replies of one judge."""
-
-    header: TemplateHeader
-    """What the template says of the replies it asks for."""
-
-    judge: str
-    """Model and template."""
-
-    flags: tuple[str, ...] = ()
-    """Marks that every judgment carries."""
-
-    def read(self, reply: ModelReply, question: JudgeQuestion) -> _Readings:
-        """What a reply says of each criterion that was asked about."""
-        criteria, reply_format = question.prompt.criteria, self.header.reply
-        if reply_format.kind == "json":
-            readings = parse_criterion_replies(
-                reply.text,
-                criteria,
-                finish_reason=reply.finish_reason,
-                judged_text=question.judged,
-            )
-        else:
-            reading = parse_formatted_reply(
-                reply.text,
-                criteria[0],
-                reply_format=reply_format,
-                finish_reason=reply.finish_reason,
-                judged_text=question.judged,
-            )
-            readings = {criteria[0].name: reading}
-        for name, found in readings.items():
-            if found.raw is not None and self._reason(found, reply) is None:
-                raise ReplyFormatError(
-                    f"Give a rationale for {name!r}: a score without one is not valid.",
-                    reason="no_rationale",
-                    reply=reply.text,
-                )
-        return readings
-
-    def _reason(self, reading: CriterionReply, reply: ModelReply) -> str | None:
-        said = rationale_text(reading.rationale, reply.text)
-        if said is None and not self.header.reply.asks_rationale:
-            return absent_rationale(reply.text)
-        return said
-
-    def outcomes(
-        self, answer: JudgeAnswer[_Readings], question: JudgeQuestion
-    ) -> list[JudgmentOutcome]:
-        """What an answer comes to, criterion by criterion."""
-        return [self._outcome(c, answer, question) for c in question.prompt.criteria]
-
-    def _outcome(
-        self, criterion: Criterion, answer: JudgeAnswer[_Readings], question: JudgeQuestion
-    ) -> JudgmentOutcome:
-        reading = None if answer.readings is None else answer.readings[criterion.name]
-        if reading is None or answer.reply is None or reading.raw is None:
-            return self._failure(criterion, answer, question, reading)
-        return self._judgment(criterion, answer, question, reading, reading.raw, answer.reply)
-
-    def _judgment(
-        self,
-        criterion: Criterion,
-        answer: JudgeAnswer[_Readings],
-        question: JudgeQuestion,
-        reading: CriterionReply,
-        raw: float,
-        reply: ModelReply,
-    ) -> Judgment:
-        share = 1 / len(question.prompt.criteria)
-        quotes = [replace_surrogates(quote) for quote in reading.evidence]
-        evidence = locate_evidence(quotes, "\n".join(question.judged))
-        chances = self._distribution(criterion, reply)
-        sure = None if chances is None else chances.confidence
-        missing = any(not found.found for found in evidence)
-        is_bare = rationale_text(reading.rationale, reply.text) is None
-        unexplained = ("no_rationale",) if is_bare else ()
-        return Judgment(
-            criterion=criterion.name,
-            raw=raw,
-            value=criterion.scale.value_of(raw),
-            rationale=self._reason(reading, reply) or "",
-            evidence=evidence,
-            confidence=reported_confidence(sure, reading.confidence),
-            stated_confidence=reading.confidence,
-            logprob_confidence=sure,
-            expected_raw=None if chances is None else chances.expected_raw,
-            logprob_mass=None if chances is None else chances.mass,
-            judge=self.judge,
-            model=reply.model,
-            case_id=question.request.subject.case_id,
-            variant=question.request.subject.variant,
-            repeat=question.request.subject.repeat,
-            cached=answer.spending.cached,
-            cost_usd=_part(answer.spending.cost_usd, share),
-            price_usd=_part(answer.spending.price_usd, share),
-            usage=_usage(criterion, answer, question),
-            n_calls=answer.spending.n_calls,
-            duration_ms=reply.duration_ms,
-            reply_key=reply.key or question.request.key,
-            dropped_parameters=reply.dropped_parameters,
-            flags=(*self.flags, *(("evidence_not_found",) if missing else ()), *unexplained),
-        )
-
-    def _failure(
-        self,
-        criterion: Criterion,
-        answer: JudgeAnswer[_Readings],
-        question: JudgeQuestion,
-        reading: CriterionReply | None,
-    ) -> JudgeFailure:
-        declined = reading is not None and reading.cannot_assess
-        said = None if reading is None else reading.rationale
-        share = 1 / len(question.prompt.criteria)
-        error = answer.error
-        return JudgeFailure(
-            criterion=criterion.name,
-            kind="cannot_assess" if declined else answer.failure_kind,
-            message=f"the judge cannot assess this: {said or 'no reason given'}"
-            if declined
-            else str(error),
-            reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            case_id=question.request.subject.case_id,
-            variant=question.request.subject.variant,
-            repeat=question.request.subject.repeat,
-            judge=self.judge,
-            reply=None if answer.reply is None else answer.reply.text,
-            cached=answer.spending.cached,
-            cost_usd=_part(answer.spending.cost_usd, share),
-            price_usd=_part(answer.spending.price_usd, share),
-            usage=_usage(criterion, answer, question),
-            n_calls=answer.spending.n_calls,
-            reply_key=None if answer.reply is None else answer.reply.key or question.request.key,
-        )
-
-    def _distribution(self, criterion: Criterion, reply: ModelReply) -> ScoreDistribution | None:
-        points = criterion.scale.points
-        if reply.logprobs is None or points is None or self.header.asks != "criterion":
-            return None
-        return score_distribution(reply, points)
-
-
-@dataclass(frozen=True, slots=True)
-class Grader:
-    """Asks one model with one template; knows nothing of caches, limits or files."""
-
-    model: Model
-    """Who is asked."""
-
-    model_name: str
-    """The model as it stands in requests: provider and name."""
+    _answer: ClassVar[str] = "score"
+    _declined: ClassVar[str] = "the judge cannot assess this"
+    _failure: ClassVar[type[Any]] = JudgeFailure
 
     template: PromptTemplate
     """How it is asked."""
 
-    parameters: JsonObject
-    """Sampling parameters of every request."""
-
-    api_base: str | None = None
-    """The endpoint, where it is not the provider's own."""
-
-    repeats: int = 1
-    """How often each question is asked."""
-
-    max_reasks: int = 2
-    """How often an unreadable reply is asked again."""
-
-    flags: tuple[str, ...] = ()
-    """Marks that every judgment of this judge carries."""
-
-    shelf: CachedModel | None = None
-    """The model again, where it keeps replies: those that are owned are read without waiting."""
-
-    _reader: JudgmentReader = field(init=False, repr=False)
-    _asked: CalibratedPanel = field(init=False, repr=False)
+    configuration: CalibratedPanel = field(init=False, repr=False)
+    """How the judge is asked: what a calibration is bound to."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():
@@ -276,52 +67,39 @@ class Grader:
                 ) from error
         frozen = Frozen(cast("dict[str, object]", self.parameters))
         object.__setattr__(self, "parameters", frozen)
-        object.__setattr__(
-            self, "_reader", JudgmentReader(self.template.header, self.id, self.flags)
+        asks_all = self.template.header.asks == "all"
+        configuration = judge_configuration(
+            self.id, self.parameters, repeats=self.repeats, asks_all=asks_all
         )
-        asked = judge_configuration(
-            self.id,
-            self.parameters,
-            repeats=self.repeats,
-            asks_all=self.template.header.asks == "all",
-        )
-        object.__setattr__(self, "_asked", CalibratedPanel(judges=(asked,)))
-
-    @property
-    def id(self) -> str:
-        """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
-        return f"{self.model_name} {self.template.id}"
-
-    @property
-    def asked(self) -> CalibratedPanel:
-        """How it is asked: what a calibration is bound to."""
-        return self._asked
+        object.__setattr__(self, "configuration", CalibratedPanel(judges=(configuration,)))
 
     def questions(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeQuestion]:
-        """Everything that is asked about one output, repeats included."""
+        """Everything that is asked about one output, repeats included; nothing of a failed one."""
+        if output.error is not None:
+            return []
         prompts = self.template.prompts(case, output, rubric)
-        judged = tuple(text for text in (judged_text(output), steps_text(output)) if text)
-        return [
-            JudgeQuestion(prompt, self._request(prompt, case, output, repeat), judged)
-            for repeat in range(self.repeats)
-            for prompt in prompts
-        ]
+        shown = tuple(filter(None, (judged_text(output), steps_text(output))))
+        questions: list[JudgeQuestion] = []
+        for repeat in range(self.repeats):
+            for prompt in prompts:
+                request = self.request(prompt, case, repeat, variant=output.variant)
+                questions.append(JudgeQuestion(prompt, request, shown))
+        return questions
 
     def begin(
         self, answers: Iterable[tuple[Case, Output]], rubric: Rubric
     ) -> Iterator[PendingGrading]:
-        """Grade outputs as far as that goes without asking.
-
-        With one look into the cache for all.
-        """
-        begun = [
-            (case, output, [] if output.error is not None else self.questions(case, output, rubric))
-            for case, output in answers
-        ]
-        replies = iter(self._owned([question for *_, asked in begun for question in asked]))
-        for case, output, asked in begun:
-            known = [self._known(question, next(replies)) for question in asked]
-            yield PendingGrading(case, output, rubric, asked, known, self._result, self.asked)
+        """Grade outputs from the cache as far as that goes, with one query for all of them."""
+        begun: list[tuple[Case, Output, list[JudgeQuestion]]] = []
+        asked: list[JudgeQuestion] = []
+        for case, output in answers:
+            questions = self.questions(case, output, rubric)
+            begun.append((case, output, questions))
+            asked += questions
+        outcomes = self.cached_outcomes(asked)
+        for case, output, questions in begun:
+            known = list(islice(outcomes, len(questions)))
+            yield PendingGrading(case, output, rubric, questions, known, self)
 
     async def observe(
         self,
@@ -331,75 +109,92 @@ class Grader:
         *,
         known: Collection[tuple[str, int]] = (),
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
-        """Ask about one output what is not known, and tell each answer as it comes."""
-        if output.error is not None:
-            return
+        """Ask about one output what is not known yet, and yield each answer as it arrives."""
         jobs = [
-            self._result(question)
+            self.ask(question)
             for question in self.questions(case, output, rubric)
             if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
         ]
-        async with aclosing(stream_results(jobs)) as answered:
-            async for found in answered:
-                yield tuple(found)
+        async with aclosing(stream_results(jobs)) as answers:
+            async for outcomes in answers:
+                yield tuple(outcomes)
 
-    def _request(
-        self, prompt: JudgePrompt, case: Case, output: Output, repeat: int
-    ) -> ModelRequest:
-        single = len(prompt.criteria) == 1 and self.template.header.asks == "criterion"
-        return ModelRequest(
-            model=self.model_name,
-            messages=prompt.messages,
-            parameters=self.parameters,
-            reply_schema=prompt.reply_schema,
-            api_base=self.api_base,
-            shared_prefix=prompt.shared_prefix,
-            subject=Subject(
-                case_id=case.id,
-                variant=output.variant,
-                criterion=prompt.criteria[0].name if single else None,
-                repeat=repeat,
-            ),
+    @property
+    def _asks_rationale(self) -> bool:
+        return self.template.header.reply.asks_rationale
+
+    def _parse(
+        self, reply: ModelReply, question: JudgeQuestion
+    ) -> Mapping[str | None, CriterionReply]:
+        criteria, reply_format = question.prompt.criteria, self.template.header.reply
+        readings: Mapping[str, CriterionReply]
+        if reply_format.kind == "json":
+            readings = parse_criterion_replies(
+                reply.text,
+                criteria,
+                finish_reason=reply.finish_reason,
+                judged_text=question.shown,
+            )
+        else:
+            reading = parse_formatted_reply(
+                reply.text,
+                criteria[0],
+                reply_format=reply_format,
+                finish_reason=reply.finish_reason,
+                judged_text=question.shown,
+            )
+            readings = {criteria[0].name: reading}
+        return cast("Mapping[str | None, CriterionReply]", readings)
+
+    def _about(self, question: JudgeQuestion) -> dict[str, Any]:
+        return {"variant": question.request.subject.variant}
+
+    def _observed(
+        self,
+        index: int,
+        /,
+        fields: dict[str, Any],
+        reading: CriterionReply,
+        reply: ModelReply,
+        question: JudgeQuestion,
+    ) -> Judgment:
+        scale, raw = question.prompt.criteria[index].scale, cast("float", reading.raw)
+        evidence = locate_evidence(
+            list(map(replace_surrogates, reading.evidence)), "\n".join(question.shown)
         )
-
-    def _owned(self, questions: Sequence[JudgeQuestion]) -> list[ModelReply | None]:
-        if self.shelf is None:
-            return [None] * len(questions)
-        return self.shelf.owned([question.request for question in questions])
-
-    def _known(
-        self, question: JudgeQuestion, reply: ModelReply | None
-    ) -> list[JudgmentOutcome] | None:
-        """What the kept reply says, where there is one that can be read."""
-        if self.shelf is None or reply is None:
-            return None
-        try:
-            readings = self._reader.read(reply, question)
-        except (RefusalError, ReplyFormatError):
-            return None  # it is asked again, in other words
-        self.shelf.took(reply)
-        return self._reader.outcomes(
-            JudgeAnswer(readings, None, reply, total_spending([reply])), question
+        chances = None
+        # A joint reply states several scores, and nothing says which tokens belong to which.
+        if reply.logprobs and scale.points and self.template.header.asks == "criterion":
+            chances = score_distribution(reply, scale.points)
+        sure = None if chances is None else chances.confidence
+        flags = list(self.flags)
+        for quote in evidence:
+            if not quote.found and "evidence_not_found" not in flags:
+                flags.append("evidence_not_found")
+        rationale = rationale_text(reading.rationale, reply.text)
+        if rationale is None:
+            flags.append("no_rationale")
+        return Judgment(
+            **fields,
+            raw=raw,
+            value=scale.value_of(raw),
+            rationale=rationale or absent_rationale(reply.text),
+            evidence=evidence,
+            confidence=reading.confidence if sure is None else sure,
+            stated_confidence=reading.confidence,
+            logprob_confidence=sure,
+            expected_raw=None if chances is None else chances.expected_raw,
+            logprob_mass=None if chances is None else chances.mass,
+            model=reply.model,
+            duration_ms=reply.duration_ms,
+            dropped_parameters=reply.dropped_parameters,
+            flags=tuple(flags),
         )
-
-    async def _result(self, question: JudgeQuestion) -> list[JudgmentOutcome]:
-        answer = await ask_judge(
-            self.model,
-            question.request,
-            lambda reply: self._reader.read(reply, question),
-            max_reasks=self.max_reasks,
-            shelf=self.shelf,
-        )
-        return self._reader.outcomes(answer, question)
-
-
-if TYPE_CHECKING:
-    AskQuestion = Callable[[JudgeQuestion], Coroutine[object, object, list[JudgmentOutcome]]]
 
 
 @dataclass(frozen=True, slots=True)
 class PendingGrading:
-    """The grading of one output, begun: what is owned is known, the rest is to be asked."""
+    """The grading of one output: the questions, and the answers that the cache already holds."""
 
     case: Case
     """What was to be answered."""
@@ -414,35 +209,39 @@ class PendingGrading:
     """What is asked, in the rubric's order, repeat by repeat; nothing of an output in error."""
 
     answers: Sequence[list[JudgmentOutcome] | None]
-    """What each question came to; None while it is open."""
+    """The outcomes of each question; None while it is open."""
 
-    ask: AskQuestion
-    """Asks one question."""
-
-    asked: CalibratedPanel | None = None
-    """How the judge is asked."""
+    grader: Grader
+    """Who asks the open questions."""
 
     @property
     def verdict(self) -> Verdict | None:
         """What the rubric concludes; None while a question is open."""
-        return None if None in self.answers else self._concluded(self.answers)
+        return None if None in self.answers else self._conclude(self.answers)
 
-    async def finished(self) -> Verdict:
-        """Ask what is open, and conclude."""
-        paired = list(zip(self.questions, self.answers, strict=True))
-        asked = iter(
-            await gather_in_order([self.ask(each) for each, known in paired if known is None])
-        )
-        return self._concluded([next(asked) if known is None else known for _, known in paired])
+    async def finish(self) -> Verdict:
+        """Ask the open questions, and conclude."""
+        answers = list(self.answers)
+        places = [place for place, known in enumerate(answers) if known is None]
+        asked = await gather_in_order([self.grader.ask(self.questions[n]) for n in places])
+        for place, outcomes in zip(places, asked, strict=True):
+            answers[place] = outcomes
+        return self._conclude(answers)
 
-    def _concluded(self, answers: Iterable[list[JudgmentOutcome] | None]) -> Verdict:
-        said = [one for answer in answers for one in answer or ()]
-        verdict = conclude(
+    def _conclude(self, answers: Iterable[list[JudgmentOutcome] | None]) -> Verdict:
+        judgments: list[Judgment] = []
+        failures: list[JudgeFailure] = []
+        for outcome in chain.from_iterable(filter(None, answers)):
+            if isinstance(outcome, Judgment):
+                judgments.append(outcome)
+            else:
+                failures.append(outcome)
+        return conclude(
             self.rubric,
-            with_repeat_confidence([one for one in said if isinstance(one, Judgment)]),
-            [one for one in said if isinstance(one, JudgeFailure)],
+            with_repeat_confidence(judgments),
+            failures,
             case_id=self.case.id,
             variant=self.output.variant,
             error=self.output.error,
+            asked=self.grader.configuration,
         )
-        return verdict if self.asked is None else verdict.model_copy(update={"asked": self.asked})

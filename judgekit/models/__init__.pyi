@@ -59,3 +59,6 @@ from .tokens import (
     count_messages as count_messages,
     count_tokens as count_tokens,
 )
+from .transport import (
+    transport_names as transport_names,
+)

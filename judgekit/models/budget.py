@@ -18,6 +18,7 @@ from judgekit.errors import BudgetExceededError, InputError, ModelError, Setting
 from judgekit.fingerprint import canonical_json
 from judgekit.models.pricing import ModelPrice, PriceTable
 from judgekit.models.rate_limit import complete_in_time
+from judgekit.models.request import close_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -292,9 +293,7 @@ class BudgetedModel:
 
     async def aclose(self) -> None:
         """Close the inner model's connections of the running event loop."""
-        aclose = getattr(self._model, "aclose", None)
-        if aclose is not None:
-            await aclose()
+        await close_model(self._model)
 
     async def _paid(self, request: ModelRequest) -> ModelReply:
         sent, received = most_input_tokens(request), self._most_output(request)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply, ModelRequest
 
 CacheEvent = Literal["hit", "shared", "waited", "asked", "rejected", "frozen_miss"]
-"""What became of a request: answered from the cache; by the same request already in flight here;
-by another process that was asking it; by a call; by a call whose reply may not be served again;
-not at all."""
+"""How a request was answered: from the cache; by the same request already in flight here; by
+another process that was asking it; by a call; by a call whose reply may not be served again; not at
+all."""
 
 Refresh = bool | Literal["unreadable"]
-"""Whether owned replies are asked anew: all of them, none, or those that nobody can read."""
+"""Which cached replies are fetched again: all, none, or those that cannot be parsed."""
+
+_KEY = attrgetter("key")
 
 _FIRST_WAIT_S = 0.005
 
@@ -65,12 +68,12 @@ class LazyModel:
 
 
 class CachedModel:
-    """A model whose replies are kept: what was paid for once is never asked again.
+    """A model whose replies are cached: what was paid for once is never asked again.
 
     Identical requests at the same moment are one call: within an event loop they wait for the
-    same task, across loops, threads and processes for a lease. A reply is kept before it is
-    returned. One that was cut short, filtered or empty is returned, and noted, but not served
-    again. Errors are not kept. May be used from several threads and event loops at once.
+    same task, across loops, threads and processes for a lock. A reply is stored before it is
+    returned. One that was cut short, filtered or empty is returned, and recorded, but not served
+    again. Errors are not stored. May be used from several threads and event loops at once.
     """
 
     def __init__(
@@ -118,63 +121,66 @@ class CachedModel:
         if not getattr(self._model, "cacheable", True):
             return await self._model.complete(request)
         key = request.key
-        if not self._asks_again(key):
-            reply = self._cache.get(key)
-            if reply is not None:
-                self._cache.count_hit(reply)
-                self._tell("hit")
-                return reply
+        is_stale = self._refresh is True or key in self._unreadable
+        reply = None if is_stale and key not in self._refreshed else self._cache.get(key)
+        if reply is not None:
+            self._cache.count_hit(reply)
+            if self._on_event is not None:
+                self._on_event("hit")
+            return reply
         if self._frozen:
             self._cache.count_miss()
-            self._tell("frozen_miss")
+            self._report("frozen_miss")
             raise FrozenCacheError(_missed(request), key=key)
-        return await self._fly(request)
+        return await self._share_call(request)
 
-    def owned(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
-        """The replies that can be served at once; to be told of with `took` when they are used."""
+    def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
+        """The cached replies, None where there is none; `record_hit` counts those that are used."""
         if self._refresh is True or not getattr(self._model, "cacheable", True):
             return [None] * len(requests)
-        found = self._cache.get_many([request.key for request in requests])
-        return [found.get(request.key) for request in requests]
+        if len(requests) == 1:
+            return [self._cache.get(requests[0].key)]
+        keys = list(map(_KEY, requests))
+        return list(map(self._cache.get_many(keys).get, keys))
 
-    def took(self, reply: ModelReply) -> None:
-        """Count a reply that `owned` gave as a hit."""
+    def record_hit(self, reply: ModelReply) -> None:
+        """Count a reply of `cached_replies` as a hit."""
         self._cache.count_hit(reply)
-        self._tell("hit")
+        self._report("hit")
 
-    def asks_anew(self, key: str) -> bool:
-        """Take in that the reply of a key is of no use, for nobody can read it."""
+    def mark_unreadable(self, key: str) -> bool:
+        """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""
         if self._refresh != "unreadable" or key in self._refreshed:
             return False
         self._unreadable.add(key)
         return True
 
-    async def _fly(self, request: ModelRequest) -> ModelReply:
+    async def _share_call(self, request: ModelRequest) -> ModelReply:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})
         flight = flights.get(request.key)
         if flight is not None:
             reply = await flight.join()
             self._cache.count_hit(reply)
-            self._tell("shared")
+            self._report("shared")
             return reply if reply.cached else reply.model_copy(update={"cached": True})
         flight = _SharedCall(self._ask(request), flights, request.key)
         return await flight.join()
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
-        owned = await self._lease(request.key)
-        if owned is not None:
-            self._cache.count_hit(owned)
-            self._tell("waited")
-            return owned
+        cached = await self._lease(request.key)
+        if cached is not None:
+            self._cache.count_hit(cached)
+            self._report("waited")
+            return cached
         under_way = self._under_way.setdefault(asyncio.get_running_loop(), _CallsInFlight())
         try:
             await under_way.stop_if_failed()
             with under_way:
                 self._cache.count_miss()
                 reply = await self._model.complete(request)
-                kept = self._keep(request, reply)
+                stored = self._store(request, reply)
         except StoreError as error:
-            # Who is told of this calls off what else is asked; that is paid for, so it comes first.
+            # The caller cancels its other calls on this error; they are paid for and end first.
             await under_way.landed(error)
             raise
         except JudgeError:
@@ -183,54 +189,52 @@ class CachedModel:
         finally:
             self._cache.release(request.key)
         await under_way.stop_if_failed()
-        return kept
+        return stored
 
     async def _lease(self, key: str) -> ModelReply | None:
-        """The reply, if another bought it meanwhile; None when this caller holds the lease."""
+        """The reply, if it was fetched elsewhere meanwhile; None when this caller has the lock."""
         wait_s = _FIRST_WAIT_S
         while not self._cache.try_lease(key):
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-            owned = self._look_again(key)
-            if owned is not None:
-                return owned
+            cached = self._look_up(key)
+            if cached is not None:
+                return cached
         try:
-            # Between the first look and the lease another may have bought it and let go.
-            owned = self._look_again(key)
+            # Between the first look and the lock another may have fetched it and let go.
+            cached = self._look_up(key)
         except BaseException:
             self._cache.release(key)
             raise
-        if owned is not None:
+        if cached is not None:
             self._cache.release(key)
-        return owned
+        return cached
 
-    def _look_again(self, key: str) -> ModelReply | None:
-        return None if self._asks_again(key) else self._cache.get(key)
+    def _look_up(self, key: str) -> ModelReply | None:
+        """The cached reply, unless it is to be fetched again."""
+        is_stale = self._refresh is True or key in self._unreadable
+        return None if is_stale and key not in self._refreshed else self._cache.get(key)
 
-    def _keep(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        is_kept = is_servable(reply)
-        if is_kept:
+    def _store(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        can_be_served = is_servable(reply)
+        if can_be_served:
             self._cache.put(request, reply)
         else:
             self._cache.put_rejected(request, reply)
         self._refreshed.add(request.key)
-        self._tell("asked" if is_kept else "rejected")
+        self._report("asked" if can_be_served else "rejected")
         return reply.model_copy(update={"key": request.key})
 
-    def _asks_again(self, key: str) -> bool:
-        is_wanted = self._refresh is True or key in self._unreadable
-        return is_wanted and key not in self._refreshed
-
-    def _tell(self, event: CacheEvent) -> None:
+    def _report(self, event: CacheEvent) -> None:
         if self._on_event is not None:
             self._on_event(event)
 
 
 class _CallsInFlight:
-    """The calls of one event loop that were sent and whose replies are not kept yet.
+    """The calls of one event loop that were sent and whose replies are not stored yet.
 
-    From a reply that could not be kept until the last of them has come back, no other call is
-    begun, and each of them ends with that error.
+    After a reply that could not be stored, no other call begins until the last of them has come
+    back, and each of them ends with that error.
     """
 
     def __init__(self) -> None:
@@ -267,7 +271,7 @@ class _CallsInFlight:
 
 
 class _SharedCall:
-    """One call that several may wait for; it is called off when the last of them is."""
+    """One call that several may wait for; it is cancelled when the last of them is."""
 
     def __init__(
         self, call: Coroutine[None, None, ModelReply], flights: dict[str, _SharedCall], key: str
@@ -285,7 +289,9 @@ class _SharedCall:
             return await asyncio.shield(self._task)
         except asyncio.CancelledError:
             if self._n_waiting == 1 and not self._task.done():
-                self._leave()
+                # Nobody may join a call that is cancelled.
+                if self._flights.get(self._key) is self:
+                    del self._flights[self._key]
                 self._task.cancel()
                 await asyncio.wait([self._task])
             raise
@@ -293,14 +299,10 @@ class _SharedCall:
             self._n_waiting -= 1
 
     def _land(self, task: asyncio.Task[ModelReply]) -> None:
-        self._leave()
-        if not task.cancelled():
-            task.exception()  # seen, even when nobody waits for it any more
-
-    def _leave(self) -> None:
-        # Nobody may join a call that ended or was called off.
         if self._flights.get(self._key) is self:
             del self._flights[self._key]
+        if not task.cancelled():
+            task.exception()  # seen, even when nobody waits for it any more
 
 
 def _missed(request: ModelRequest) -> str:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from judgekit.errors import ModelError
 from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
-from judgekit.models.direct import DirectModel
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.factory import connect
-from judgekit.models.litellm import LitellmModel
 from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.transports import DirectModel, LitellmModel
 from judgekit.records import EmbeddingUsage, Usage
 
 if TYPE_CHECKING:

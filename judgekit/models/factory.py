@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import BudgetedModel
 from judgekit.models.cache import DiskCache
 from judgekit.models.cached_model import CachedModel, LazyModel
-from judgekit.models.direct import DirectModel
-from judgekit.models.litellm import LitellmModel
 from judgekit.models.local import LocalModel, is_smoke_name, local_weights
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
-from judgekit.models.recorded_replies import RecordedModel
+from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
+from judgekit.models.request import close_model
+from judgekit.models.transport import AUTO_TRANSPORT, Endpoint, transport_opener
+from judgekit.models.transports import LitellmModel
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ if TYPE_CHECKING:
     from judgekit.models.cached_model import Refresh
     from judgekit.models.local import OpenEndpointModel
     from judgekit.models.request import Model, ModelReply, ModelRequest
-
-Transport = Literal["auto", "litellm", "direct"]
-
-_RECORDED = "recorded:"
-
-_DIRECT_PROVIDERS = ("openai/", "hosted_vllm/")
 
 _LOCAL_TIMEOUT_S = 600
 """A model on this machine answers one call after the other, on whatever cores there are."""
@@ -79,7 +74,7 @@ class Connection:
     @property
     def speaks_of_the_whole(self) -> bool:
         """Whether it can be asked which of two outputs is better on the whole, beside criteria."""
-        return not isinstance(self.model, RecordedModel) or self.model.speaks_of_the_whole
+        return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies
 
     def owned(self, request: ModelRequest) -> ModelReply | None:
         """The reply that is owned already, without counting a hit."""
@@ -101,10 +96,7 @@ class Connection:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next call opens new ones."""
-        opened = self._late.opened if self._late is not None else self.model
-        close = getattr(opened, "aclose", None)
-        if close is not None:
-            await close()
+        await close_model(self.model if self._late is None else self._late.opened)
 
     def close(self) -> None:
         """Write the cache's counts and close it, where it was opened here."""
@@ -124,7 +116,7 @@ def connect(
     max_retries: int = 5,
     frozen: bool = False,
     refresh: Refresh = False,
-    transport: Transport = "auto",
+    transport: str = AUTO_TRANSPORT,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Connection:
@@ -132,8 +124,8 @@ def connect(
     # Nothing is sent and nothing slow is imported: a transport is built when a reply is needed that
     # is not owned.
     table = prices or (PriceTable() if budget is None else budget.prices)
-    if isinstance(model, str) and model.startswith(_RECORDED):
-        recorded = RecordedModel(model.removeprefix(_RECORDED))
+    if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
+        recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
         return Connection(recorded.name, recorded, table, None, max_concurrency)
     name = _name(model)
     if frozen and cache is None:
@@ -193,24 +185,14 @@ def _is_local(model: str) -> bool:
 
 
 def _opener(
-    model: str | Model, *, api_base: str | None, timeout_s: float, transport: Transport
+    model: str | Model, *, api_base: str | None, timeout_s: float, transport: str
 ) -> Callable[[], Model]:
     """What builds the transport when it is first needed."""
     if not isinstance(model, str):
         return lambda: model
     if _is_local(model):
         return lambda: LocalModel(model, open_inner=_open_litellm(timeout_s))
-    direct = transport == "direct" or (
-        transport == "auto" and api_base is not None and model.startswith(_DIRECT_PROVIDERS)
-    )
-    if not direct:
-        return lambda: LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
-    if api_base is None:
-        raise SettingsError(
-            "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
-        )
-    made = DirectModel(model, api_base=api_base, timeout_s=timeout_s)  # refuses what cannot work
-    return lambda: made
+    return transport_opener(transport, Endpoint(model, api_base, timeout_s))
 
 
 def _open_litellm(timeout_s: float) -> OpenEndpointModel:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import SettingsError
-from judgekit.models.request import ModelRequest
+from judgekit.models.request import ModelRequest, close_model
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -219,9 +219,7 @@ class LocalModel:
 
     async def aclose(self) -> None:
         """Close the inner model's connections in the running event loop, then the server."""
-        close_inner = getattr(self._inner, "aclose", None)
-        if close_inner is not None:
-            await close_inner()
+        await close_model(self._inner)
         self.close()
 
     def _turn(self) -> asyncio.Semaphore:

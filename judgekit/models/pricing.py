@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
+from judgekit.models.request import close_model
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.datasets import PriceSettings
     from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Usage
 
@@ -241,35 +242,6 @@ class PriceTable:
         return found
 
 
-def suite_prices(settings: Mapping[str, PriceSettings]) -> dict[str, ModelPrice]:
-    """The prices of a suite file, as `PriceTable` takes them."""
-    return {
-        name: ModelPrice.per_million(
-            input_usd=price.input_usd,
-            output_usd=price.output_usd,
-            cached_input_usd=price.cached_input_usd,
-        )
-        for name, price in settings.items()
-    }
-
-
-def price_of(model: str, usage: Usage | None, *, api_base: str | None = None) -> float | None:
-    """What one call cost, by the bundled prices; see `PriceTable.price_of`."""
-    return PriceTable().price_of(model, usage, api_base=api_base)
-
-
-def price_range(
-    model: str, input_tokens: int, max_output_tokens: int, *, api_base: str | None = None
-) -> PriceRange | None:
-    """The least and the most one call can cost; see `PriceTable.price_range`."""
-    return PriceTable().price_range(model, input_tokens, max_output_tokens, api_base=api_base)
-
-
-def context_window(model: str, *, api_base: str | None = None) -> int | None:
-    """How many tokens a model takes, or None where unknown; see `PriceTable.context_window`."""
-    return PriceTable().context_window(model, api_base=api_base)
-
-
 @lru_cache(maxsize=4)
 def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
     """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
@@ -401,6 +373,4 @@ class PricedModel:
 
     async def aclose(self) -> None:
         """Close the inner model's connections of the running event loop."""
-        aclose = getattr(self.model, "aclose", None)
-        if aclose is not None:
-            await aclose()
+        await close_model(self.model)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
+from judgekit.models.request import close_model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -94,9 +95,7 @@ class LimitedModel:
 
     async def aclose(self) -> None:
         """Close what the model that is asked holds open."""
-        aclose = getattr(self._model, "aclose", None)
-        if aclose is not None:
-            await aclose()
+        await close_model(self._model)
 
     def _in_loop(self) -> _InLoop:
         loop = asyncio.get_running_loop()

@@ -1,6 +1,6 @@
 """Answers requests from a file of recorded replies, and records replies into such a file.
 
-It also reports which recorded rows no request asked for.
+It also reports which recorded rows no request used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _Key = tuple[str | None, str | None, str | None, str | None, int, int]
 _KEY_FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
 
 _WILDCARD_FIELDS = {"variant", "criterion"}
-"""The fields that a row may leave out to serve whatever is asked."""
+"""The fields that a row may leave out to serve every value of them."""
 
 
 class RecordedReply(Record):
-    """One line of a file of recorded replies: what was asked about, and what was said."""
+    """One line of a file of recorded replies: the request's subject and the reply."""
 
     case_id: Name
     """The case."""
@@ -48,13 +48,13 @@ class RecordedReply(Record):
     """`ab` or `ba` in a comparison."""
 
     repeat: Count = 0
-    """Which time the question was asked, from 0."""
+    """The repeat, from 0."""
 
     attempt: Count = 0
-    """0 for the first asking; higher for the answer to being asked again."""
+    """0 for the first attempt; higher for a retry."""
 
     text: str | None
-    """What the model said."""
+    """The reply's text."""
 
     finish_reason: str | None = "stop"
     """Why it ended."""
@@ -70,9 +70,9 @@ class RecordedReply(Record):
 
     @field_validator("repeat", "attempt", mode="before")
     @classmethod
-    def _first_where_null(cls, given: object) -> object:
+    def _first_where_null(cls, value: object) -> object:
         """Tables write null where a field is left out."""
-        return 0 if given is None else given
+        return 0 if value is None else value
 
     @property
     def key(self) -> _Key:
@@ -89,11 +89,11 @@ class RecordedModel:
 
     1. a row that has all of them;
     2. a row without a variant;
-    3. a row without a criterion: one reply that speaks of every criterion;
+    3. a row without a criterion: one reply for all criteria;
     4. a row without either.
 
     Case, order, repeat and attempt are never guessed: a row without `repeat` answers repeat 0
-    only, and a request that asks again needs a row with its `attempt`.
+    only, and a retry needs a row with its `attempt`.
     """
 
     cacheable = False
@@ -102,7 +102,7 @@ class RecordedModel:
         self.path = Path(str(path).removeprefix(RECORDED_PREFIX))
         self._lines: dict[_Key, int] = {}
         self._replies: dict[_Key, ModelReply] = {}
-        self._asked = _RowCoverage()
+        self._coverage = _RowCoverage()
         for line, row in _rows(self.path):
             if row.key in self._lines:
                 raise DatasetError(
@@ -121,8 +121,8 @@ class RecordedModel:
         return f"{RECORDED_PREFIX}{self.path}"
 
     @property
-    def speaks_of_the_whole(self) -> bool:
-        """Whether a row on two outputs has no criterion; else all of them are on one criterion."""
+    def has_overall_replies(self) -> bool:
+        """Whether a row of a comparison has no criterion, and so chooses between whole outputs."""
         return any(
             criterion is None and order is not None for _, _, criterion, order, *_ in self._replies
         )
@@ -147,13 +147,13 @@ class RecordedModel:
         """The recorded reply for a subject."""
         keys = _keys(subject)
         row = next((key for key in keys if key in self._replies), None)
-        self._asked.take(keys[0], row)
+        self._coverage.record(keys[0], row)
         return None if row is None else self._replies[row]
 
-    def unasked(self) -> str | None:
-        """Which rows nobody asked for yet, so that nothing that was recorded is lost in silence."""
-        told = self._asked.told(self._lines)
-        return None if told is None else f"{self.path}: {told}"
+    def unused_rows(self) -> str | None:
+        """A message about the rows that no request has used; None where there are none."""
+        message = self._coverage.report(self._lines)
+        return None if message is None else f"{self.path}: {message}"
 
     def _miss(self, subject: Subject) -> ModelError:
         wanted = _keys(subject)[0]
@@ -165,9 +165,9 @@ class RecordedModel:
             hint = f"did you mean {' or '.join(close)}?" if close else "the file has no such case"
         else:
             differing = [
-                f"{field} is {_word(there)} instead of {_word(asked)}"
-                for field, there, asked in zip(_KEY_FIELDS, near, wanted, strict=True)
-                if _differs(field, there, asked)
+                f"{field} is {_word(recorded)} instead of {_word(value)}"
+                for field, recorded, value in zip(_KEY_FIELDS, near, wanted, strict=True)
+                if _differs(field, recorded, value)
             ]
             hint = f"the nearest row is line {self._lines[near]}, where {', '.join(differing)}"
         return ModelError(
@@ -197,8 +197,8 @@ class RecordingModel:
     def __init__(self, model: Model, path: Path | str) -> None:
         self._model = model
         self.path = Path(path)
-        there = _rows(self.path) if self.path.exists() else iter(())
-        self._keys = {row.key for _, row in there}
+        existing = _rows(self.path) if self.path.exists() else iter(())
+        self._keys = {row.key for _, row in existing}
         self.n_skipped = 0
 
     @property
@@ -212,7 +212,7 @@ class RecordingModel:
         return bool(getattr(self._model, "cacheable", True))
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        """Answer one request and write the reply down."""
+        """Answer one request and record the reply."""
         subject = request.subject
         if not subject.case_id:
             raise SettingsError(
@@ -227,11 +227,11 @@ class RecordingModel:
         if key in self._keys:
             self.n_skipped += 1
             return
-        asked = {k: v for k, v in zip(_KEY_FIELDS, key, strict=True) if v not in (None, 0)}
-        said = reply.model_dump(
+        subject = {k: v for k, v in zip(_KEY_FIELDS, key, strict=True) if v not in (None, 0)}
+        more = reply.model_dump(
             mode="json", include={"finish_reason", "model", "usage", "logprobs"}, exclude_none=True
         )
-        row = {**asked, "text": reply.text, "finish_reason": reply.finish_reason, **said}
+        row = {**subject, "text": reply.text, "finish_reason": reply.finish_reason, **more}
         line = json.dumps(row, ensure_ascii=True) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.suffix == ".gz":
@@ -243,20 +243,20 @@ class RecordingModel:
         self._keys.add(key)
 
 
-def _differs(field: str, there: str | int | None, asked: str | int | None) -> bool:
-    """Whether a field of a row keeps it from answering; without some of them it serves all."""
-    return there != asked and not (there is None and field in _WILDCARD_FIELDS)
+def _differs(field: str, recorded: str | int | None, wanted: str | int | None) -> bool:
+    """Whether a field of a row keeps it from answering a request."""
+    return recorded != wanted and not (recorded is None and field in _WILDCARD_FIELDS)
 
 
 def _keys(subject: Subject) -> list[_Key]:
-    """The keys that answer a subject, the closest first."""
-    asked = (subject.order, subject.repeat, subject.attempt)
+    """The keys that answer a subject, the most specific first."""
+    exact = (subject.order, subject.repeat, subject.attempt)
     case, variant, criterion = subject.case_id, subject.variant, subject.criterion
     return [
-        (case, variant, criterion, *asked),
-        (case, None, criterion, *asked),
-        (case, variant, None, *asked),
-        (case, None, None, *asked),
+        (case, variant, criterion, *exact),
+        (case, None, criterion, *exact),
+        (case, variant, None, *exact),
+        (case, None, None, *exact),
     ]
 
 
@@ -309,16 +309,8 @@ def _word(value: str | int | None) -> str:
     return "none" if value is None else repr(value)
 
 
-_RowKey = tuple[str | None, str | None, str | None, str | None, int, int]
-"""Case, variant, criterion, order, repeat and attempt."""
-
-_COVERED_FIELDS = ("case", "variant", "criterion", "order", "repeat")
-
-_FIELD_PRECEDENCE = (3, 0, 1, 2, 4)
-"""In which order a row's fields are looked at: one wrong field explains the others."""
-
-_WILDCARD_PLACES = {1, 2}
-"""The fields that a row may leave out to serve whatever is asked."""
+_REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat")
+"""In which order the fields of an unused row are examined: one wrong field explains the others."""
 
 _PLURALS = {"criterion": "criteria", "line": "lines"}
 
@@ -326,24 +318,24 @@ _SHOWN = 3
 
 
 class _RowCoverage:
-    """What was asked for, and the rows that answered."""
+    """What requests asked for, and which rows answered them."""
 
     def __init__(self) -> None:
-        self._used: set[_RowKey] = set()
-        self._values: tuple[set[str | int | None], ...] = tuple(set() for _ in _COVERED_FIELDS)
+        self._used: set[_Key] = set()
+        self._requested: dict[str, set[str | int | None]] = {name: set() for name in _KEY_FIELDS}
 
-    def take(self, wanted: _RowKey, row: _RowKey | None) -> None:
-        """Note one request."""
-        for values, value in zip(self._values, wanted, strict=False):
-            values.add(value)
+    def record(self, wanted: _Key, row: _Key | None) -> None:
+        """Record one request, and the row that answered it."""
+        for name, value in zip(_KEY_FIELDS, wanted, strict=True):
+            self._requested[name].add(value)
         if row is not None:
             self._used.add(row)
 
-    def told(self, rows: Mapping[_RowKey, int]) -> str | None:
-        """Which rows nobody asked for, on one line, as far as anything was asked at all."""
-        # Left out are rows for being asked again, which are there for replies that cannot be read,
-        # and rows that serve every variant or criterion where closer ones answered.
-        if not self._values[0]:
+    def report(self, rows: Mapping[_Key, int]) -> str | None:
+        """Which rows no request used, on one line; None before the first request."""
+        # Rows for retries are left out, which serve only where a reply cannot be parsed, and rows
+        # for every variant or criterion where a more specific row answered.
+        if not self._requested["case_id"]:
             return None
         found: dict[str, list[str | int | None]] = {}
         for key, line in rows.items():
@@ -360,25 +352,25 @@ class _RowCoverage:
         were = f"row{'' if len(rows) == 1 else 's'} {'was' if n_left == 1 else 'were'}"
         return f"{n_left:,} of {len(rows):,} {were} not asked for: {'; '.join(parts)}"
 
-    def _why(self, key: _RowKey, line: int) -> tuple[str, str | int | None] | None:
-        """The first field of a row with a value that nobody asked for; else its line."""
-        # None for a row that serves all and was not needed.
-        for at in _FIELD_PRECEDENCE:
-            value = key[at]
-            serves_all = value is None and at in _WILDCARD_PLACES
-            if not serves_all and value not in self._values[at]:
-                return _COVERED_FIELDS[at], value
-        return None if None in key[1:3] else ("line", line)
+    def _why(self, key: _Key, line: int) -> tuple[str, str | int | None] | None:
+        """The first field of a row with a value that no request had; else its line.
+
+        None for a row that serves every variant or criterion and was not needed.
+        """
+        fields = dict(zip(_KEY_FIELDS, key, strict=True))
+        for name in _REPORT_ORDER:
+            value = fields[name]
+            serves_all = value is None and name in _WILDCARD_FIELDS
+            if not serves_all and value not in self._requested[name]:
+                return name.removesuffix("_id"), value
+        is_specific = all(fields[name] is not None for name in _WILDCARD_FIELDS)
+        return ("line", line) if is_specific else None
 
 
 def _coverage_part(name: str, values: Iterable[str | int | None], *, n_rows: int | None) -> str:
     distinct = list(dict.fromkeys(values))
-    shown = ", ".join(_covered_word(value) for value in distinct[:_SHOWN])
+    shown = ", ".join(_word(value) for value in distinct[:_SHOWN])
     more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
     noun = name if len(distinct) == 1 else _PLURALS.get(name, f"{name}s")
     rows = "" if n_rows is None else f" ({n_rows:,} row{'' if n_rows == 1 else 's'})"
     return f"{noun} {shown}{more}{rows}"
-
-
-def _covered_word(value: str | int | None) -> str:
-    return "none" if value is None else repr(value)

@@ -213,3 +213,11 @@ class Model(Protocol):
             ModelError: The provider, or the way to it, answered with an error.
         """
         ...
+
+
+async def close_model(model: Model | None) -> None:
+    """Close what a model holds open in the running event loop, where it holds anything open."""
+    # `aclose` is no part of the protocol: a user's own model needs a name and `complete` only.
+    aclose = getattr(model, "aclose", None)
+    if aclose is not None:
+        await aclose()

@@ -15,7 +15,6 @@ from .evidence import (
 from .messages import (
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
-    PairPrompt as PairPrompt,
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
     draw_labels as draw_labels,

@@ -241,7 +241,20 @@ def fence_marker(text: str) -> str:
     # Its author would need a text that contains its own hash; the same text always gets the same
     # marker, so that the same request stays byte-identical and the cache and the providers' prompt
     # caches hit. Should a text hold its marker all the same, the next one is drawn.
-    return _cached_marker(text) if len(text) <= _LONGEST_CACHED else _marker(text)
+    body = text.encode("utf-8", "surrogatepass")
+    counter = 0
+    while True:
+        digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
+        number, marker = int.from_bytes(digest[:_MARKER_BYTES]), ""
+        for shift in _SHIFTS:
+            marker += _PAIRS[number >> shift & 1023]
+        if marker not in text:
+            return marker
+        counter += 1
+
+
+# Questions and references stand in the prompts of every variant and criterion.
+_cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
 def fence_text(text: str, label: str = "text") -> str:
@@ -260,26 +273,8 @@ def fence_text(text: str, label: str = "text") -> str:
         4
         </output RIGOBZ45VMQIH2TF>
     """
-    marker = fence_marker(text)
+    marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
-
-
-def _marker(text: str) -> str:
-    body = text.encode("utf-8", "surrogatepass")
-    counter = 0
-    while True:
-        digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
-        number = int.from_bytes(digest[:_MARKER_BYTES])
-        marker = "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
-        if marker not in text:
-            return marker
-        counter += 1
-
-
-@lru_cache(maxsize=4096)
-def _cached_marker(text: str) -> str:
-    """Questions and references stand in the prompts of every variant and criterion."""
-    return _marker(text)
 
 
 _FENCE = "fenced"

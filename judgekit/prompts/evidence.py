@@ -40,24 +40,17 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     for quote in quotes:
         if not quote.strip():
             continue
-        exact = _find_exact(quote, text)
-        if exact is None:
+        wanted, start = quote, text.find(quote)
+        if start < 0:
+            wanted = _bare(quote)
+            start = text.find(wanted) if wanted else -1
+        if start >= 0:
+            end = start + len(wanted)
+            found.append(Evidence(quote=quote, match="exact", start=start, end=end))
+        else:
             folded = folded or _fold(text)
             found.append(_find_folded(quote, *folded))
-        else:
-            found.append(exact)
     return tuple(found)
-
-
-def _find_exact(quote: str, text: str) -> Evidence | None:
-    wanted = quote
-    start = text.find(wanted)
-    if start < 0:
-        wanted = _bare(quote)
-        start = text.find(wanted) if wanted else -1
-    if start < 0:
-        return None
-    return Evidence(quote=quote, match="exact", start=start, end=start + len(wanted))
 
 
 def _find_folded(quote: str, folded: str, places: list[_Place]) -> Evidence:

@@ -5,7 +5,10 @@ Scales in words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from judgekit.fingerprint import Frozen
+from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +21,18 @@ _MOST_POINTS = 21
 
 def criterion_schema(criterion: Criterion) -> JsonObject:
     """JSON Schema of the answer to one criterion; evidence and rationale stand before the score."""
+    points = criterion.scale.points
+    whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
+    score: JsonObject = {"type": "integer" if whole else "number"}
     # Bounds are given as listed values or in words: strict modes of several providers refuse
     # `minimum` and `maximum`.
+    if points is not None and len(points) <= _MOST_POINTS:
+        score["enum"] = list(map(int, points)) if whole else list(points)
     return _closed_object(
         {
             "evidence": {"type": "array", "items": {"type": "string"}},
             "rationale": {"type": "string"},
-            "score": {"anyOf": [_score_schema(criterion.scale), {"type": "null"}]},
+            "score": {"anyOf": [score, {"type": "null"}]},
             "confidence": {"type": "number"},
             # Last, so that a "true" the judge has just written does not stand before its score.
             "assessable": {"type": "boolean"},
@@ -43,18 +51,9 @@ def scale_words(scale: Scale) -> str:
     points = scale.points
     best = f"{scale.max:g} is best"
     if points is not None and len(points) <= _MOST_POINTS:
-        return f"one of {', '.join(f'{point:g}' for point in points)} ({best})"
+        return f"one of {', '.join(map('{:g}'.format, points))} ({best})"
     kind = "whole number" if scale.integer else "number"
     return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
-
-
-def _score_schema(scale: Scale) -> JsonObject:
-    points = scale.points
-    whole = scale.integer or (points is not None and all(p.is_integer() for p in points))
-    kind = "integer" if whole else "number"
-    if points is None or len(points) > _MOST_POINTS:
-        return {"type": kind}
-    return {"type": kind, "enum": [int(p) if whole else p for p in points]}
 
 
 def _closed_object(properties: JsonObject) -> JsonObject:
@@ -69,16 +68,13 @@ def _closed_object(properties: JsonObject) -> JsonObject:
 OVERALL_KEY = "overall"
 """The key of the preference on the whole, beside those on criteria."""
 
-LOWEST_RAW, HIGHEST_RAW = 1, 10
-"""The ends of the scale on which each side may be scored beside the preference."""
-
 
 def preference_schema() -> JsonObject:
     """JSON Schema of one preference: evidence and rationale, scores, the choice."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
-    points = list(range(LOWEST_RAW, HIGHEST_RAW + 1))
+    points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
-    return _closed_pair_object(
+    return _closed_object(
         {
             "evidence_first": quotes,
             "evidence_second": quotes,
@@ -96,15 +92,9 @@ def preference_schema() -> JsonObject:
 def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
     """JSON Schema of the preferences on several criteria and on the whole, in one reply."""
     answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
-    return _closed_pair_object(
-        {"criteria": _closed_pair_object(answers), OVERALL_KEY: preference_schema()}
-    )
+    return _closed_object({"criteria": _closed_object(answers), OVERALL_KEY: preference_schema()})
 
 
-def _closed_pair_object(properties: JsonObject) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def freeze_schema(schema: JsonObject) -> JsonObject:
+    """The schema as an object whose canonical text is worked out once for all cache keys."""
+    return cast("JsonObject", Frozen(cast("dict[str, object]", schema)))

@@ -1,15 +1,21 @@
-"""Turns each public dataset's own files into joined rows, one converter a dataset.
+"""Turns the files of each public dataset into joined rows, one converter a dataset.
 
-Reads scores from judges' replies as its authors did.
+The scores in the judges' replies are read in `readings`.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.errors import DatasetError
+from judgekit.public_data.readings import (
+    opens_with_yes,
+    parse_letter,
+    parse_rating,
+    parse_sentence_score,
+    parse_stars,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,91 +23,19 @@ if TYPE_CHECKING:
     from judgekit.public_data.sources import SourceTree
     from judgekit.records import JsonObject
 
-_WORDS = ("one", "two", "three", "four", "five")
+# Two datasets number the answers 1 and 2, one as text and one as a number.
+_SIDES = {"1": "A", "2": "B"}
 
-_WORD = "|".join(_WORDS)
+_FIVE_POINTS = [1, 5]
 
-_LABELLED = re.compile(rf"score:\s*(?:(?P<number>[1-5](?:\.\d)?)|(?P<word>{_WORD}))")
-
-_NEAR = re.compile(r"scor(?:e|ing)[^.]+?[1-5](?:\.\d)?")
-
-_NEAR_WORD = re.compile(rf"scor(?:e|ing)[^.]+\s({_WORD})[\s.,]")
-
-_LAST = re.compile(r"[1-5](?:\.\d\s)?(?:out of [1-5])?")
-
-_DIGIT = re.compile(r"[1-5](?:\.[1-5])?")
-
-_STAR = re.compile(r"(\S+)\sstar")
-
-_BARE = re.compile(r"([1-5]\.[0-9])\W*\Z")
-
-_RATING = re.compile(r"[0-9](?:\.[0-9]+)?")
-
-_LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
-
-
-def parse_sentence_score(text: str) -> float | None:
-    """The score a sentence about a summary states, as its authors read it."""
-    # Theirs takes the last digit where no word `score` is near, so "a 4 out of 5" counts as 5. A
-    # bare closing "4.5" is kept here; theirs makes 5 of it.
-    low = text.lower()
-    for found in sorted(_LABELLED.finditer(low), key=lambda hit: hit["number"] is None)[:1]:
-        return float(found["number"] or _WORDS.index(found["word"]) + 1)
-    if near := _NEAR.search(low):
-        return _first_digit(near.group())
-    if near := _NEAR_WORD.search(low):
-        word = re.search(_WORD, near.group())
-        return None if word is None else float(_WORDS.index(word.group()) + 1)
-    if bare := _BARE.search(low):
-        return float(bare.group(1))
-    last = _LAST.findall(low)
-    return _first_digit(last[-1]) if last else None
-
-
-def parse_stars(text: str) -> float | None:
-    """The number before the first `star`."""
-    found = _STAR.search(text.lower())
-    if found is None:
-        return None
-    word = found.group(1)
-    if word in _WORDS:
-        return float(_WORDS.index(word) + 1)
-    try:
-        return float(word)
-    except ValueError:
-        return None
-
-
-def parse_rating(text: str) -> float | None:
-    """The first number behind the last `Rating:`, or of the whole; `1-3` is a scale."""
-    # The authors cut decimals and count an unreadable reply as 0; decimals are kept here.
-    low = text.lower().replace("1-3", " ").rsplit("rating:", 1)[-1]
-    found = _RATING.search(low)
-    return None if found is None else float(found.group())
-
-
-def opens_with_yes(text: str) -> int:
-    """Whether an answer begins with Yes; anything else counts as No, a blocked one too."""
-    return int(text.strip().lower().startswith("yes"))
-
-
-def parse_letter(text: str) -> str:
-    """The option an answer chooses: alone, behind `summary`, or opening it."""
-    bare = text.strip()
-    if len(bare) != 1 and (found := _LETTER.search(bare)):
-        bare = found.group(1) or found.group(2)
-    return bare.upper() if bare.upper() in {"A", "B"} else "C"
-
-
-def _first_digit(text: str) -> float | None:
-    found = _DIGIT.search(text)
-    return None if found is None else float(found.group())
-
+# Means are rounded so that the same rows give the same bytes, and so the same checksum.
+_DIGITS = 10
 
 _SUMMEVAL_CRITERIA = ("coherence", "consistency")
 
 _SYSTEMS = tuple(f"M{number}" for number in (8, 9, 10, 11, 12, 13, 14, 15, 17, 20, 22, 23))
 
+# Neighbours in the order of their human scores: the challenge set of the paper.
 _PAIRS = tuple(
     zip(
         ("M22", "M23", "M17", "M12", "M13", "M15", "M14", "M8", "M9", "M10", "M20"),
@@ -109,7 +43,6 @@ _PAIRS = tuple(
         strict=True,
     )
 )
-"""Neighbours in the order of their human scores: the challenge set of the paper."""
 
 _SCORES = "ABCDE"
 
@@ -126,10 +59,6 @@ _READERS: dict[str, Callable[[str], float | None]] = {
 _HEAD_TO_HEAD = f"{_CHATGPT}/h2h"
 
 _SHOWN = {"ab": {"A": "A", "B": "B", "C": "tie"}, "ba": {"A": "B", "B": "A", "C": "tie"}}
-
-_SUMMEVAL_SCALE = [1, 5]
-
-_SUMMEVAL_ROUNDED = 10
 
 _Summaries = dict[str, dict[str, Any]]
 
@@ -159,12 +88,12 @@ def _summaries(tree: SourceTree, own: _Summaries, criterion: str) -> Iterator[Js
                 "doc_id": doc_id,
                 "system_id": system,
                 "criterion": criterion,
-                "scale": list(_SUMMEVAL_SCALE),
+                "scale": list(_FIVE_POINTS),
                 "input": row["text"],
                 "output": row["decoded"],
                 "human": [*human],
                 "human_crowd": [*_scores(row, "turker_annotations", criterion)],
-                "human_mean": round(sum(human) / len(human), _SUMMEVAL_ROUNDED),
+                "human_mean": round(sum(human) / len(human), _DIGITS),
                 "judge": {judge: [text] for judge, text in texts.items()},
                 "judge_parsed": {judge: [_READERS[judge](text)] for judge, text in texts.items()},
             }
@@ -283,8 +212,6 @@ _ANSWERS = f"{_ROOT}/data/annotations_"
 
 _TTCW_SCALE = [0, 1]
 
-_TTCW_ROUNDED = 10
-
 
 def convert_ttcw(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
     """The joined rows: judgments, and beside them the criteria, stories and experts' reasons."""
@@ -334,7 +261,7 @@ def _judgments(
             "input": story["plot"],
             "human": [*human],
             "human_annotator": [vote["expert_idx"] for vote in votes[name]],
-            "human_mean": round(sum(human) / len(human), _TTCW_ROUNDED),
+            "human_mean": round(sum(human) / len(human), _DIGITS),
             "judge": {judge: [text] for judge, text in said.items()},
             "judge_parsed": {judge: [opens_with_yes(text)] for judge, text in said.items()},
         }
@@ -377,8 +304,6 @@ _FILE = "eval/benchmark/data/mt_bench_eval.json"
 
 _PROMETHEUS_JUDGE = "gpt-4"
 
-_PROMETHEUS_SCALE = [1, 5]
-
 
 def convert_prometheus(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
     """The joined rows; feedback and score are joined in the form the prompt asks for."""
@@ -396,7 +321,7 @@ def _prometheus_rows(tree: SourceTree) -> Iterator[JsonObject]:
             "doc_id": str(row["idx"]),
             "system_id": row["response_source"],
             "category": row["category"],
-            "scale": list(_PROMETHEUS_SCALE),
+            "scale": list(_FIVE_POINTS),
             "prompt": row["instruction"],
             "human": [],
             "judge": {_PROMETHEUS_JUDGE: [*said]},
@@ -550,7 +475,6 @@ _JUDGES = tuple(
     for style in ("CoT", "Vanilla", "Vanilla_NoRules")
 )
 
-_LLMBAR_SIDES = {"1": "A", "2": "B"}
 
 _ORDERS = {"ab": "swap = False", "ba": "swap = True"}
 
@@ -574,7 +498,7 @@ def _llmbar_rows(tree: SourceTree) -> Iterator[JsonObject]:
                 "input": pair["input"],
                 "output_a": pair["output_1"],
                 "output_b": pair["output_2"],
-                "human": _LLMBAR_SIDES[str(pair["label"])],
+                "human": _SIDES[str(pair["label"])],
                 "judge": {judge: _texts(said) for judge, said in orders.items()},
                 "judge_parsed": {judge: _winners(said) for judge, said in orders.items()},
             }
@@ -586,10 +510,8 @@ def _texts(said: Mapping[str, Any]) -> JsonObject:
 
 def _winners(said: Mapping[str, Any]) -> JsonObject:
     """The authors' reading; they fold it back to the two outputs themselves."""
-    return {order: _LLMBAR_SIDES.get(str(said[key]["winner"])) for order, key in _ORDERS.items()}
+    return {order: _SIDES.get(str(said[key]["winner"])) for order, key in _ORDERS.items()}
 
-
-_CONFIDENCE_SIDES = {1: "A", 2: "B"}
 
 _SUFFIX = ".calibration.jsonl"
 
@@ -611,7 +533,7 @@ def _confidence_rows(tree: SourceTree) -> Iterator[JsonObject]:
             "input": pair["instruction"],
             "output_a": first,
             "output_b": second,
-            "human": _CONFIDENCE_SIDES[pair["preferences"]["human"]],
+            "human": _SIDES[str(pair["preferences"]["human"])],
             "judge_probability": {
                 judge: dict(zip("AB", rows[at]["probs"], strict=True))
                 for judge, rows in answers.items()

@@ -166,12 +166,12 @@ def _write(path: Path, rows: Iterable[JsonObject]) -> WrittenFile:
 
 _Files = dict[str, list["JsonObject"]]
 
+# The sections of a Prometheus prompt (Kim et al. 2024).
 _PROMPT = re.compile(
     r"###The instruction to evaluate:\n(?P<input>.*?)\s*###Response to evaluate:\n(?P<output>.*?)"
     r"\s*###Reference Answer[^\n]*:\n(?P<reference>.*?)\s*###Score Rubrics",
     re.DOTALL,
 )
-"""The sections of a Prometheus prompt (Kim et al. 2024)."""
 
 _KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
 

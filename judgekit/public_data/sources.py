@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, DownloadError, SettingsError, UnknownNameError
 from judgekit.formats import read_document
+from judgekit.http_session import LOOPBACK_HOSTS
 from judgekit.records import Count, Name, Record
 from judgekit.resources import shipped_file
 
@@ -154,8 +155,6 @@ _WHOLE_S = 600.0
 
 _STALLED = "nothing came for too long"
 
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-
 _PLACES = ("{repository}", "{commit}", "{path}")
 
 
@@ -286,7 +285,7 @@ def _check(address: str) -> None:
 
 def _is_allowed(address: str) -> bool:
     parts = urlsplit(address)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
 
 
 def _is_url(address: str) -> bool:

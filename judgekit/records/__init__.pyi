@@ -22,9 +22,11 @@ from .case import (
     CaseSource as CaseSource,
     CaseStratum as CaseStratum,
     Dataset as Dataset,
+    EvaluationProfileName as EvaluationProfileName,
     EvaluationStrategy as EvaluationStrategy,
 )
 from .comparison import (
+    WINNER_POINTS as WINNER_POINTS,
     Comparison as Comparison,
     CriterionComparison as CriterionComparison,
     CriterionComparisons as CriterionComparisons,

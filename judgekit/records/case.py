@@ -23,6 +23,10 @@ EvaluationStrategy = Literal[
 """How a case is evaluated (S4.2)."""
 
 
+EvaluationProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
+"""The kinds of skills (S4.3)."""
+
+
 class CaseEvaluation(Record):
     """How one case is evaluated, where it says so itself (S4.2)."""
 

@@ -5,7 +5,7 @@ The comparison they are reconciled to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Final, Literal, SupportsIndex, overload
 
 from pydantic_core import core_schema
 
@@ -14,6 +14,8 @@ from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import GetCoreSchemaHandler
 
 PreferenceSlot = Literal["first", "second", "tie"]
@@ -24,6 +26,9 @@ PresentationOrder = Literal["ab", "ba"]
 
 Winner = Literal["a", "b", "tie"]
 """Which of two outputs is better."""
+
+WINNER_POINTS: Final[Mapping[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+"""What output a gets for each outcome: a tie is half a win for both."""
 
 ReconciliationRule = Literal["consistent", "average"]
 """`consistent`: who wins in both orders, else a tie; `average`: who has more than half of both."""

@@ -15,6 +15,7 @@ TargetErrorKind = Literal[
 ]  # fmt: skip
 """Why a system under test gave no output; a closed list, so that errors can be counted by kind."""
 
+# What chat APIs call the fields of usage, and how they are called here.
 _PROVIDER_NAMES = MappingProxyType(
     {
         "prompt_tokens": "input_tokens",
@@ -22,15 +23,14 @@ _PROVIDER_NAMES = MappingProxyType(
         "total_tokens": "total_tokens",
     }
 )
-"""What chat APIs call the fields of usage, and how they are called here."""
 
+# Where chat APIs say some of it in detail: the name there, and the field here.
 _PROVIDER_DETAILS = MappingProxyType(
     {
         "prompt_tokens_details": ("cached_tokens", "cached_input_tokens"),
         "completion_tokens_details": ("reasoning_tokens", "reasoning_tokens"),
     }
 )
-"""Where chat APIs say some of it in detail: the name there, and the field here."""
 
 
 class Usage(Record):

@@ -24,11 +24,11 @@ from judgekit.resources import shipped_scale
 VALUE_TOLERANCE = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
 
+# What a judge does not see of a criterion's examples.
 _UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
-"""What a judge does not see of a criterion's examples."""
 
+# A whole-number scale with more points than this is never listed: it may not fit in memory.
 _MOST_POINTS = 10_000
-"""A whole-number scale with more points than this is never listed: it may not fit in memory."""
 
 
 class Level(Record):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from math import isnan
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -20,7 +19,7 @@ from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import paired_difference
+from judgekit.stats.paired import VALUE_STEP, paired_difference, within_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -203,10 +202,6 @@ class Rejudged:
     """The run that was judged again."""
 
 
-_STEP = 0.05
-"""Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
-
-
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
     """What one output came to, from its verdict."""
     said: dict[str, Judgment | JudgeFailure] = {}
@@ -314,11 +309,11 @@ def _criteria(
         shift = _shift(values[0], values[1], twices, level)
         if shift is not None:
             found[name] = shift
-    adjusted = adjust([shift.p_value for shift in found.values()], "holm").value
+    adjusted = adjust([shift.p_value for shift in found.values()], "holm").known
     return {
         name: CriterionShift(
             shift=shift,
-            p_adjusted=None if isnan(p) else p,
+            p_adjusted=p,
             kappa=_raw_kappa(twices, before.get(name), asked.get(name), level),
             same_question=_is_same(before.get(name), asked.get(name)),
         )
@@ -389,10 +384,9 @@ def _shift(
 ) -> PairedDifference | None:
     cases = [one.case_id for one in twices]
     try:
-        found = paired_difference(old, new, step=_STEP, clusters=cases, level=level)
+        return within_one(paired_difference(old, new, step=VALUE_STEP, clusters=cases, level=level))
     except NotEnoughDataError:
         return None
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))  # nan stays nan
 
 
 def _share(outcomes: Sequence[float], cases: Sequence[str], level: float) -> Estimate:

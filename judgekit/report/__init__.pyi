@@ -6,8 +6,16 @@ from .answers import (
     print_case as print_case,
 )
 from .audit import (
-    check_audit_path as check_audit_path,
-    write_audit as write_audit,
+    audit_document as audit_document,
+    audit_plan_document as audit_plan_document,
+    self_test_document as self_test_document,
+)
+from .cache import (
+    cache_entries_document as cache_entries_document,
+    cache_stats_document as cache_stats_document,
+)
+from .calibration import (
+    calibration_document as calibration_document,
 )
 from .calibration_maps import (
     check_map_path as check_map_path,
@@ -15,17 +23,16 @@ from .calibration_maps import (
     map_summary_lines as map_summary_lines,
     save_calibration as save_calibration,
 )
-from .calibration_page import (
-    check_calibration_path as check_calibration_path,
-    print_calibration as print_calibration,
-    write_calibration as write_calibration,
-)
 from .comparison import (
     comparison_json as comparison_json,
     comparison_lines as comparison_lines,
     print_comparison as print_comparison,
     print_score_comparison as print_score_comparison,
     score_comparison_json as score_comparison_json,
+)
+from .document import (
+    Conclusion as Conclusion,
+    Document as Document,
 )
 from .exports import (
     check_comparison_file as check_comparison_file,
@@ -35,6 +42,14 @@ from .exports import (
     verdict_line as verdict_line,
     write_results as write_results,
     write_verdicts as write_verdicts,
+)
+from .files import (
+    DOCUMENT_SUFFIXES as DOCUMENT_SUFFIXES,
+    check_document_path as check_document_path,
+    write_document as write_document,
+)
+from .json import (
+    document_data as document_data,
 )
 from .listings import (
     approval_json as approval_json,
@@ -56,8 +71,8 @@ from .numbers import (
     nan_to_null as nan_to_null,
 )
 from .plan import (
-    plan_json as plan_json,
-    print_suite_plan as print_suite_plan,
+    judging_plan_document as judging_plan_document,
+    suite_plan_document as suite_plan_document,
 )
 from .ranking import (
     print_ranking as print_ranking,
@@ -72,4 +87,7 @@ from .run import (
 from .tables import (
     print_block as print_block,
     print_rows as print_rows,
+)
+from .terminal import (
+    print_document as print_document,
 )

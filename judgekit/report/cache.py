@@ -1,14 +1,13 @@
-"""The reply cache in a terminal: statistics, entries.
-
-How a request differs from the nearest cached one.
-"""
+"""Builds the documents of the reply cache, and prints how a request differs from a cached one."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
+from judgekit.report.document import Column, Conclusion, Document, Lines, Table, not_empty
 from judgekit.report.numbers import format_file_size
 
 if TYPE_CHECKING:
@@ -33,39 +32,57 @@ _CRITERION = re.compile(r"^Criterion: (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
-def print_cache_stats(console: Console, stats: CacheStats, *, folder: str) -> None:
-    """Print what a cache holds and what it has saved."""
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
+def cache_stats_document(stats: CacheStats, *, folder: str) -> Document:
+    """What a cache holds and what it has saved."""
+    replies = numbers.format_count(stats.n_entries, "reply", "replies")
+    saved = numbers.format_usd(stats.saved.saved_usd)
+    return Document(
+        title=f"Reply cache {folder}",
+        conclusion=Conclusion(f"{replies} cached, {saved} saved."),
+        blocks=(Lines(tuple(_stats_rows(stats, folder))),),
+        data=lambda: {"folder": folder, **asdict(stats)},
+    )
 
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for name, text in _stats_rows(stats, folder):
-        table.add_row(name, message.printable(text))
-    console.print(table, highlight=False)
+
+def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) -> Document:
+    """Cached replies, a row each."""
+    shown = numbers.format_count(len(entries), "reply", "replies")
+    more = f", {n_more:,} more with --limit" if n_more else ""
+    columns = (
+        Column("key", "text"),
+        Column("fetched, UTC", "text"),
+        Column("price"),
+        Column("model", "ellipsis", max_width=24),
+        Column("question", "ellipsis"),
+    )
+    return Document(
+        title="Cached replies",
+        conclusion=Conclusion(f"{shown}{more}."),
+        blocks=not_empty([Table(columns, tuple(map(cache_entry_cells, entries)))]),
+        data=lambda: {"entries": [_entry_data(entry) for entry in entries], "n_more": n_more},
+    )
 
 
-def print_cache_entries(
-    console: Console, entries: Sequence[CacheEntry], *, n_more: int = 0
-) -> None:
-    """Print a table of entries."""
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
-
-    table = Table(header_style="dim", padding=(0, 1), box=None)
-    for name in ("key", "model", "bought", "asked"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    table.add_column("price", justify="right", no_wrap=True)
-    for entry in entries:
-        table.add_row(*map(_plain, cache_entry_cells(entry)))
-    console.print(table, highlight=False)
-    if n_more:
-        console.print(f"… and {n_more:,} more; show them with --limit", style="dim", markup=False)
+def _entry_data(entry: CacheEntry) -> dict[str, object]:
+    reply = entry.reply
+    return {
+        "key": entry.key,
+        "model": (entry.request or {}).get("model"),
+        "created_at": entry.created_at,
+        "asked": request_summary(entry.request, 200),
+        "reply": reply.text,
+        "finish_reason": reply.finish_reason,
+        "cost_usd": reply.cost_usd,
+        "duration_ms": reply.duration_ms,
+        "imported": entry.imported,
+        "rejected": entry.rejected,
+    }
 
 
 def print_key_differences(
     console: Console, differences: Sequence[KeyDifference], *, indent: int = 4
 ) -> None:
-    """Print how a request differs from the nearest one that is owned."""
+    """Print how a request differs from the nearest cached one."""
     for difference in differences:
         for line in _difference_lines(difference):
             line.pad_left(indent)
@@ -73,15 +90,16 @@ def print_key_differences(
 
 
 def cache_entry_cells(entry: CacheEntry) -> tuple[str, str, str, str, str]:
-    """The cells of an entry: short key, model, when, what was asked, price."""
+    """The cells of an entry: short key, when, price, model, what was asked."""
     model = str((entry.request or {}).get("model", "?"))
     rejected = " (rejected)" if entry.rejected else ""
+    # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
     return (
         entry.key[:_KEY_DIGITS],
-        message.printable(model, 32),
         entry.created_at[:16].replace("T", " "),
-        request_summary(entry.request) + rejected,
         numbers.format_usd(entry.reply.cost_usd),
+        message.printable(model),
+        request_summary(entry.request) + rejected,
     )
 
 
@@ -89,7 +107,7 @@ def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> s
     """What a request asked, shortened: the criterion, where it names one, and the task."""
     messages = (request or {}).get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
-    text = str(last.get("content")) if isinstance(last, dict) else "(what was asked is lost)"
+    text = str(last.get("content")) if isinstance(last, dict) else "(the request is not recorded)"
     outside = _FENCED.sub("", text)
     task = match[3] if (match := _FENCED.search(text)) else outside
     criteria = _CRITERION.findall(outside)
@@ -106,7 +124,7 @@ def _stats_rows(stats: CacheStats, folder: str) -> list[tuple[str, str]]:
         if saved.n_unpriced_hits
         else ""
     )
-    rejected = f"{stats.n_rejected:,} (paid for, cut short or filtered; never served)"
+    rejected = f"{stats.n_rejected:,} (paid for, but truncated or filtered; never served)"
     return [
         ("folder", folder),
         ("replies", f"{stats.n_entries:,}"),

@@ -8,15 +8,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from math import fsum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from judgekit.atomic_write import atomic_writer, check_output_path
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError
 from judgekit.formats import escape_formula
 from judgekit.records import record_text, words_text
 
@@ -81,7 +80,8 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
         content = _write_verdict_csv(verdict_rows(verdicts)).encode()
     else:
         content = _write_verdict_parquet(verdict_rows(verdicts))
-    _replace(path, content)
+    with atomic_writer(path) as file:
+        file.write(content)
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
@@ -195,19 +195,6 @@ def _pyarrow() -> ModuleType:
     return module
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file and move into its place, so that no reader sees half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with suppress(OSError):  # there is none, or it cannot be removed either
-            beside.unlink()
-
-
 RUN_COLUMNS: Mapping[str, str] = {
     "run_id": "string", "place": "int64", "case_id": "string", "variant": "string",
     "repeat": "int64", "criterion": "string", "judge_repeat": "int64", "raw": "float64",
@@ -237,7 +224,7 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
     suffix = path.suffix.lower()
     n = [0]
     counted = _counted(results, n)
-    with _replacement(path) as file:
+    with atomic_writer(path) as file:
         if suffix == ".jsonl":
             file.writelines(result_line(result).encode() for result in counted)
         elif suffix == ".json":
@@ -376,21 +363,6 @@ def _write_parquet(file: IO[bytes], results: Iterable[CaseResult]) -> None:
     with pq.ParquetWriter(file, schema) as writer:
         while group := list(islice(rows, _GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
-
-
-@contextmanager
-def _replacement(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside the path that takes its place when all went well."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            yield file
-        beside.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with suppress(OSError):  # it is in its place, or cannot be removed either
-            beside.unlink()
 
 
 def _counted(results: Iterable[CaseResult], numbers: list[int]) -> Iterator[CaseResult]:

@@ -1,4 +1,4 @@
-"""What a run, a grading or a comparison would ask and cost, as terminal tables and JSON."""
+"""Builds the documents of plans: what a run, a grading or a comparison would call and cost."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 from judgekit.evaluation import TARGET_DIFFERENCE, GradePlan
 from judgekit.report import message, numbers
+from judgekit.report.document import (
+    Column,
+    Conclusion,
+    Document,
+    Lines,
+    Notes,
+    Table,
+    Tone,
+    not_empty,
+)
 from judgekit.report.message import compact_names
 from judgekit.report.numbers import compact_duration, compact_number, compact_usd
-from judgekit.report.tables import foreign_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from judgekit.evaluation import (
         AnswersPlan,
@@ -28,19 +33,27 @@ if TYPE_CHECKING:
         SuitePlan,
     )
 
-_IF_READABLE = ", if every reply is readable at first"
+_IF_READABLE = ", if no reply has to be retried"
 
 
-def print_judging_plan(console: Console, plan: GradePlan | ComparisonPlan) -> None:
-    """Print what a grading or a comparison would ask and cost."""
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
+def judging_plan_document(plan: GradePlan | ComparisonPlan) -> Document:
+    """What a grading or a comparison would ask and cost."""
+    what = "Plan of a grading" if isinstance(plan, GradePlan) else "Plan of a comparison"
+    return Document(
+        title=what,
+        conclusion=Conclusion(_judging_conclusion(plan)),
+        blocks=(Lines(tuple(_plan_rows(plan))),),
+        data=lambda: {**asdict(plan), "n_calls": plan.n_calls},
+    )
 
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for name, text in _plan_rows(plan):
-        table.add_row(name, foreign_text(text))
-    console.print(table, highlight=False)
+
+def _judging_conclusion(plan: GradePlan | ComparisonPlan) -> str:
+    if plan.n_calls == 0:
+        return "No calls needed: every reply is cached or recorded."
+    calls = f"{numbers.format_count(plan.n_calls, 'call')} to {plan.model}"
+    if plan.price_usd is None:
+        return f"{calls}; the price is unknown."
+    return f"{calls}, about {numbers.format_usd(plan.price_usd[0])}."
 
 
 def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
@@ -53,11 +66,11 @@ def _plan_rows(plan: GradePlan | ComparisonPlan) -> list[tuple[str, str]]:
     return [
         _planned(plan),
         ("questions", f"{plan.n_questions:,}"),
-        ("owned already", f"{plan.n_owned:,}{_saved(plan)}"),
+        ("cached already", f"{plan.n_owned:,}{_saved(plan)}"),
         ("calls to make", f"{plan.n_calls:,}{_IF_READABLE if plan.n_calls else ''}"),
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
-        ("tokens to come", f"{likely:,} likely, {most:,} at most (estimate)"),
-        ("price", "$0: nothing to ask" if plan.n_calls == 0 else price),
+        ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
+        ("price", "$0 (no calls needed)" if plan.n_calls == 0 else price),
         ("judge", plan.model),
         ("template", plan.template),
     ]
@@ -73,26 +86,39 @@ def _planned(plan: GradePlan | ComparisonPlan) -> tuple[str, str]:
 
 
 def _saved(plan: JudgePlan) -> str:
-    return f" ({numbers.format_usd(plan.saved_usd)} when bought)" if plan.saved_usd else ""
+    return f" ({numbers.format_usd(plan.saved_usd)} when fetched)" if plan.saved_usd else ""
 
 
-def print_suite_plan(console: Console, plan: SuitePlan) -> None:
-    """Print what a run would ask and cost, and what it rests on."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
+def suite_plan_document(plan: SuitePlan) -> Document:
+    """What a run would ask and cost, and what these figures rest on."""
+    return Document(
+        title=_headline(plan),
+        conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.", _tone(plan)),
+        blocks=not_empty((
+            Notes(tuple(_scope_lines(plan))),
+            _models_table(plan),
+            Lines(tuple(_name_once(_plan_lines(plan)))),
+        )),
+        data=lambda: _plan_data(plan),
+    )  # fmt: skip
 
-    console.print()
-    console.print(Text(_headline(plan), style="bold"))
-    for line in _scope_lines(plan):
-        console.print(Text(line, style="dim"))
-    if plan.models:
-        console.print(_models_table(plan))
-    else:
-        console.print()
-    console.print(_lines_table(plan))
+
+def _tone(plan: SuitePlan) -> Tone:
+    """Whether the money suffices, where there is a limit."""
+    tones: dict[str | None, Tone] = {"at_most": "pass", "likely": "inconclusive", "short": "fail"}
+    return "neutral" if plan.max_cost_usd is None else tones.get(plan.sufficiency, "neutral")
 
 
-def plan_json(plan: SuitePlan) -> dict[str, object]:
-    """A plan as JSON."""
+def _name_once(rows: Sequence[_Line]) -> list[_Line]:
+    """Each label before its first line only."""
+    labels = ["", *(label for label, _ in rows)]
+    return [
+        ("" if label == before else label, text)
+        for before, (label, text) in zip(labels, rows, strict=False)
+    ]
+
+
+def _plan_data(plan: SuitePlan) -> dict[str, object]:
     return {
         **asdict(plan),
         "is_scaled": plan.is_scaled,
@@ -106,44 +132,17 @@ def plan_json(plan: SuitePlan) -> dict[str, object]:
 
 def _models_table(plan: SuitePlan) -> Table:
     """Two rows for each model: what is likely, and what there may be at most."""
-    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
-
-    table = Table(header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("asked", overflow="fold", min_width=12)
-    for name in ("owned", "calls", "sent", "back", "price", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
+    heads = ("cached", "calls", "sent", "received", "price", "time")
+    rows: list[tuple[str, ...]] = []
+    ends = []
     for model in plan.models:
-        table.add_row(_literal(_model_role(model)), *_likely_cells(model))
-        table.add_row(*_most_row(model), style="dim", end_section=model is plan.models[-1])
+        rows.append((_model_role(model), *_likely_cells(model)))
+        rows.append((f"  {message.printable(model.model)}", *_most_cells(model)))
+        ends.append(len(rows) - 1)
     if len(plan.models) > 1:
-        table.add_row("all", *_total_cells(plan))
-        table.add_row("", *_total_most_cells(plan), style="dim")
-    return table
-
-
-def _most_row(model: ModelPlan) -> tuple[Text | str, ...]:
-    return (_literal(f"  {message.printable(model.model)}"), *_most_cells(model))
-
-
-def _lines_table(plan: SuitePlan) -> Table:
-    from rich.table import Table  # noqa: PLC0415 - a tenth of a second, only when printing
-
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    last = None
-    for name, text in _plan_lines(plan):
-        table.add_row("" if name == last else name, _literal(text))
-        last = name
-    return table
-
-
-def _literal(text: str) -> Text:
-    """Foreign text as it stands: no markup in it is run."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
-
-    return Text(text)
+        rows += [("all", *_total_cells(plan)), ("", *_total_most_cells(plan))]
+    columns = (Column("model", "text"), *map(Column, heads))
+    return Table(columns, tuple(rows), rules_after=frozenset(ends))
 
 
 if TYPE_CHECKING:
@@ -151,10 +150,10 @@ if TYPE_CHECKING:
 
 _KINDS = {
     "outputs": "recorded",
-    "prompt": "asked of a model",
-    "command": "run as a command",
-    "python": "made by a function",
-    "http": "asked of an endpoint",
+    "prompt": "from a model",
+    "command": "from a command",
+    "python": "from a function",
+    "http": "from an endpoint",
 }
 
 _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
@@ -187,7 +186,7 @@ def _scope_lines(plan: SuitePlan) -> list[str]:
     lines = [f"cases left out: {', '.join(said)}"] if said else []
     if plan.is_scaled:
         lines.append(
-            f"worked through: {plan.n_counted:,} cases drawn at random; counts are scaled up"
+            f"estimated from {plan.n_counted:,} cases drawn at random; counts are scaled up"
         )
     if plan.n_done:
         lines.append(f"done already in this run: {numbers.format_count(plan.n_done, 'answer')}")
@@ -203,14 +202,14 @@ def _model_role(model: ModelPlan) -> str:
 
 
 def _likely_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What is likely asked of a model, column by column."""
+    """What is likely from a model, column by column."""
     owned = f"{compact_number(model.n_owned)} of {compact_number(model.n_questions)}"
     time = compact_duration(model.seconds) if model.likely.calls else numbers.DASH
     return (owned, *_load(model.likely), _price(model.likely), time)
 
 
 def _most_cells(model: ModelPlan) -> tuple[str, ...]:
-    """What may be asked of a model at most, column by column."""
+    """What may be from a model at most, column by column."""
     return ("at most", *_load(model.most), _price(model.most), "")
 
 
@@ -235,10 +234,8 @@ def _plan_lines(plan: SuitePlan) -> list[_Line]:
     return [
         *_answers(plan),
         *_judging(plan),
-        ("price", _money(plan)),
         *_limit(plan),
-        ("time", _time(plan)),
-        *[("shows", text) for text in _detectable_lines(plan)],
+        *[("can detect", text) for text in _detectable_lines(plan)],
         *[("assumed", text) for text in _assumption_lines(plan)],
     ]
 
@@ -253,14 +250,19 @@ def _answers(plan: SuitePlan) -> list[_Line]:
             found.append(("answers", text + _known(of_kind) + _own_cost(of_kind)))
     if plan.n_retries:
         again = numbers.format_count(plan.n_retries, "answer")
-        found.append(("retries", f"up to {again} more, where answers do not pass; only in at most"))
+        found.append(
+            (
+                "retries",
+                f"up to {again} more, if answers do not pass; in the upper bounds",
+            )
+        )
     return found
 
 
 def _known(answers: Sequence[AnswersPlan]) -> str:
     n_errors = sum(one.n_errors for one in answers)
     n_known = sum(one.n_known for one in answers)
-    said = f", {n_known:,} owned already" if answers[0].kind == "prompt" and n_known else ""
+    said = f", {n_known:,} cached already" if answers[0].kind == "prompt" and n_known else ""
     missing = "without an output" if answers[0].kind == "outputs" else "errors"
     return said + (f"; {n_errors:,} {missing}, not judged" if n_errors else "")
 
@@ -270,19 +272,19 @@ def _own_cost(answers: Sequence[AnswersPlan]) -> str:
         return ""
     costs = [one.cost_usd for one in answers if one.cost_usd]
     if not costs:
-        return ", without a price: what they cost is not known"
-    return f", about {compact_usd(sum(costs))} by the latest run"
+        return ", at an unknown price"
+    return f", about {compact_usd(sum(costs))} as in the latest run"
 
 
 def _judging(plan: SuitePlan) -> list[_Line]:
     found: list[_Line] = []
     if plan.judges_by_rule:
-        found.append(("rules", "the assertions judge, at no cost"))
+        found.append(("rules", "assertions decide, at no cost"))
     if plan.combine == "cascade":
-        text = "the next judge is asked only where the one before is unsure; at most: everywhere"
+        text = "each judge is called only if the one before is unsure; upper bound: always"
         found.append(("cascade", text))
     elif plan.combine is not None:
-        found.append(("panel", f"every judge is asked; they are combined by {plan.combine}"))
+        found.append(("panel", f"every judge is called; combined by {plan.combine}"))
     least, most = plan.people
     if most:
         n = (
@@ -290,14 +292,14 @@ def _judging(plan: SuitePlan) -> list[_Line]:
             if least < most
             else numbers.format_count(most, "question")
         )
-        found.append(("people", f"{n} for a person, answered with judgekit label"))
+        found.append(("human", f"{n} for human labelling: judgekit label"))
     return found
 
 
 def _money(plan: SuitePlan) -> str:
-    saved = f"; {compact_usd(plan.saved_usd)} saved by what is owned" if plan.saved_usd else ""
+    saved = f"; {compact_usd(plan.saved_usd)} saved by cached replies" if plan.saved_usd else ""
     if not any(model.most.calls for model in plan.models) and not plan.own_usd:
-        return f"$0: no model has to be asked{saved}"
+        return f"$0 (no calls needed){saved}"
     if not plan.has_all_prices and not plan.most_usd:
         return f"unknown: no price is known (give one in the suite's `prices`){saved}"
     least = "" if plan.has_all_prices else "at least "
@@ -322,8 +324,8 @@ def _low(plan: SuitePlan) -> str:
 def _limit(plan: SuitePlan) -> list[_Line]:
     if plan.is_frozen:
         n = sum(model.likely.calls for model in plan.models)
-        missing = f"{numbers.format_count(n, 'reply is', 'replies are')} not owned: the run would exit with 6"  # noqa: E501
-        return [("frozen", f"nothing is asked; {missing if n else 'every reply is owned'}")]
+        missing = f"{numbers.format_count(n, 'reply is', 'replies are')} not cached: the run would exit with code 6"  # noqa: E501
+        return [("frozen", f"no calls are made; {missing if n else 'every reply is cached'}")]
     if plan.max_cost_usd is None or plan.sufficiency is None:
         return []
     limit = f"--max-cost {compact_usd(plan.max_cost_usd)}"
@@ -331,9 +333,9 @@ def _limit(plan: SuitePlan) -> list[_Line]:
     likely = "suffices without escalation" if is_cascade else "likely suffices"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
     said = {
-        "at_most": "suffices, whatever comes",
-        "likely": f"{likely}, but not for the most it may cost",
-        "short": f"{short}: the run would stop, exit with 5, and could be resumed",
+        "at_most": "suffices in any case",
+        "likely": f"{likely}, but not for the upper bound",
+        "short": f"{short}: the run would stop with exit code 5 and could be resumed",
     }
     return [("limit", f"{limit} {said[plan.sufficiency]}")]
 
@@ -346,9 +348,9 @@ def _time(plan: SuitePlan) -> str:
         and one.kind in {"command", "python", "http"}
         and one.n_answers > one.n_known
     ]
-    without = f"; how long {compact_names(untimed)} will take is not known" if untimed else ""
+    without = f"; the time of {compact_names(untimed)} is unknown" if untimed else ""
     if not plan.seconds:
-        return without.removeprefix("; ") or "next to none"
+        return without.removeprefix("; ") or "negligible"
     slowest = max(plan.models, key=lambda model: model.seconds, default=None)
     why = ""
     if slowest is not None and slowest.bound != "concurrency":
@@ -403,10 +405,10 @@ def _assumption_lines(plan: SuitePlan) -> list[str]:
     said += _lengths(plan)
     if plan.earlier is not None:
         answers = numbers.format_count(plan.earlier.n_answers, "answer")
-        said.append(f"what is seen comes from run {plan.earlier.id} ({answers})")
+        said.append(f"observed figures come from run {plan.earlier.id} ({answers})")
     counted = list(dict.fromkeys(m.counted_by for m in plan.models if m.most.calls))
     if counted:
-        said.append(f"tokens by {', '.join(counted)}; every reply is readable at first")
+        said.append(f"tokens counted by {', '.join(counted)}; no reply has to be retried")
     return said
 
 
@@ -420,7 +422,7 @@ def _detectable_line(found: DetectableEffect) -> str:
         points = difference * 100
         return f"{points:.0f} points" if points >= _WHOLE_POINTS else f"{points:.2g} points"
 
-    can = "no difference, however great"
+    can = "no difference of any size"
     if found.smallest is not None:
         can = f"a difference of {amount(found.smallest)} or more"
     need = numbers.format_count(found.n_for_sought, "case")
@@ -435,7 +437,7 @@ def _spreads(found: Sequence[DetectableEffect]) -> str:
         "value": lambda spread: f"differences in value have sd {spread:.2f}",
     }
     parts = [
-        f"{words[one.measure](one.spread)} ({'as seen' if one.is_observed else 'a guess'})"
+        f"{words[one.measure](one.spread)} ({'observed' if one.is_observed else 'assumed'})"
         for one in found
     ]
     return f"{', '.join(parts)}; 80 % power at 5 %, two variants on the same cases"
@@ -445,7 +447,7 @@ def _latencies(plan: SuitePlan) -> list[str]:
     by_words: dict[str, list[str]] = {}
     for model in plan.models:
         if model.likely.calls:
-            how = f"as {model.n_latencies:,} owned took" if model.n_latencies else "a guess"
+            how = f"from {model.n_latencies:,} cached replies" if model.n_latencies else "assumed"
             words = f"{numbers.format_milliseconds(model.latency_s * 1000)} a call ({how})"
             by_words.setdefault(f"{words}, {model.max_concurrency} at a time", []).append(
                 model.model
@@ -462,10 +464,10 @@ def _lengths(plan: SuitePlan) -> list[str]:
         if one.text is None or not plan.models:
             continue
         how = {
-            "owned": "as its known answers",
-            "run": "as seen",
-            "others": "as answers of others",
-            "assumed": "a guess",
+            "owned": "from its known answers",
+            "run": "observed",
+            "others": "from answers of other variants",
+            "assumed": "assumed",
         }[one.text_source or "assumed"]
         words = f"{one.text.likely:,.0f} tokens, {one.text.most:,.0f} at most ({how})"
         by_words.setdefault(words, []).append(one.variant)

@@ -1,6 +1,7 @@
 from .aggregate import (
     conclude as conclude,
     passes_by_votes as passes_by_votes,
+    reaches as reaches,
 )
 from .calibration import (
     apply_calibration as apply_calibration,
@@ -16,7 +17,6 @@ from .gate import (
     check_tier as check_tier,
     decide_pass as decide_pass,
     decide_strategy_pass as decide_strategy_pass,
-    reaches as reaches,
 )
 from .panel import (
     is_confident as is_confident,

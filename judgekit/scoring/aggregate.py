@@ -5,10 +5,10 @@ Several judges are combined in `panel`.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from judgekit.records import CriterionVerdict, RunPanel, Verdict
-from judgekit.scoring.gate import reaches
+from judgekit.records import VALUE_TOLERANCE, CriterionVerdict, RunPanel, Verdict
 from judgekit.scoring.panel import (
     MemberVote,
     PanelValue,
@@ -22,10 +22,12 @@ from judgekit.scoring.panel import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from judgekit.records import Criterion, JudgeFailure, Judgment, Rubric
+    from judgekit.records import CalibratedPanel, Criterion, JudgeFailure, Judgment, Rubric
     from judgekit.scoring.panel import Member
 
 _SINGLE_JUDGE = RunPanel()
+
+_VERDICT = attrgetter("verdict")
 
 
 def conclude(
@@ -37,6 +39,7 @@ def conclude(
     case_id: str | None = None,
     variant: str | None = None,
     error: str | None = None,
+    asked: CalibratedPanel | None = None,
 ) -> Verdict:
     """What a rubric concludes from what judges said of one output."""
     # A criterion's value is the mean over its judgments; with several judges, first each judge's
@@ -57,26 +60,23 @@ def conclude(
     # be if all that is missing, failed repeats included, were worst or best, and `passed` is
     # decided only where both agree, so that a judge who fails on the bad outputs cannot lift a
     # verdict.
-    of_panel = is_panel(judgments, failures, panel)
-    if of_panel:
-        counted = _tally_panel(rubric, judgments, failures, panel)
-    else:
-        counted = [CriterionTally.of(c, rubric, judgments, failures) for c in rubric.criteria]
-    drawn = overall_bounds(counted, rubric, is_whole=not failures and not of_panel)
+    tallies = tally_criteria(rubric, judgments, failures, panel)
+    bounds = overall_bounds(tallies, rubric)
     return Verdict(
         case_id=case_id,
         variant=variant,
         rubric=rubric.name,
         rubric_fingerprint=rubric.fingerprint,
-        passed=None if error is not None else drawn.passed,
-        value=drawn.value,
-        value_low=drawn.low,
-        value_high=drawn.high,
-        required_value=drawn.required_value,
-        criteria=tuple([found.verdict for found in counted]),
+        passed=None if error is not None else bounds.passed,
+        value=bounds.value,
+        value_low=bounds.low,
+        value_high=bounds.high,
+        required_value=bounds.required_value,
+        criteria=tuple(map(_VERDICT, tallies)),
         judgments=tuple(judgments),
         failures=tuple(failures),
         error=error,
+        asked=asked,
     )
 
 
@@ -88,18 +88,19 @@ def tally_criteria(
 ) -> list[CriterionTally]:
     """What is known of each criterion."""
     if is_panel(judgments, failures, panel):
-        return _tally_panel(rubric, judgments, failures, panel)
-    return [CriterionTally.of(c, rubric, judgments, failures) for c in rubric.criteria]
-
-
-def _tally_panel(
-    rubric: Rubric,
-    judgments: Sequence[Judgment],
-    failures: Sequence[JudgeFailure],
-    panel: RunPanel,
-) -> list[CriterionTally]:
-    seats = panel_members(judgments, failures, panel)
-    return [CriterionTally.of_panel(c, rubric, seats, panel) for c in rubric.criteria]
+        members = panel_members(judgments, failures, panel)
+        return [CriterionTally.of_panel(c, rubric, members, panel) for c in rubric.criteria]
+    tallies: list[CriterionTally] = []
+    for criterion in rubric.criteria:
+        vote = MemberVote.of(criterion.name, judgments, failures)
+        value = vote.value
+        found = PanelValue(value, value, value) if value is not None else PanelValue(None, 0, 1)
+        if vote.n_failed:
+            found = PanelValue(value, vote.low, vote.high)
+        tallies.append(
+            CriterionTally.of(criterion, rubric, found, n=len(vote.values), n_failed=vote.n_failed)
+        )
+    return tallies
 
 
 class Bounds(NamedTuple):
@@ -121,19 +122,29 @@ class Bounds(NamedTuple):
     """Whether that passes; None where what is missing could decide."""
 
 
-def overall_bounds(
-    counted: Sequence[CriterionTally], rubric: Rubric, *, is_whole: bool = False
-) -> Bounds:
-    """What criteria come to together."""
-    criteria = [found.verdict for found in counted]
-    required = [c for c in criteria if c.required]
-    value = _known_mean(criteria)
-    if value is not None and is_whole:
-        low = high = value
-    else:
-        low = weighted_mean([(found.verdict.weight, found.low) for found in counted])
-        high = weighted_mean([(found.verdict.weight, found.high) for found in counted])
-    passed = _passed(counted, low, high, rubric.pass_threshold)
+def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
+    """What the criteria come to together."""
+    weighted: list[tuple[float, float | None]] = []
+    required: list[tuple[float, float | None]] = []
+    lows: list[tuple[float, float]] = []
+    highs: list[tuple[float, float]] = []
+    thresholds: list[tuple[float, float, float]] = []
+    for verdict, threshold, low, high in tallies:
+        weighted.append((verdict.weight, verdict.value))
+        lows.append((verdict.weight, low))
+        highs.append((verdict.weight, high))
+        if verdict.required:
+            required.append((verdict.weight, verdict.value))
+            thresholds.append((low, high, threshold))
+    value, low, high = _known_mean(weighted), weighted_mean(lows), weighted_mean(highs)
+    thresholds.append((low, high, rubric.pass_threshold))
+    # Decided only where the worst and the best case agree, overall and for each required criterion.
+    passed: bool | None = True
+    for at_worst, at_best, threshold in thresholds:
+        if not reaches(at_best, threshold):
+            passed = False
+        elif passed and not reaches(at_worst, threshold):
+            passed = None
     return Bounds(value, low, high, _known_mean(required) if required else None, passed)
 
 
@@ -154,47 +165,9 @@ class CriterionTally(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        criterion: Criterion,
-        rubric: Rubric,
-        judgments: Sequence[Judgment],
-        failures: Sequence[JudgeFailure],
+        cls, criterion: Criterion, rubric: Rubric, found: PanelValue, *, n: int, n_failed: int
     ) -> Self:
-        """From what one judge said, its repeats and failures included."""
-        vote = MemberVote.of(criterion.name, judgments, failures)
-        value = vote.value
-        if vote.n_failed or value is None:
-            found = PanelValue(value, vote.low, vote.high)
-        else:
-            found = PanelValue(value, value, value)  # nothing is missing
-        return cls._from(criterion, rubric, found, len(vote.values), vote.n_failed)
-
-    @classmethod
-    def of_panel(
-        cls, criterion: Criterion, rubric: Rubric, seats: Sequence[Member], panel: RunPanel
-    ) -> Self:
-        """From what the judges of a panel said."""
-        votes = [seat.vote(criterion.name) for seat in seats]
-        n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
-        found = combine_votes(votes, panel.combine, criterion.scale)
-        if panel.combine == "cascade" and is_cascade_open(
-            seats, criterion.name, panel.escalate_below
-        ):
-            found = PanelValue(found.value, 0, 1)
-        return cls._from(criterion, rubric, found, n, n_failed)
-
-    def mapped(self, map_value: Callable[[float], float]) -> Self:
-        """The same by other values."""
-        own = self.verdict.value
-        value = None if own is None else map_value(own)
-        passed = None if value is None else reaches(value, self.threshold)
-        verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
-        return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
-
-    @classmethod
-    def _from(
-        cls, criterion: Criterion, rubric: Rubric, found: PanelValue, n: int, n_failed: int
-    ) -> Self:
+        """From the value of a criterion and its bounds."""
         threshold = rubric.pass_threshold if criterion.pass_value is None else criterion.pass_value
         value = found.value
         verdict = CriterionVerdict(
@@ -208,23 +181,44 @@ class CriterionTally(NamedTuple):
         )
         return cls(verdict, threshold, found.low, found.high)
 
+    @classmethod
+    def of_panel(
+        cls, criterion: Criterion, rubric: Rubric, members: Sequence[Member], panel: RunPanel
+    ) -> Self:
+        """From what the judges of a panel said."""
+        votes = [member.vote(criterion.name) for member in members]
+        n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
+        found = combine_votes(votes, panel.combine, criterion.scale)
+        if panel.combine == "cascade" and is_cascade_open(
+            members, criterion.name, panel.escalate_below
+        ):
+            found = PanelValue(found.value, 0, 1)
+        return cls.of(criterion, rubric, found, n=n, n_failed=n_failed)
 
-def _known_mean(criteria: Sequence[CriterionVerdict]) -> float | None:
+    def mapped(self, map_value: Callable[[float], float]) -> Self:
+        """The same by other values."""
+        own = self.verdict.value
+        value = None if own is None else map_value(own)
+        passed = None if value is None else reaches(value, self.threshold)
+        verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
+        return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
+
+
+def reaches(value: float, threshold: float) -> bool:
+    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7."""
+    return value >= threshold - VALUE_TOLERANCE
+
+
+def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:
     """The weighted mean; None where something that counts is missing."""
-    weighted = [c for c in criteria if c.weight > 0] or criteria
-    known = [(c.weight, c.value) for c in weighted if c.value is not None]
-    return weighted_mean(known) if len(known) == len(weighted) else None
-
-
-def _passed(
-    counted: Sequence[CriterionTally], low: float, high: float, threshold: float
-) -> bool | None:
-    """Pass or fail where the bounds agree, for the whole and for each required criterion."""
-    bounds = [(low, high, threshold)]
-    bounds += [(c.low, c.high, c.threshold) for c in counted if c.verdict.required]
-    if not all(reaches(at_best, wanted) for _, at_best, wanted in bounds):
-        return False
-    return True if all(reaches(at_worst, wanted) for at_worst, _, wanted in bounds) else None
+    counts_all = not any(weight for weight, _ in parts) if len(parts) > 1 else True
+    known: list[tuple[float, float]] = []
+    for weight, value in parts:
+        if value is not None:
+            known.append((weight, value))
+        elif weight > 0 or counts_all:
+            return None
+    return weighted_mean(known)
 
 
 def passes_by_votes(verdict: Verdict, rubric: Rubric, min_pass: int) -> Verdict:

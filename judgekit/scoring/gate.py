@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.records import VALUE_TOLERANCE
+from judgekit.scoring.aggregate import reaches
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ def check_drop(change: Estimate, worst: float, max_drop: float) -> GateOutcome:
         return "passed"
     is_greater = not reaches(change.value, -max_drop)
     return "failed" if is_greater and change.high < 0 else "inconclusive"
-
-
-def reaches(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7."""
-    return value >= threshold - VALUE_TOLERANCE
 
 
 def decide_pass(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool | None:

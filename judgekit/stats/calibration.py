@@ -36,7 +36,6 @@ __all__ = [
     "fit_ordinal",
     "fit_platt",
     "fit_shift",
-    "pool_adjacent",
 ]
 
 
@@ -95,6 +94,8 @@ def fit_isotonic(
         ValueError: When lengths differ or a weight is not positive.
         NotEnoughDataError: When no pair is known.
     """
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, for fits only
+
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
@@ -102,34 +103,15 @@ def fit_isotonic(
     knots, group = np.unique(left, return_inverse=True)
     mass = np.bincount(group, w)
     level = np.bincount(group, w * right) / mass
-    fitted = pool_adjacent(level, mass)
+    # Equal x are averaged before: isotonic_regression pools by position and would give equal scores
+    # different values.
+    fitted = isotonic_regression(level, weights=mass).x
     return IsotonicMap(
         knots_x=tuple(knots.tolist()),
         knots_y=tuple(fitted.tolist()),
         n=len(left),
         n_missing=n_missing,
     )
-
-
-def pool_adjacent(y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The never-falling sequence nearest to y in weighted squares.
-
-    Args:
-        y: Values in order of x.
-        weights: Weight of each, more than 0.
-
-    Returns:
-        The fitted values.
-    """
-    blocks: list[tuple[float, float, int]] = []
-    for value, weight in zip(y.tolist(), weights.tolist(), strict=True):
-        mean, mass, size = value, weight, 1
-        while blocks and blocks[-1][0] >= mean:
-            before, its_mass, its_size = blocks.pop()
-            mean = (before * its_mass + mean * mass) / (its_mass + mass)
-            mass, size = mass + its_mass, size + its_size
-        blocks.append((mean, mass, size))
-    return np.repeat([block[0] for block in blocks], [block[2] for block in blocks])
 
 
 def _known_weights(

@@ -286,6 +286,9 @@ def maximise(
         NotEnoughDataError: When there is no finite maximum: outcomes are separated, or
             coefficients cannot be told apart.
     """
+    # Newton with halved steps, and not scipy.optimize.minimize: that reports success on separated
+    # outcomes, where the likelihood only flattens out, while the singular curvature here tells
+    # them apart; and strengths near 1e-9 decide whether two sides share a place.
     at, value = start, loglik(start)
     for _ in range(_STEPS):
         gradient, curvature = derivatives(at)

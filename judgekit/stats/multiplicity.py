@@ -31,6 +31,11 @@ class AdjustedPValues(Result):
     n_missing: int
     """How many were undefined; they are not counted as looks."""
 
+    @property
+    def known(self) -> tuple[float | None, ...]:
+        """The same with None in place of nan, as results report a missing p-value."""
+        return tuple(None if isnan(p) else p for p in self.value)
+
 
 def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> AdjustedPValues:
     """Adjust p-values for how many were looked at.
@@ -88,6 +93,8 @@ def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
     return 1 - (1 - level) / n_intervals
 
 
+# scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
+# scipy.stats would double the start of every command that prints an adjusted p.
 def _step_down(ordered: Sequence[float]) -> list[float]:
     m, highest, adjusted = len(ordered), 0.0, []
     for place, p in enumerate(ordered):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import fsum, inf, isnan, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 __all__ = [
+    "VALUE_STEP",
     "PairedDifference",
     "PairedProportions",
     "SignedRanks",
@@ -45,7 +46,11 @@ __all__ = [
     "prob_superior",
     "signed_rank_test",
     "win_rate",
+    "within_one",
 ]
+
+VALUE_STEP = 0.05
+"""`step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0."""
 
 _SIGN_FLIP_BELOW = 15
 """With fewer items every flip of signs is tried: 2^14 of them at most."""
@@ -155,6 +160,22 @@ def paired_difference(
         reason="one item only" if n == 1 else None,
         note=None if any(d) else "no item differs: p is undefined",
     )
+
+
+_DifferenceT = TypeVar("_DifferenceT", bound="PairedDifference | PairedProportions")
+
+
+def within_one(difference: _DifferenceT) -> _DifferenceT:
+    """A difference of values on [0, 1], its interval cut at -1 and 1.
+
+    Args:
+        difference: A difference with its interval.
+
+    Returns:
+        The same with an interval inside [-1, 1]; an undefined end stays nan.
+    """
+    # max and min return a nan only where it is the first argument.
+    return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 
 
 def paired_proportions(
@@ -492,6 +513,7 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
 
 def _ranks(distances: Sequence[float]) -> list[float]:
     """Ranks from 1; distances that are the same but for rounding share their mean."""
+    # scipy.stats.rankdata ties exact equals only: 0.3 - 0.1 and 0.2 would get different ranks.
     order = sorted(range(len(distances)), key=distances.__getitem__)
     ranks = [0.0] * len(distances)
     start = 0
@@ -507,6 +529,8 @@ def _ranks(distances: Sequence[float]) -> list[float]:
 
 def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
     """From the number of ways to each rank sum, in halves so that mean ranks are whole."""
+    # scipy.stats.wilcoxon has no exact p with ties, which scores on a short scale always have,
+    # and every `compare --scores` would pay for importing scipy.stats.
     import numpy as np  # noqa: PLC0415 - only small samples need it
 
     doubled = [round(2 * rank) for rank in ranks]

@@ -296,7 +296,7 @@ def _threshold(
     sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
 ) -> AbstainThreshold:
     needed = log(delta) / log(1 - max_risk)
-    best, reason = None, f"no level holds the {needed:.0f} items it takes even without an error"
+    best, reason = None, f"each level has fewer than the {needed:.0f} items needed"
     for threshold in sorted(set(grid), reverse=True):
         level = _level(sample, threshold, max_risk)
         if level.n < needed - SLACK:

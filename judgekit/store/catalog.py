@@ -9,13 +9,11 @@ import difflib
 import json
 import os
 import socket
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, insert, or_, select, update
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import ColumnElement, and_, or_, select, update
 
-from judgekit.errors import InputError, StoreError, UnknownNameError
+from judgekit.errors import StoreError, UnknownNameError
 from judgekit.fingerprint import canonical_json, fingerprint, text_fingerprint
 from judgekit.records import (
     Case,
@@ -33,6 +31,17 @@ from judgekit.records import (
     time_text,
     words_text,
 )
+from judgekit.store.rows import (
+    MOST_NAMED,
+    RowValues,
+    ending_columns,
+    insert_new,
+    insert_numbered,
+    newest_first,
+    number_of,
+    number_with_prefix,
+    paged_rows,
+)
 from judgekit.store.schema import (
     answers,
     case_tags,
@@ -47,14 +56,14 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from sqlalchemy import Insert, Select, Table
+    from sqlalchemy import Select
     from sqlalchemy.engine import Connection
 
     from judgekit.records import JsonObject, RunStatus
+    from judgekit.store.rows import Reading
 
 LATEST_RUN = "latest"
 """The name of the run that was begun last; `latest:SUITE` is the last one of a suite."""
@@ -63,13 +72,11 @@ COMPARISON_OUTPUTS_SUFFIX = ": outputs to compare"
 """Ends the suite's name of a run that only made outputs for a comparison; such a run is `latest`
 only where there is no other."""
 
-_MOST_NAMED = 10
-
 
 def begin_run(connection: Connection, run: RunInfo) -> int:
     """Keep what a run sets out to do."""
     at = time_text(run.started_at)
-    if connection.scalar(select(runs.c.no).where(runs.c.id == name_text("run id", run.id))):
+    if number_of(connection, runs, name_text("run id", run.id)) is not None:
         raise StoreError(
             f"the run {run.id} was begun already",
             hint="go on with it (--resume), or give the new run another id",
@@ -84,11 +91,10 @@ def begin_run(connection: Connection, run: RunInfo) -> int:
         "dataset": None if run.dataset is None else lookup_text(run.dataset),
         "rubric_key": None if run.rubric is None else insert_rubric(connection, run.rubric, at),
         "json": _run_text(run),
-        **_ending_columns(run.status, run.reason, run.finished_at),
+        **ending_columns(run.status, run.reason, run.finished_at),
         **_this_process(),
     }
-    key = connection.execute(insert(runs), row).inserted_primary_key
-    number = 0 if key is None else int(key[0])
+    number = insert_numbered(connection, runs, row)
     insert_variants(connection, number, enumerate(run.variants))
     return number
 
@@ -97,7 +103,7 @@ def end_run(
     connection: Connection, run_no: int, status: RunStatus, reason: str | None, at: datetime | None
 ) -> None:
     """Keep how a run ended, or that it goes on."""
-    row = _ending_columns(status, reason, at) | (_this_process() if status == "running" else {})
+    row = ending_columns(status, reason, at) | (_this_process() if status == "running" else {})
     connection.execute(update(runs).where(runs.c.no == run_no).values(row))
 
 
@@ -125,39 +131,35 @@ def variant_numbers(connection: Connection, run_no: int) -> dict[str, int]:
 
 def run_number(connection: Connection, run_id: str) -> int:
     """The number of a run."""
-    number = connection.scalar(select(runs.c.no).where(runs.c.id == words_text(run_id)))
+    number = number_of(connection, runs, run_id)
     if number is None:
         raise unknown_run_error(connection, run_id)
-    return int(number)
+    return number
 
 
 def find_run(connection: Connection, name: str) -> int:
     """The number of the run that a person means."""
-    exact = connection.scalar(select(runs.c.no).where(runs.c.id == words_text(name)))
-    if exact is not None:
-        return int(exact)
-    word, _, suite = name.partition(":")
-    found = (
-        _last_run(connection, suite) if word == LATEST_RUN else _run_with_prefix(connection, name)
-    )
-    if found is None:
+    number = number_of(connection, runs, name)
+    if number is None:
+        word, _, suite = name.partition(":")
+        number = (
+            _last_run(connection, suite)
+            if word == LATEST_RUN
+            else number_with_prefix(connection, runs, name, nouns="runs")
+        )
+    if number is None:
         raise unknown_run_error(connection, name)
-    return found
+    return number
 
 
 def unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
     """The error for a run that is not there."""
-    known = list(connection.scalars(select(runs.c.id).order_by(*newest_runs_first())))
+    known = list(connection.scalars(select(runs.c.id).order_by(*newest_first(runs))))
     near = difflib.get_close_matches(name, known, n=3)
-    error = UnknownNameError("run", name, near or known[:_MOST_NAMED])
+    error = UnknownNameError("run", name, near or known[:MOST_NAMED])
     if not known:
         error.hint = "no run is kept here yet: judgekit run"
     return error
-
-
-def newest_runs_first() -> tuple[ColumnElement[object], ...]:
-    """The order in which runs are listed."""
-    return runs.c.started_at.desc(), runs.c.no.desc()
 
 
 def read_runs(connection: Connection, numbers: Iterable[int]) -> list[RunInfo]:
@@ -190,38 +192,15 @@ def run_holder(connection: Connection, run_no: int) -> str:
 
 
 def _last_run(connection: Connection, suite: str) -> int | None:
-    query = select(runs.c.no).order_by(*newest_runs_first()).limit(1)
+    query = select(runs.c.no).order_by(*newest_first(runs)).limit(1)
     if suite:
         return connection.scalar(query.where(runs.c.suite == lookup_text(suite)))
     own = connection.scalar(query.where(runs.c.suite.not_like(f"%{COMPARISON_OUTPUTS_SUFFIX}")))
     return connection.scalar(query) if own is None else own
 
 
-def _run_with_prefix(connection: Connection, start: str) -> int | None:
-    """The one run whose id begins so; None where there is none."""
-    start = words_text(start)
-    if not start:
-        return None
-    query = select(runs.c.no, runs.c.id).where(func.substr(runs.c.id, 1, len(start)) == start)
-    rows = connection.execute(query.order_by(*newest_runs_first()).limit(_MOST_NAMED)).all()
-    if len(rows) > 1:
-        raise InputError(
-            f"several runs begin with {start!r}: {', '.join(row.id for row in rows)}",
-            hint="give more of the id",
-        )
-    return rows[0].no if rows else None
-
-
 def _this_process() -> RowValues:
     return {"pid": os.getpid(), "host": words_text(socket.gethostname())}
-
-
-def _ending_columns(status: RunStatus, reason: str | None, at: datetime | None) -> RowValues:
-    return {
-        "status": status,
-        "reason": None if reason is None else words_text(reason),
-        "finished_at": None if at is None else time_text(at),
-    }
 
 
 def _run_text(run: RunInfo) -> str:
@@ -280,38 +259,22 @@ def runs_with_agent_run(connection: Connection, agent_run: str) -> list[int]:
     return _run_numbers(connection, runs.c.no.in_(found.where(outputs.c.superseded_at.is_(None))))
 
 
-def read_case_versions(
-    reading: Callable[[], AbstractContextManager[Connection]], wanted: Mapping[str, str | None]
-) -> Iterator[Case]:
+def read_case_versions(reading: Reading, wanted: Mapping[str, str | None]) -> Iterator[Case]:
     """Cases as they were, each content once."""
     conditions = [_case_condition(what, text) for what, text in wanted.items() if text is not None]
     query = select(cases.c.key, cases.c.json).where(*conditions).order_by(cases.c.key)
-    last = ""
-    while True:
-        with reading() as connection:
-            rows = connection.execute(query.where(cases.c.key > last).limit(_PAGE)).all()
-        for row in rows:
-            yield read_record(Case, row.json)
-        if len(rows) < _PAGE:
-            return
-        last = rows[-1].key
+    for row in paged_rows(reading, query, [cases.c.key], size=_PAGE):
+        yield read_record(Case, row.json)
 
 
 def read_criterion_judgments(
-    reading: Callable[[], AbstractContextManager[Connection]], criterion: str, rubric: str | None
+    reading: Reading, criterion: str, rubric: str | None
 ) -> Iterator[StoredJudgment]:
     """What judges said of a criterion, in every run."""
     query = _criterion_query(criterion, rubric)
-    last = 0
-    while True:
-        with reading() as connection:
-            rows = connection.execute(query.where(judgments.c.no > last).limit(_PAGE)).all()
-        for row in rows:
-            key = ItemKey(row.case_id, row.variant, row.repeat)
-            yield StoredJudgment(row.id, key, read_record(Judgment, row.json))
-        if len(rows) < _PAGE:
-            return
-        last = rows[-1].no
+    for row in paged_rows(reading, query, [judgments.c.no], size=_PAGE):
+        key = ItemKey(row.case_id, row.variant, row.repeat)
+        yield StoredJudgment(row.id, key, read_record(Judgment, row.json))
 
 
 def find_rubric(connection: Connection, name: str) -> Rubric:
@@ -339,7 +302,7 @@ def find_config(connection: Connection, fingerprint: str) -> JsonObject:
         .join(runs)
         .where(runs.c.config_fingerprint == lookup_text(fingerprint))
     )
-    text = connection.scalar(query.order_by(*newest_runs_first()).limit(1))
+    text = connection.scalar(query.order_by(*newest_first(runs)).limit(1))
     if text is None:
         known = select(runs.c.config_fingerprint).distinct().limit(_MOST_SUGGESTED)
         raise UnknownNameError("config", fingerprint, connection.scalars(known))
@@ -348,7 +311,7 @@ def find_config(connection: Connection, fingerprint: str) -> JsonObject:
 
 
 def _run_numbers(connection: Connection, condition: ColumnElement[bool]) -> list[int]:
-    query = select(runs.c.no).where(condition).order_by(*newest_runs_first())
+    query = select(runs.c.no).where(condition).order_by(*newest_first(runs))
     return list(connection.scalars(query))
 
 
@@ -403,29 +366,6 @@ def _criterion_query(criterion: str, rubric: str | None) -> Select[tuple[object,
     named = cases.c.rubric_name == lookup_text(rubric)
     own = or_(cases.c.rubric_key.in_(keys), named)
     return query.where(or_(own, by_run & runs.c.rubric_key.in_(keys)))
-
-
-RowValues = dict[str, object]
-"""A row to be stored, by column."""
-
-
-def insert_new(connection: Connection, table: Table, rows: Iterable[RowValues]) -> int:
-    """Store the rows that are not there yet, told by any unique key of the table."""
-    rows = list(rows)
-    if not rows:
-        return 0
-    return connection.execute(_insert_statement(table, connection.dialect.name), rows).rowcount
-
-
-@cache
-def _insert_statement(table: Table, dialect: str) -> Insert:
-    if dialect == "postgresql":
-        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - only with such a database
-
-        statement: Insert = postgresql.insert(table).on_conflict_do_nothing()
-    else:
-        statement = sqlite.insert(table).on_conflict_do_nothing()
-    return statement.execution_options(preserve_rowcount=True)
 
 
 def insert_config(connection: Connection, config: JsonObject) -> str:

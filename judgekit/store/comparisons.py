@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from judgekit.errors import InputError, StoreError, UnknownNameError
+from judgekit.errors import StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Approval,
@@ -29,11 +29,21 @@ from judgekit.records import (
     read_record,
     record_text,
     time_text,
-    words_text,
 )
-from judgekit.store.catalog import insert_cases, insert_new, insert_rubric
+from judgekit.store.catalog import insert_cases, insert_rubric
 from judgekit.store.database import Database
+from judgekit.store.rows import (
+    ending_columns,
+    insert_new,
+    insert_numbered,
+    newest_first,
+    number_of,
+    number_with_prefix,
+    pages,
+    supersede,
+)
 from judgekit.store.schema import (
+    PAIR_COLUMNS,
     analyses,
     approvals,
     blind_comparisons,
@@ -45,14 +55,12 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Table
     from sqlalchemy.engine import Connection
 
     from judgekit.records import ComparedSide, ComparisonStatus
-    from judgekit.store.catalog import RowValues
+    from judgekit.store.rows import Reading, Rows, RowValues
 
 _FIRST_COMPARISON_LOCK = 1 << 40
 """Comparisons are held by numbers that no run reaches."""
@@ -151,19 +159,18 @@ class StoredComparisons(Database):
 
 if TYPE_CHECKING:
     PreferenceRecord = Preference | PreferenceFailure
+    _PreferencesByPlace = dict[int, list[PreferenceRecord]]
 
 _PAGE = 200
 
 _ENDING = {"finished_at", "status", "reason"}
-
-_MOST_NAMED = 10
 
 
 def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
     """Keep what a comparison sets out to do."""
     at = time_text(info.started_at)
     name = name_text("comparison id", info.id)
-    if connection.scalar(select(blind_comparisons.c.no).where(blind_comparisons.c.id == name)):
+    if number_of(connection, blind_comparisons, name) is not None:
         raise StoreError(f"the comparison {info.id} was begun already", hint="give another id")
     row: RowValues = {
         "id": name,
@@ -171,13 +178,10 @@ def begin_comparison(connection: Connection, info: ComparisonInfo) -> int:
         "rubric_key": insert_rubric(connection, info.rubric, at),
         "judge": lookup_text(info.judge),
         "started_at": at,
-        "finished_at": None if info.finished_at is None else time_text(info.finished_at),
-        "status": info.status,
-        "reason": None if info.reason is None else words_text(info.reason),
         "json": record_text(info),
+        **ending_columns(info.status, info.reason, info.finished_at),
     }
-    key = connection.execute(insert(blind_comparisons), row).inserted_primary_key
-    number = 0 if key is None else int(key[0])
+    number = insert_numbered(connection, blind_comparisons, row)
     sides = (("a", info.a), ("b", info.b))
     connection.execute(insert(comparison_sides), [_side_row(number, *side) for side in sides])
     return number
@@ -191,11 +195,7 @@ def end_comparison(
     at: datetime | None,
 ) -> None:
     """Keep how a comparison ended, or that it goes on."""
-    row: RowValues = {
-        "status": status,
-        "reason": None if reason is None else words_text(reason),
-        "finished_at": None if at is None else time_text(at),
-    }
+    row = ending_columns(status, reason, at)
     connection.execute(
         update(blind_comparisons).where(blind_comparisons.c.no == number).values(row)
     )
@@ -225,10 +225,10 @@ def add_pair(connection: Connection, number: int, pair: ComparedPair, at: dateti
     if insert_new(connection, compared_pairs, [row]):
         insert_new(connection, preferences, rows)
         return
-    there = [compared_pairs.c[name] == row[name] for name in ("comparison_no", "place")]
+    there = [compared_pairs.c[name] == row[name] for name in PAIR_COLUMNS]
     connection.execute(update(compared_pairs).where(*there).values(is_done=pair.is_done))
-    for each in rows:
-        _insert_superseding(connection, preferences, each, "slot")
+    supersede(connection, preferences, (*PAIR_COLUMNS, "slot"), rows, only_changed=True)
+    insert_new(connection, preferences, rows)
 
 
 def add_analysis(
@@ -242,7 +242,8 @@ def add_analysis(
         "json": record_text(analysis),
         "superseded_at": None,
     }
-    _insert_superseding(connection, analyses, row)
+    supersede(connection, analyses, PAIR_COLUMNS, [row], only_changed=True)
+    insert_new(connection, analyses, [row])
 
 
 def comparison_numbers(
@@ -253,7 +254,7 @@ def comparison_numbers(
     limit: int | None = None,
 ) -> list[int]:
     """Comparisons, newest first."""
-    query = select(blind_comparisons.c.no).order_by(*_newest_first()).limit(limit)
+    query = select(blind_comparisons.c.no).order_by(*newest_first(blind_comparisons)).limit(limit)
     sides = select(comparison_sides.c.comparison_no)
     if variant is not None:
         name = lookup_text(variant)
@@ -267,23 +268,16 @@ def comparison_numbers(
 
 def find_comparison(connection: Connection, name: str) -> int:
     """The number of a comparison."""
-    exact = connection.scalar(
-        select(blind_comparisons.c.no).where(blind_comparisons.c.id == words_text(name))
-    )
-    if exact is not None:
-        return int(exact)
-    found = connection.execute(
-        select(blind_comparisons.c.no, blind_comparisons.c.id).order_by(*_newest_first())
-    ).all()
-    if name == LATEST_COMPARISON and found:
-        return int(found[0].no)
-    same = [row for row in found if row.id.startswith(name)]
-    if not same or not name:
-        raise UnknownNameError("comparison", name, [row.id for row in found])
-    if len(same) > 1:
-        some = ", ".join(row.id for row in same[:_MOST_NAMED])
-        raise InputError(f"{len(same)} comparisons begin with {name}: {some}")
-    return int(same[0].no)
+    table = blind_comparisons
+    number = number_of(connection, table, name)
+    if number is None and name == LATEST_COMPARISON:
+        number = connection.scalar(select(table.c.no).order_by(*newest_first(table)).limit(1))
+    if number is None:
+        number = number_with_prefix(connection, table, name, nouns="comparisons")
+    if number is None:
+        known = select(table.c.id).order_by(*newest_first(table))
+        raise UnknownNameError("comparison", name, list(connection.scalars(known)))
+    return number
 
 
 def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
@@ -296,9 +290,7 @@ def read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
 
 
-def read_pairs(
-    reading: Callable[[], AbstractContextManager[Connection]], number: int
-) -> Iterator[ComparedPair]:
+def read_pairs(reading: Reading, number: int) -> Iterator[ComparedPair]:
     """The pairs of a comparison with what was said of them."""
     a, b = compared_outputs.alias("a"), compared_outputs.alias("b")
     query = (
@@ -309,11 +301,11 @@ def read_pairs(
         .where(compared_pairs.c.comparison_no == number)
         .order_by(compared_pairs.c.place)
     )
-    last = -1
-    while True:
-        with reading() as connection:
-            rows = connection.execute(query.where(compared_pairs.c.place > last).limit(_PAGE)).all()
-            said = _preferences_by_place(connection, number, [row.place for row in rows])
+
+    def load(connection: Connection, rows: Rows) -> tuple[Rows, _PreferencesByPlace]:
+        return rows, _preferences_by_place(connection, number, [row.place for row in rows])
+
+    for rows, said in pages(reading, query, [compared_pairs.c.place], size=_PAGE, load=load):
         for row in rows:
             own = said[row.place]
             yield ComparedPair(
@@ -326,9 +318,6 @@ def read_pairs(
                 failures=tuple(each for each in own if isinstance(each, PreferenceFailure)),
                 is_done=row.is_done,
             )
-        if len(rows) < _PAGE:
-            return
-        last = rows[-1].place
 
 
 def read_analyses(connection: Connection, number: int) -> dict[int, ComparisonAnalysis]:
@@ -340,10 +329,6 @@ def read_analyses(connection: Connection, number: int) -> dict[int, ComparisonAn
         row.place: read_record(ComparisonAnalysis, row.json)
         for row in connection.execute(query.order_by(analyses.c.place))
     }
-
-
-def _newest_first() -> tuple[ColumnElement[object], ...]:
-    return blind_comparisons.c.started_at.desc(), blind_comparisons.c.no.desc()
 
 
 def _side_row(number: int, side: str, about: ComparedSide) -> RowValues:
@@ -375,20 +360,10 @@ def _preference_row(number: int, place: int, said: PreferenceRecord, at: str) ->
     }
 
 
-def _insert_superseding(connection: Connection, table: Table, row: RowValues, *keys: str) -> None:
-    """Add what is not there to the letter; what stood in its place stays as history."""
-    same = [table.c[name] == row[name] for name in ("comparison_no", "place", *keys)]
-    current = (*same, table.c.superseded_at.is_(None))
-    connection.execute(
-        update(table).where(*current, table.c.json != row["json"]).values(superseded_at=row["at"])
-    )
-    insert_new(connection, table, [row])
-
-
 def _preferences_by_place(
     connection: Connection, number: int, places: Sequence[int]
-) -> dict[int, list[PreferenceRecord]]:
-    found: dict[int, list[PreferenceRecord]] = defaultdict(list)
+) -> _PreferencesByPlace:
+    found: _PreferencesByPlace = defaultdict(list)
     if not places:
         return found
     query = select(preferences.c.place, preferences.c.choice, preferences.c.json).where(

@@ -30,7 +30,7 @@ from judgekit.store.engine import (
     open_engine,
     prepare_database_file,
 )
-from judgekit.store.schema import SCHEMA_VERSION, all_tables as metadata, schema_versions
+from judgekit.store.schema import SCHEMA_VERSION, metadata, schema_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +17,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
+from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import SettingsError, StoreError
 
 if TYPE_CHECKING:
@@ -146,11 +146,6 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows has no byte-range locks of this kind
-    fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
-
 _OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
 
 
@@ -183,16 +178,11 @@ class FileLocks:
 
     def try_acquire(self, run_no: int) -> bool:
         """See `RunLocks.try_acquire`."""
-        try:
-            self._lock(run_no, take=True)
-        except (BlockingIOError, PermissionError):
-            # POSIX lets a system report a lock held by another as EAGAIN or as EACCES.
-            return False
-        return True
+        return lock_byte(self._open_file(), run_no)
 
     def release(self, run_no: int) -> None:
         """See `RunLocks.release`."""
-        self._lock(run_no, take=False)
+        unlock_byte(self._open_file(), run_no)
 
     def close(self) -> None:
         """Give everything back and close the lock file."""
@@ -203,23 +193,11 @@ class FileLocks:
     @contextmanager
     def opening(self) -> Iterator[None]:
         """Hold the right to make or migrate the schema; other processes wait."""
-        self._lock(_OPENING, take=True, wait=True)
+        lock_byte(self._open_file(), _OPENING, wait=True)
         try:
             yield
         finally:
-            self._lock(_OPENING, take=False)
-
-    def _lock(self, byte: int, *, take: bool, wait: bool = False) -> None:
-        if fcntl is None:  # pragma: no cover - Windows
-            return
-        descriptor = self._open_file()
-        command = getattr(fcntl, "F_OFD_SETLKW" if wait else "F_OFD_SETLK", None)
-        if command is not None and struct.calcsize("P") == 8:  # noqa: PLR2004 - 64-bit flock
-            kind = fcntl.F_WRLCK if take else fcntl.F_UNLCK
-            fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, 1, 0))
-        else:  # pragma: no cover - not Linux
-            kind = (fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB) if take else 0
-            fcntl.lockf(descriptor, kind or fcntl.LOCK_UN, 1, byte)
+            unlock_byte(self._open_file(), _OPENING)
 
     def _open_file(self) -> int:
         if self._descriptor is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, tuple_, update
+from sqlalchemy import select, update
 
 from judgekit.errors import InputError, StoreError
 from judgekit.records import (
@@ -18,21 +18,21 @@ from judgekit.records import (
     record_text,
     time_text,
 )
-from judgekit.store.catalog import insert_new
 from judgekit.store.observations import find_answer_row, judge_row
+from judgekit.store.rows import insert_new, paged_rows, supersede
 from judgekit.store.schema import ANSWER_COLUMNS, failures, judgments, queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Table
     from sqlalchemy.engine import Connection, Row
 
     from judgekit.records import Judgment
-    from judgekit.store.catalog import RowValues as NewRow
+    from judgekit.store.rows import Reading, RowValues as NewRow
 
 _PAGE = 500
+
+_SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
 
 def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
@@ -52,28 +52,20 @@ def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem
 
 
 def read_queue(
-    reading: Callable[[], AbstractContextManager[Connection]],
+    reading: Reading,
     run_no: int | None,
     *,
     open_only: bool,
 ) -> Iterator[HumanItem]:
     """What waits for a person."""
     order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
-    query = select(queue).order_by(*order).limit(_PAGE)
+    query = select(queue).order_by(*order)
     if run_no is not None:
         query = query.where(queue.c.run_no == run_no)
     if open_only:
         query = query.where(queue.c.answered_at.is_(None))
-    last = (-1, -1, -1, -1, -1)
-    while True:
-        with reading() as connection:
-            rows = connection.execute(query.where(tuple_(*order) > tuple_(*last))).all()
-        for row in rows:
-            yield _item(row)
-        if len(rows) < _PAGE:
-            return
-        end = rows[-1]
-        last = (end.run_no, end.place, end.variant_no, end.repeat, end.no)
+    for row in paged_rows(reading, query, order, size=_PAGE):
+        yield _item(row)
 
 
 def record_human_judgment(
@@ -93,8 +85,8 @@ def record_human_judgment(
         )
     key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
     new = judge_row(key, judgment, at)
-    _supersede_slot(connection, judgments, new, at)
-    _supersede_slot(connection, failures, new, at)
+    for table in (judgments, failures):
+        supersede(connection, table, _SLOT_COLUMNS, [new], at=at)
     insert_new(connection, judgments, [new])
     _update_item(connection, row.no, answered_at=at, slot=str(new["slot"]))
 
@@ -105,7 +97,8 @@ def withdraw_human_judgment(connection: Connection, run_no: int, item: HumanItem
     if row.answered_at is None:
         raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")
     key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
-    _supersede_slot(connection, judgments, {**key, "slot": row.answer_slot}, at)
+    slot: NewRow = {**key, "slot": row.answer_slot}
+    supersede(connection, judgments, _SLOT_COLUMNS, [slot], at=at)
     _update_item(connection, row.no, answered_at=None, slot=None)
 
 
@@ -125,12 +118,6 @@ def _queue_row(connection: Connection, run_no: int, item: HumanItem) -> Row[tupl
             hint="only what is in the queue can be answered",
         )
     return row
-
-
-def _supersede_slot(connection: Connection, table: Table, row: NewRow, at: str) -> None:
-    same = [table.c[name] == row[name] for name in (*ANSWER_COLUMNS, "slot")]
-    change = update(table).where(*same, table.c.superseded_at.is_(None))
-    connection.execute(change.values(superseded_at=at))
 
 
 def _update_item(

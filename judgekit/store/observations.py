@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from sqlalchemy import Table, Update, bindparam, exists, or_, select, update
+from sqlalchemy import Table, bindparam, exists, or_, select, update
 
 from judgekit.errors import InputError, StoreError
 from judgekit.records import (
@@ -27,7 +26,8 @@ from judgekit.records import (
     time_text,
     words_text,
 )
-from judgekit.store.catalog import insert_cases, insert_new, insert_variants
+from judgekit.store.catalog import insert_cases, insert_variants
+from judgekit.store.rows import insert_new, mark_superseded, supersede
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     OBSERVATION_TABLES,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from judgekit.records import Case, ItemKey, Observation, Record
-    from judgekit.store.catalog import RowValues
+    from judgekit.store.rows import RowValues
 
 
 def add_observations(
@@ -77,13 +77,12 @@ def add_observations(
         insert_new(connection, table, [row for found in lists for row in found])
 
 
-def supersede(
+def _supersede_all(
     connection: Connection, tables: Sequence[Table], rows: Sequence[RowValues], at: str
 ) -> None:
     """Mark every current observation of some answers as no longer current."""
     for table in tables:
-        keys = [{**_bound_parameters(row), "b_at": at} for row in rows]
-        connection.execute(_superseding(table), keys)
+        supersede(connection, table, ANSWER_COLUMNS, rows, at=at)
 
 
 def _number_variants(
@@ -103,7 +102,7 @@ def _update_answers(connection: Connection, batch: ObservationBatch) -> None:
         {**_bound_parameters(row), "b_case_id": row["case_id"], "b_done": row["is_done"]}
         for row in batch.answers
     ]
-    if connection.execute(_touching(), rows).rowcount == len(rows):
+    if connection.execute(_UPDATE_ANSWERS, rows).rowcount == len(rows):
         return
     for row in batch.answers:
         query = select(answers.c.case_id).where(*(answers.c[n] == row[n] for n in ANSWER_COLUMNS))
@@ -128,44 +127,26 @@ def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
     """Mark what is current and says something else than what comes in its place."""
     _supersede_changed_outputs(connection, batch.outputs)
     for table, rows in ((failures, batch.failures), (judgments, batch.judgments)):
-        _supersede_replaced(connection, table, "slot", rows)
+        supersede(connection, table, (*ANSWER_COLUMNS, "slot"), rows, only_changed=True)
     for table, lists in ((checks, batch.checks), (scores, batch.scores)):
-        _supersede_replaced(connection, table, "ordinal", [row for found in lists for row in found])
+        items = [row for found in lists for row in found]
+        supersede(connection, table, (*ANSWER_COLUMNS, "ordinal"), items, only_changed=True)
         ends = [
             {**_bound_parameters(rows[0]), "b_at": rows[0]["at"], "b_n": len(rows)}
             for rows in lists
         ]
         if ends:  # a shorter list takes the place of the whole longer one
-            connection.execute(_shortening(table), ends)
+            connection.execute(_SHORTEN[table], ends)
 
 
 def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]) -> None:
-    if not rows:
-        return
-    bound = [{**_bound_parameters(row), "b_at": row["at"], "b_json": row["json"]} for row in rows]
-    if not connection.execute(_replacing(outputs), bound).rowcount:
+    if not supersede(connection, outputs, ANSWER_COLUMNS, rows, only_changed=True):
         return
     for row in rows:
         same = [outputs.c[name] == row[name] for name in ANSWER_COLUMNS]
         query = select(outputs.c.no).where(*same, outputs.c.superseded_at.is_(None))
         if connection.scalar(query) is None:  # what it had been judged is of another output
-            supersede(connection, OBSERVATION_TABLES, [row], str(row["at"]))
-
-
-def _supersede_replaced(
-    connection: Connection, table: Table, part: str, rows: Sequence[RowValues]
-) -> None:
-    if rows:
-        bound = [
-            {
-                **_bound_parameters(row),
-                "b_at": row["at"],
-                "b_json": row["json"],
-                f"b_{part}": row[part],
-            }
-            for row in rows
-        ]
-        connection.execute(_replacing(table, part), bound)
+            _supersede_all(connection, OBSERVATION_TABLES, [row], str(row["at"]))
 
 
 def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
@@ -175,54 +156,35 @@ def _prefer_judgments(connection: Connection, batch: ObservationBatch) -> None:
         bound = [
             {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in said
         ]
-        connection.execute(_superseding_failures(), bound)
+        connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
 
 
 def _bound_parameters(row: RowValues) -> RowValues:
     return {f"b_{name}": row[name] for name in ANSWER_COLUMNS}
 
 
-def _same_answer(table: Table) -> list[ColumnElement[bool]]:
-    return [table.c[name] == bindparam(f"b_{name}") for name in ANSWER_COLUMNS]
+_UPDATE_ANSWERS = (
+    update(answers)
+    .where(*(answers.c[name] == bindparam(f"b_{name}") for name in ANSWER_COLUMNS))
+    .where(answers.c.case_id == bindparam("b_case_id"))
+    .values(is_done=or_(answers.c.is_done, bindparam("b_done")))
+)
 
+_SHORTEN = {
+    table: mark_superseded(table, ANSWER_COLUMNS, table.c.ordinal >= bindparam("b_n"))
+    for table in (checks, scores)
+}
+"""A list that has become shorter: what stands beyond its end is no longer current."""
 
-def _marking(table: Table, *conditions: ColumnElement[bool]) -> Update:
-    current = (*_same_answer(table), table.c.superseded_at.is_(None), *conditions)
-    return update(table).where(*current).values(superseded_at=bindparam("b_at"))
-
-
-@cache
-def _touching() -> Update:
-    done = or_(answers.c.is_done, bindparam("b_done"))
-    same_case = answers.c.case_id == bindparam("b_case_id")
-    return update(answers).where(*_same_answer(answers), same_case).values(is_done=done)
-
-
-@cache
-def _superseding(table: Table) -> Update:
-    return _marking(table)
-
-
-@cache
-def _replacing(table: Table, part: str | None = None) -> Update:
-    """Mark what is current under the same key and says something else."""
-    same_part = () if part is None else (table.c[part] == bindparam(f"b_{part}"),)
-    return _marking(table, *same_part, table.c.json != bindparam("b_json"))
-
-
-@cache
-def _shortening(table: Table) -> Update:
-    return _marking(table, table.c.ordinal >= bindparam("b_n"))
-
-
-@cache
-def _superseding_failures() -> Update:
-    judged = exists().where(
+_SUPERSEDE_JUDGED_FAILURES = mark_superseded(
+    failures,
+    (*ANSWER_COLUMNS, "slot"),
+    exists().where(
         *(judgments.c[name] == failures.c[name] for name in (*ANSWER_COLUMNS, "slot")),
         judgments.c.superseded_at.is_(None),
-    )
-    return _marking(failures, failures.c.slot == bindparam("b_slot"), judged)
-
+    ),
+)
+"""A failure whose question was answered meanwhile."""
 
 _RECORD_TYPES: tuple[tuple[Table, type[Record]], ...] = (
     (outputs, Output),
@@ -263,7 +225,7 @@ def forget_failures(
         elif judge_failures and _has_current(connection, failures, row):
             tables = (failures,)
         if tables:
-            supersede(connection, tables, [row], at)
+            _supersede_all(connection, tables, [row], at)
             same = [answers.c[name] == row[name] for name in ANSWER_COLUMNS]
             connection.execute(update(answers).where(*same).values(is_done=False))
             n += 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from sqlalchemy import and_, exists, func, or_, select, tuple_
+from sqlalchemy import and_, exists, func, or_, select
 
 from judgekit.records import (
     AssertionResult,
@@ -27,6 +27,7 @@ from judgekit.records import (
     read_time,
     words_text,
 )
+from judgekit.store.rows import paged_rows, pages
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     answers,
@@ -42,12 +43,12 @@ from judgekit.store.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
-    from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, Table
+    from sqlalchemy import Column, ColumnElement, Row, ScalarSelect, Select, Table
     from sqlalchemy.engine import Connection
 
     from judgekit.records import RunInfo
+    from judgekit.store.rows import Reading, Rows
 
 _RecordT = TypeVar("_RecordT", bound=Record)
 
@@ -87,7 +88,7 @@ def answer_filter(key: ItemKey) -> ResultFilter:
 
 
 def read_results(
-    reading: Callable[[], AbstractContextManager[Connection]],
+    reading: Reading,
     run_no: int,
     run: RunInfo,
     wanted: ResultFilter,
@@ -95,17 +96,14 @@ def read_results(
     """Answers of a run with everything observed of them."""
     query = _results_query(run_no, wanted)
     order = _JudgmentOrder(run)
-    last = (-1, -1, -1)
-    while True:
-        with reading() as connection:
-            page = connection.execute(query.where(comes_after(last)).limit(_RESULTS_PAGE)).all()
-            rows = _within_memory(page)
-            parts = _PageParts.of(connection, run_no, rows)
+
+    def load(connection: Connection, page: Rows) -> tuple[Rows, _PageParts]:
+        rows = _within_memory(page)
+        return rows, _PageParts.of(connection, run_no, rows)
+
+    for rows, parts in pages(reading, query, answer_order(), size=_RESULTS_PAGE, load=load):
         for row in rows:
             yield _result(run, row, parts, order)
-        if len(rows) == len(page) < _RESULTS_PAGE:
-            return
-        last = _answer_place(rows[-1])
 
 
 def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ...]]:
@@ -145,7 +143,7 @@ def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
         yield or_(outputs.c.is_error, exists().where(is_current_for_answer(failures)))
 
 
-def _within_memory(page: Sequence[Row[tuple[object, ...]]]) -> Sequence[Row[tuple[object, ...]]]:
+def _within_memory(page: Rows) -> Rows:
     """The first rows whose outputs may be held at a time; at least one."""
     size = 0
     for n, row in enumerate(page):
@@ -167,9 +165,7 @@ class _PageParts:
     scores: dict[_AnswerPlace, list[Score]]
 
     @classmethod
-    def of(
-        cls, connection: Connection, run_no: int, rows: Sequence[Row[tuple[object, ...]]]
-    ) -> Self:
+    def of(cls, connection: Connection, run_no: int, rows: Rows) -> Self:
         places = sorted({row.place for row in rows})
         keys = sorted({row.case_key for row in rows})
         of_page = select(cases.c.key, cases.c.json).where(cases.c.key.in_(keys))
@@ -297,37 +293,23 @@ class AnswerProgress:
     """Judge failures whose place no judgment took."""
 
 
-def read_progress(
-    reading: Callable[[], AbstractContextManager[Connection]], run_no: int
-) -> Iterator[AnswerProgress]:
+def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
     """How far each answer of a run has come that was begun."""
     query = _progress_query(run_no)
-    last = (-1, -1, -1)
-    while True:
-        with reading() as connection:
-            rows = connection.execute(query.where(comes_after(last)).limit(_PROGRESS_PAGE)).all()
-        for row in rows:
-            yield AnswerProgress(
-                key=ItemKey(row.case_id, row.variant, row.repeat),
-                place=row.place,
-                is_done=row.is_done,
-                has_output=row.is_error is not None,
-                has_error=bool(row.is_error),
-                error_kind=row.error_kind,
-                n_judgments=row.n_judgments,
-                n_failures=row.n_failures,
-            )
-        if len(rows) < _PROGRESS_PAGE:
-            return
-        last = (rows[-1].place, rows[-1].variant_no, rows[-1].repeat)
+    for row in paged_rows(reading, query, answer_order(), size=_PROGRESS_PAGE):
+        yield AnswerProgress(
+            key=ItemKey(row.case_id, row.variant, row.repeat),
+            place=row.place,
+            is_done=row.is_done,
+            has_output=row.is_error is not None,
+            has_error=bool(row.is_error),
+            error_kind=row.error_kind,
+            n_judgments=row.n_judgments,
+            n_failures=row.n_failures,
+        )
 
 
-def comes_after(last: tuple[int, int, int]) -> ColumnElement[bool]:
-    """The condition that an answer comes after another of its run."""
-    return tuple_(answers.c.place, answers.c.variant_no, answers.c.repeat) > tuple_(*last)
-
-
-def answer_order() -> tuple[ColumnElement[int], ...]:
+def answer_order() -> tuple[Column[object], ...]:
     """The order in which answers of a run are read."""
     return answers.c.place, answers.c.variant_no, answers.c.repeat
 
@@ -370,7 +352,7 @@ _SPENDING_PAGE = 256
 
 
 def spent_usd(
-    reading: Callable[[], AbstractContextManager[Connection]],
+    reading: Reading,
     run_no: int,
     is_owned: Callable[[str, Output], bool],
     *,
@@ -406,7 +388,7 @@ def _sum_cost(
 
 
 def _priced_outputs(
-    reading: Callable[[], AbstractContextManager[Connection]], run_no: int, *, only_replaced: bool
+    reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[tuple[str, Output]]:
     """Every output that says what it cost, with its variant."""
     with reading() as connection:
@@ -418,7 +400,7 @@ def _priced_outputs(
 
 
 def _model_checks(
-    reading: Callable[[], AbstractContextManager[Connection]], run_no: int, *, only_replaced: bool
+    reading: Reading, run_no: int, *, only_replaced: bool
 ) -> Iterator[AssertionResult | Score]:
     """Every check and score that asked a model."""
     meant = _in_run(checks, run_no, only_replaced=only_replaced)
@@ -430,7 +412,7 @@ def _model_checks(
 
 
 def _rows_with_field(
-    reading: Callable[[], AbstractContextManager[Connection]],
+    reading: Reading,
     table: Table,
     meant: tuple[ColumnElement[bool], ...],
     field: str,
@@ -438,13 +420,6 @@ def _rows_with_field(
     """The rows in whose text a field may stand, with the place of their variant."""
     holds = table.c.json.like(f'%"{field}"%')
     query = select(table.c.no, table.c.variant_no, table.c.json)
-    query = query.where(*meant, holds).order_by(table.c.no).limit(_SPENDING_PAGE)
-    last = 0
-    while True:
-        with reading() as connection:
-            page = connection.execute(query.where(table.c.no > last)).all()
-        for row in page:
-            yield row.variant_no, row.json
-        if len(page) < _SPENDING_PAGE:
-            return
-        last = page[-1].no
+    query = query.where(*meant, holds).order_by(table.c.no)
+    for row in paged_rows(reading, query, [table.c.no], size=_SPENDING_PAGE):
+        yield row.variant_no, row.json

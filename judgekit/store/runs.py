@@ -21,7 +21,6 @@ from judgekit.store.catalog import (
     find_config,
     find_rubric,
     find_run,
-    newest_runs_first,
     read_case_versions,
     read_criterion_judgments,
     read_runs,
@@ -45,6 +44,7 @@ from judgekit.store.results import (
     read_results,
     spent_usd,
 )
+from judgekit.store.rows import newest_first
 from judgekit.store.schema import runs
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class StoredRuns(Database):
         limit: int | None = None,
     ) -> list[RunInfo]:
         """The runs, newest first."""
-        query = select(runs.c.no).order_by(*newest_runs_first()).limit(limit)
+        query = select(runs.c.no).order_by(*newest_first(runs)).limit(limit)
         if suite is not None:
             query = query.where(runs.c.suite == lookup_text(suite))
         if config_fingerprint is not None:

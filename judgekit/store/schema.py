@@ -27,9 +27,13 @@ an older judgekit would refuse the field it does not know."""
 
 metadata = MetaData()
 
-_WHOLE = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
+_INTEGER = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
 
-_ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
+ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
+"""The columns that tell one answer from every other, in the order results are read."""
+
+PAIR_COLUMNS = ("comparison_no", "place")
+"""The columns that tell one compared pair from every other."""
 
 
 def _text(name: str) -> Column[str]:
@@ -41,24 +45,23 @@ def _optional_text(name: str) -> Column[str | None]:
 
 
 def _number() -> Column[int]:
-    return Column("no", _WHOLE, primary_key=True, autoincrement=True)
+    return Column("no", _INTEGER, primary_key=True, autoincrement=True)
 
 
-def _answer_columns() -> tuple[Column[int], ...]:
-    """The columns that tell one answer from every other, in the order results are read."""
-    return tuple(Column(name, BigInteger, nullable=False) for name in _ANSWER_COLUMNS)
+def _key_columns(names: tuple[str, ...]) -> tuple[Column[int], ...]:
+    return tuple(Column(name, BigInteger, nullable=False) for name in names)
 
 
-def _answer_key() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(_ANSWER_COLUMNS, [f"answers.{name}" for name in _ANSWER_COLUMNS])
+def _foreign_key(table: str, names: tuple[str, ...]) -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(names, [f"{table}.{name}" for name in names])
 
 
-def _unique_current_answer(table: Table, *columns: str) -> None:
-    """One observation is current; those whose place it took stay, and say since when."""
+def _unique_current(table: Table, *columns: str) -> None:
+    """One observation is current; those that it replaced stay, and say since when."""
     is_current = table.c.superseded_at.is_(None)
     Index(
         f"current_{table.name}",
-        *(table.c[name] for name in (*_ANSWER_COLUMNS, *columns)),
+        *(table.c[name] for name in columns),
         unique=True,
         sqlite_where=is_current,
         postgresql_where=is_current,
@@ -193,12 +196,12 @@ Index("cases_by_tag", case_tags.c.tag)
 answers = Table(
     "answers",
     metadata,
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     _text("case_id"),
     Column("case_key", ForeignKey("cases.key"), nullable=False),
     _text("begun_at"),
     Column("is_done", Boolean, nullable=False),
-    PrimaryKeyConstraint(*_ANSWER_COLUMNS),
+    PrimaryKeyConstraint(*ANSWER_COLUMNS),
     UniqueConstraint("run_no", "case_id", "variant_no", "repeat"),
     sqlite_with_rowid=False,
 )
@@ -210,7 +213,7 @@ outputs = Table(
     "outputs",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     _text("at"),
     Column("size", BigInteger, nullable=False),
     Column("is_error", Boolean, nullable=False),
@@ -218,11 +221,11 @@ outputs = Table(
     _optional_text("agent_run"),
     _text("json"),
     _optional_text("superseded_at"),
-    _answer_key(),
+    _foreign_key("answers", ANSWER_COLUMNS),
 )
 """What variants produced; never altered. `agent_run` is the agent's own run."""
 
-_unique_current_answer(outputs)
+_unique_current(outputs, *ANSWER_COLUMNS)
 
 Index("outputs_by_agent_run", outputs.c.agent_run)
 
@@ -230,7 +233,7 @@ judgments = Table(
     "judgments",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     _text("slot"),
     _text("at"),
     _text("criterion"),
@@ -243,11 +246,11 @@ judgments = Table(
     Column("cost_usd", Double, nullable=True),
     _text("json"),
     _optional_text("superseded_at"),
-    _answer_key(),
+    _foreign_key("answers", ANSWER_COLUMNS),
 )
 """What judges said; `slot` names criterion, judge and repeat in one."""
 
-_unique_current_answer(judgments, "slot")
+_unique_current(judgments, *ANSWER_COLUMNS, "slot")
 
 Index("judgments_by_criterion", judgments.c.criterion, judgments.c.run_no)
 
@@ -255,7 +258,7 @@ failures = Table(
     "judge_failures",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     _text("slot"),
     _text("at"),
     _text("criterion"),
@@ -265,17 +268,17 @@ failures = Table(
     Column("cost_usd", Double, nullable=True),
     _text("json"),
     _optional_text("superseded_at"),
-    _answer_key(),
+    _foreign_key("answers", ANSWER_COLUMNS),
 )
 """What judges failed to say."""
 
-_unique_current_answer(failures, "slot")
+_unique_current(failures, *ANSWER_COLUMNS, "slot")
 
 checks = Table(
     "assertion_results",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     Column("ordinal", BigInteger, nullable=False),
     _text("at"),
     _text("type"),
@@ -283,17 +286,17 @@ checks = Table(
     Column("value", Double, nullable=True),
     _text("json"),
     _optional_text("superseded_at"),
-    _answer_key(),
+    _foreign_key("answers", ANSWER_COLUMNS),
 )
 """What assertions found, in the suite's order."""
 
-_unique_current_answer(checks, "ordinal")
+_unique_current(checks, *ANSWER_COLUMNS, "ordinal")
 
 scores = Table(
     "scores",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     Column("ordinal", BigInteger, nullable=False),
     _text("at"),
     _text("name"),
@@ -302,75 +305,43 @@ scores = Table(
     _optional_text("unit"),
     _text("json"),
     _optional_text("superseded_at"),
-    _answer_key(),
+    _foreign_key("answers", ANSWER_COLUMNS),
 )
 """What scorers measured, in the suite's order."""
 
-_unique_current_answer(scores, "ordinal")
+_unique_current(scores, *ANSWER_COLUMNS, "ordinal")
 
 queue = Table(
     "queue",
     metadata,
     _number(),
-    *_answer_columns(),
+    *_key_columns(ANSWER_COLUMNS),
     _text("slot"),
     _text("json"),
     _text("asked_at"),
     _optional_text("answered_at"),
     _optional_text("answer_slot"),
-    _answer_key(),
-    UniqueConstraint(*_ANSWER_COLUMNS, "slot"),
+    _foreign_key("answers", ANSWER_COLUMNS),
+    UniqueConstraint(*ANSWER_COLUMNS, "slot"),
 )
 """What a person is asked to judge; `answer_slot` is the slot of the judgment that closed it."""
 
 OBSERVATION_TABLES = (outputs, judgments, failures, checks, scores)
 """The tables of what was observed of an answer."""
 
-_PAIR_WHOLE = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
-
-_PAIR_COLUMNS = ("comparison_no", "place")
-
-
-def _pair_text(name: str, *, nullable: bool = False) -> Column[str]:
-    return Column(name, Text, nullable=nullable)
-
-
-def _pair_number() -> Column[int]:
-    return Column("no", _PAIR_WHOLE, primary_key=True, autoincrement=True)
-
-
-def _pair_columns() -> tuple[Column[int], ...]:
-    return tuple(Column(name, BigInteger, nullable=False) for name in _PAIR_COLUMNS)
-
-
-def _pair_key() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(_PAIR_COLUMNS, [f"compared_pairs.{name}" for name in _PAIR_COLUMNS])
-
-
-def _unique_current_pair(table: Table, *columns: str) -> None:
-    is_current = table.c.superseded_at.is_(None)
-    Index(
-        f"current_{table.name}",
-        *(table.c[name] for name in (*_PAIR_COLUMNS, *columns)),
-        unique=True,
-        sqlite_where=is_current,
-        postgresql_where=is_current,
-    )
-
-
 blind_comparisons = Table(
     "comparisons",
     metadata,
-    _pair_number(),
+    _number(),
     Column("id", Text, nullable=False, unique=True),
-    _pair_text("suite", nullable=True),
+    _optional_text("suite"),
     Column("rubric_key", ForeignKey(rubrics.c.key), nullable=False),
-    _pair_text("judge"),
-    _pair_text("started_at"),
-    _pair_text("finished_at", nullable=True),
-    _pair_text("status"),
-    _pair_text("reason", nullable=True),
-    _pair_text("json"),
+    _text("judge"),
+    _text("started_at"),
+    _optional_text("finished_at"),
+    _text("status"),
+    _optional_text("reason"),
+    _text("json"),
 )
 """What each comparison set out to do and how it ended."""
 
@@ -380,11 +351,11 @@ comparison_sides = Table(
     "comparison_sides",
     metadata,
     Column("comparison_no", ForeignKey("comparisons.no"), nullable=False),
-    _pair_text("side"),
-    _pair_text("label"),
-    _pair_text("variant", nullable=True),
-    _pair_text("run_id", nullable=True),
-    _pair_text("version", nullable=True),
+    _text("side"),
+    _text("label"),
+    _optional_text("variant"),
+    _optional_text("run_id"),
+    _optional_text("version"),
     PrimaryKeyConstraint("comparison_no", "side"),
 )
 """Who was which side, to be found from either end."""
@@ -399,22 +370,22 @@ compared_outputs = Table(
     "compared_outputs",
     metadata,
     Column("key", Text, primary_key=True),
-    _pair_text("json"),
+    _text("json"),
 )
 """Every output that was compared, by its content."""
 
 compared_pairs = Table(
     "compared_pairs",
     metadata,
-    *_pair_columns(),
-    _pair_text("case_id"),
+    *_key_columns(PAIR_COLUMNS),
+    _text("case_id"),
     Column("case_key", ForeignKey(cases.c.key), nullable=False),
     Column("repeat", BigInteger, nullable=False),
     Column("a_key", ForeignKey(compared_outputs.c.key), nullable=False),
     Column("b_key", ForeignKey(compared_outputs.c.key), nullable=False),
     Column("is_done", Boolean, nullable=False),
     ForeignKeyConstraint(("comparison_no",), [blind_comparisons.c.no]),
-    PrimaryKeyConstraint(*_PAIR_COLUMNS),
+    PrimaryKeyConstraint(*PAIR_COLUMNS),
     UniqueConstraint("comparison_no", "case_id", "repeat"),
 )
 """Every pair that was begun; what was said of it is in the table below."""
@@ -422,56 +393,50 @@ compared_pairs = Table(
 preferences = Table(
     "preferences",
     metadata,
-    _pair_number(),
-    *_pair_columns(),
-    _pair_text("slot"),
-    _pair_text("at"),
-    _pair_text("shown"),
-    _pair_text("criterion", nullable=True),
-    _pair_text("judge"),
+    _number(),
+    *_key_columns(PAIR_COLUMNS),
+    _text("slot"),
+    _text("at"),
+    _text("shown"),
+    _optional_text("criterion"),
+    _text("judge"),
     Column("judge_repeat", BigInteger, nullable=False),
-    _pair_text("choice", nullable=True),
-    _pair_text("failure_kind", nullable=True),
+    _optional_text("choice"),
+    _optional_text("failure_kind"),
     Column("cost_usd", Double, nullable=True),
-    _pair_text("json"),
-    _pair_text("superseded_at", nullable=True),
-    _pair_key(),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _foreign_key("compared_pairs", PAIR_COLUMNS),
 )
 """What judges chose, or failed to say: one of `choice` and `failure_kind` is there. `shown` is the
 order, `slot` names order, criterion, judge and repeat in one."""
 
-_unique_current_pair(preferences, "slot")
+_unique_current(preferences, *PAIR_COLUMNS, "slot")
 
 analyses = Table(
     "analyses",
     metadata,
-    _pair_number(),
-    *_pair_columns(),
-    _pair_text("at"),
-    _pair_text("json"),
-    _pair_text("superseded_at", nullable=True),
-    _pair_key(),
+    _number(),
+    *_key_columns(PAIR_COLUMNS),
+    _text("at"),
+    _text("json"),
+    _optional_text("superseded_at"),
+    _foreign_key("compared_pairs", PAIR_COLUMNS),
 )
 """Why a pair came out as it did, asked for after the verdict."""
 
-_unique_current_pair(analyses)
+_unique_current(analyses, *PAIR_COLUMNS)
 
 approvals = Table(
     "approvals",
     metadata,
-    _pair_number(),
+    _number(),
     Column("id", Text, nullable=False, unique=True),
-    _pair_text("at"),
-    _pair_text("variant"),
-    _pair_text("version"),
-    _pair_text("json"),
+    _text("at"),
+    _text("variant"),
+    _text("version"),
+    _text("json"),
 )
 """Which versions may be used, who says so, why, and on what evidence."""
 
 Index("approvals_by_variant", approvals.c.variant)
-
-all_tables = metadata
-"""All tables of a store: those of `tables`, and these."""
-
-ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
-"""The columns that tell one answer from every other."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from judgekit.errors import SettingsError
+from judgekit.http_session import HttpSessions, read_body
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import aiohttp
 
@@ -26,8 +27,6 @@ _MAX_REDIRECTS = 5
 
 _RESENDING = (307, 308)
 """Redirects after which the same is sent again; the others turn it into a GET without a case."""
-
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _JSON = "application/json"
 
@@ -62,13 +61,13 @@ class EndpointTarget:
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
-        self._sessions: dict[asyncio.AbstractEventLoop, _Session] = {}
+        self._sessions = HttpSessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         """Send one case; see `Target.answer`."""
         asked = TargetCall(case, self.id, self._secrets)
         body = encode_call(case, repeat)
-        session = await self._session()
+        session = await self._sessions.current()
         timeout_s = call_timeout_s(case, self._timeout_s)
         deadline = asyncio.timeout(timeout_s)
         try:
@@ -79,15 +78,13 @@ class EndpointTarget:
                 message = f"{self._where} took no connection within {self._connect_s:g} s"
                 return asked.failed("connection", message)
             return asked.failed("timeout", f"{self._where} did not answer within {timeout_s:g} s")
-        except (*session.errors, OSError) as error:
+        except session.errors as error:
             told = str(error) or type(error).__name__
             return asked.failed("connection", f"{self._where} could not be asked: {told}")
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; they are also closed before it ends."""
-        session = self._sessions.pop(asyncio.get_running_loop(), None)
-        if session is not None:
-            await session.aclose()
+        await self._sessions.aclose()
 
     @property
     def _where(self) -> str:
@@ -111,7 +108,7 @@ class EndpointTarget:
         return asked.failed("http_status", f"{self._where} redirects again and again")
 
     async def _read(self, response: aiohttp.ClientResponse, asked: TargetCall) -> Output:
-        raw = await _read_body(response)
+        raw = await read_body(response, LARGEST_OUTPUT_BYTES)
         if response.status // 100 != _SUCCESS:
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
@@ -122,62 +119,6 @@ class EndpointTarget:
         if response.content_type == "text/plain":
             return asked.read_text(raw, charset=response.charset or "utf-8")
         return asked.read_bytes(raw, source="the reply")
-
-    async def _session(self) -> _Session:
-        loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is None:
-            for ended in [other for other in self._sessions if other.is_closed()]:
-                self._sessions.pop(ended, None)
-            # no other call of this loop comes in between: opening does not wait
-            session = self._sessions[loop] = _Session(self._url, self._connect_s)
-            await session.open()
-        return session
-
-
-class _Session:
-    """The connections to the endpoint in one event loop."""
-
-    def __init__(self, url: str, connect_s: float) -> None:
-        import aiohttp  # noqa: PLC0415 - 0.4 s of import
-
-        self.errors = (aiohttp.ClientError,)
-        self.client = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),  # the run says how many at a time
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_s),
-            trust_env=urlsplit(url).hostname not in _LOOPBACK,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-        self._scope = _closing(self.client)
-
-    async def open(self) -> None:
-        """Have the loop close the connections before it ends."""
-        # A loop closes the async generators that were started in it, so an open one is a hook for
-        # what must be closed inside it.
-        await anext(self._scope)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._scope.aclose()
-
-
-async def _closing(client: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
-    try:
-        yield
-    finally:
-        await client.close()
-
-
-async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    """The body, or as much of it as shows that it is too large."""
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.content.iter_any():
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > LARGEST_OUTPUT_BYTES:
-            break
-    return b"".join(chunks)
 
 
 def _redirect_url(url: str, response: aiohttp.ClientResponse) -> str | None:

@@ -23,9 +23,12 @@ from judgekit.calibration import (
     add_metadata,
     cluster_of,
     groups_of,
+    label_problems,
+    label_reasons,
     label_score,
+    labels_by_place,
 )
-from judgekit.errors import DatasetError, InputError, NotEnoughDataError, SettingsError
+from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -133,7 +136,9 @@ def join_labelled_outputs(
     by_criterion: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
     for each in matching.told:
         by_criterion[each.criterion].append(each)
-    matching.check(_unscored(by_criterion, rubric))
+    # Labels of the whole output are not used, so that they need no score.
+    named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
+    matching.check(label_problems(by_criterion, named))
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
     add_metadata(groups, matching.told)
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
@@ -156,27 +161,12 @@ def join_labelled_outputs(
     )
 
 
-def _unscored(told: Mapping[str, Sequence[MatchedLabel]], rubric: Rubric) -> list[DatasetError]:
-    """All labels that are no score of their scale; those of the whole are not used."""
-    problems: list[DatasetError] = []
-    for name, said in told.items():
-        for each in said if name != WHOLE_OUTPUT else ():
-            try:
-                label_score(each.placed, rubric.criterion(name))
-            except DatasetError as error:
-                problems.append(error)
-    return problems
-
-
 def _aligned(
     criterion: Criterion,
     told: Sequence[MatchedLabel],
     groups: Mapping[OutputKey, Groups],
     options: CalibrationOptions,
 ) -> AlignedItems:
-    by_place: defaultdict[OutputKey, list[MatchedLabel]] = defaultdict(list)
-    for each in sorted(told, key=lambda one: one.annotator):
-        by_place[each.place].append(each)
     items = [
         JudgedItem(
             place=place,
@@ -184,14 +174,10 @@ def _aligned(
             cluster=cluster_of(place, groups[place], criterion.name, options),
             judge=None,
             ratings={one.annotator: label_score(one.placed, criterion) for one in said},
-            reasons={
-                one.annotator: one.placed.label.rationale
-                for one in said
-                if one.placed.label.rationale
-            },
+            reasons=label_reasons(said),
             groups=groups[place],
         )
-        for place, said in sorted(by_place.items(), key=lambda pair: _order(pair[0]))
+        for place, said in sorted(labels_by_place(told).items(), key=lambda pair: _order(pair[0]))
     ]
     return AlignedItems(
         name=criterion.name,

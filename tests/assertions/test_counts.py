@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.assertions import evaluate_assertions
-from judgekit.assertions.text import CountBounds
+from judgekit.assertions.builtin.text import CountBounds
 from judgekit.records import Output
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.assertions import evaluate_assertions
-from judgekit.assertions.text import same_json
+from judgekit.assertions.builtin.text import same_json
 from judgekit.records import Output
 
 if TYPE_CHECKING:

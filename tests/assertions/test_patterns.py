@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.assertions import worker
+from judgekit.assertions.builtin.text import compile_pattern, search_text
 from judgekit.assertions.registry import UndecidedError
-from judgekit.assertions.text import compile_pattern, search_text
 from judgekit.errors import InputError
 
 

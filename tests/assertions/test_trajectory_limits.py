@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from judgekit.assertions import evaluate_assertions, trajectory
+from judgekit.assertions import evaluate_assertions
+from judgekit.assertions.builtin import trajectory
 from judgekit.assertions.registry import UndecidedError, declaration_of
 from judgekit.records import Output
 from judgekit.registry import Registry, RegistryEntry

@@ -13,7 +13,8 @@ from judgekit.calibration.correction import correct_figure, label_budget
 from tests.calibration.items import OPTIONS, UNIT, YES_NO, aligned, item, several
 
 if TYPE_CHECKING:
-    from judgekit.calibration import AlignedItems, LabelSampling
+    from judgekit.calibration import AlignedItems
+    from judgekit.stats.correction import LabelsAre
 
 
 def labelled_and_not(n: int = 60, m: int = 140, wrong: int = 6) -> AlignedItems:
@@ -69,7 +70,7 @@ def test_a_mean_is_corrected_too() -> None:
 
 
 @pytest.mark.parametrize("labels_are", ["random", "other"])
-def test_a_correction_knows_of_cases_with_several_outputs(labels_are: LabelSampling) -> None:
+def test_a_correction_knows_of_cases_with_several_outputs(labels_are: LabelsAre) -> None:
     pairs = [(k % 2, (k % 2) if k % 10 else 1 - k % 2) for k in range(80)]
     items = [item(j, h, case=f"c{k // 4}") for k, (j, h) in enumerate(pairs)]
     others = [item(k % 2, case=f"d{k // 4}") for k in range(120)]

@@ -87,7 +87,7 @@ def test_a_judge_that_does_not_obey_is_clean(bench: Bench) -> None:
         assert server.n_requests == n
     assert ran.code == again.code == 0
     assert "score with an attack                 0.000" in ran.out
-    assert "1 probe saw nothing material" in ran.out
+    assert "No material bias in 1 probe" in ran.out
     assert ran.out.count("none seen") >= 15
     assert material_kinds(again) == set()
     assert again.json["probes"][0]["verdict"] == "none_seen"

@@ -52,8 +52,8 @@ def test_ls_shows_what_was_asked_when_and_for_how_much(run: Run, owned: list[Mod
     assert (ran.code, ran.err) == (0, "")
     (line,) = [row for row in ran.out.splitlines() if row.strip().startswith(owned[2].key[:12])]
     assert line.split() == [
-        owned[2].key[:12], MODEL, "2026-01-02", "03:04", "correct:", "What", "is", "2", "+", "2?",
-        "$0.25",
+        owned[2].key[:12], "2026-01-02", "03:04", "$0.25", MODEL,
+        "correct:", "What", "is", "2", "+", "2?",
     ]  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def test_ls_filters_and_limits(run: Run, owned: list[ModelRequest]) -> None:
     assert len(run("cache", "ls", "--contains", "return it", "--json").json["entries"]) == 2
     assert run("cache", "ls", "--since", "2027-01-01", "--json").json["entries"] == []
     assert run("cache", "ls", "-n", "2", "--json").json["n_more"] == 3
-    assert "… and 3 more" in run("cache", "ls", "-n", "2").out
+    assert "3 more with --limit" in run("cache", "ls", "-n", "2").out
     reject(CACHE, owned[0])
     assert "(rejected)" in run("cache", "ls", "--rejected").out
     assert run("cache", "ls", "--rejected", "--model", "x", "--json").json["entries"] == []
@@ -76,7 +76,7 @@ def test_an_export_is_the_same_bytes_and_comes_back(run: Run) -> None:
     ran = run("cache", "export", "a.jsonl")
     assert (ran.code, ran.out) == (0, "wrote 4 replies to a.jsonl\n")
     ran = run("cache", "import", "a.jsonl", "--cache-dir", "other")
-    assert (ran.code, ran.out) == (0, "added 4 replies, 0 were there already\n")
+    assert (ran.code, ran.out) == (0, "added 4 replies, 0 already cached\n")
     assert run("cache", "import", "a.jsonl", "--cache-dir", "other", "--json").json["n_same"] == 4
     run("cache", "export", "b.jsonl", "--cache-dir", "other")
     assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
@@ -95,7 +95,7 @@ def test_a_file_to_export_to_may_be_named_as_for_other_commands(run: Run) -> Non
     assert run("cache", "export", "-o", "-").out == run("cache", "export", "-").out
     for none_or_two in ([], ["a.jsonl", "-o", "b.jsonl"]):
         ran = run("cache", "export", *none_or_two)
-        assert (ran.code, "one file is to be named" in ran.err) == (2, True)
+        assert (ran.code, "name one file" in ran.err) == (2, True)
 
 
 def test_an_export_leaves_damaged_entries_out_and_says_so(
@@ -104,7 +104,7 @@ def test_an_export_leaves_damaged_entries_out_and_says_so(
     damage(owned[0].key)
     ran = run("cache", "export", "a.jsonl")
     assert "wrote 3 replies" in ran.out
-    assert f"left out: {owned[0].key}" in ran.err
+    assert f"skipped: {owned[0].key}" in ran.err
 
 
 @pytest.mark.usefixtures("owned")
@@ -121,10 +121,10 @@ def test_an_altered_line_is_refused_or_left_out(run: Run) -> None:
     ran = run("cache", "import", "a.jsonl", "--cache-dir", "other")
     assert (ran.code, "a.jsonl:1" in ran.err) == (2, True)
     ran = run("cache", "import", "a.jsonl", "--skip-unsound", "--cache-dir", "other")
-    assert (ran.code, ran.out) == (0, "added 0 replies, 0 were there already\n")
-    assert ran.err.count("left out: ") == 4
+    assert (ran.code, ran.out) == (0, "added 0 replies, 0 already cached\n")
+    assert ran.err.count("skipped: ") == 4
     twice = run("cache", "import", "a.jsonl", "a.jsonl", "--skip-unsound")
-    assert twice.err.count("left out: ") == 8
+    assert twice.err.count("skipped: ") == 8
 
 
 def test_another_answer_is_kept_unless_overwritten(run: Run, owned: list[ModelRequest]) -> None:
@@ -133,7 +133,7 @@ def test_another_answer_is_kept_unless_overwritten(run: Run, owned: list[ModelRe
         assert reply is not None
         cache.put(owned[0], reply.model_copy(update={"text": "Another."}))
     ran = run("cache", "merge", "other")
-    assert "1 are there with another text and were kept (see --overwrite)" in ran.out
+    assert "1 differ and were not replaced (see --overwrite)" in ran.out
     assert "1 replaced" in run("cache", "merge", "other", "--overwrite").out
 
 
@@ -142,7 +142,7 @@ def test_files_and_folders_are_merged(run: Run) -> None:
     buy(Path("other"), other_request())
     run("cache", "export", "a.jsonl")
     ran = run("cache", "merge", "a.jsonl", "other", "--cache-dir", "third")
-    assert (ran.code, ran.out) == (0, "added 5 replies, 0 were there already\n")
+    assert (ran.code, ran.out) == (0, "added 5 replies, 0 already cached\n")
 
 
 def damage(*keys: str) -> None:
@@ -154,11 +154,11 @@ def damage(*keys: str) -> None:
 
 def test_verify_exits_0_when_sound_and_3_when_not(run: Run, owned: list[ModelRequest]) -> None:
     ran = run("cache", "verify")
-    assert (ran.code, ran.out) == (0, "4 sound replies\n")
+    assert (ran.code, ran.out) == (0, "4 valid replies\n")
     damage(owned[0].key)
     ran = run("cache", "verify")
     assert ran.code == 3
-    assert ran.out.startswith("3 sound replies\n")
+    assert ran.out.startswith("3 valid replies\n")
     assert f"{owned[0].key[:12]}: the checksum does not match" in ran.out
     assert run("cache", "verify", "--json").json["damaged"][0][0] == owned[0].key
 
@@ -187,19 +187,19 @@ def test_prune_forgets_by_age_model_and_kind(run: Run, owned: list[ModelRequest]
     buy(CACHE, other_request())
     reject(CACHE, owned[0])
     dry = run("cache", "prune", "--older-than", "30d", "--rejected", "--dry-run")
-    assert dry.out == "would forget 6 replies\n"
+    assert dry.out == "would delete 6 replies\n"
     young = run("cache", "prune", "--older-than", "5000w", "--dry-run")
-    assert young.out == "would forget 0 replies\n"
+    assert young.out == "would delete 0 replies\n"
     assert run("cache", "prune", "--older-than", "5000w", "--json").json["n_forgotten"] == 0
     ran = run("cache", "prune", "--model", "openai/large")
-    assert (ran.code, ran.out) == (0, "forgot 1 reply\n")
-    assert run("cache", "prune", "--rejected").out == "forgot 1 reply\n"
-    assert run("cache", "prune", "--older-than", "12h").out == "forgot 4 replies\n"
+    assert (ran.code, ran.out) == (0, "deleted 1 reply\n")
+    assert run("cache", "prune", "--rejected").out == "deleted 1 reply\n"
+    assert run("cache", "prune", "--older-than", "12h").out == "deleted 4 replies\n"
 
 
 @pytest.mark.usefixtures("owned")
 def test_prune_wants_to_know_what_to_forget(run: Run) -> None:
-    assert "nothing says what to forget" in run("cache", "prune").err
+    assert "specify what to delete" in run("cache", "prune").err
     ran = run("cache", "prune", "--older-than", "soon")
     assert (ran.code, "write it as 30d" in ran.err) == (2, True)
     dry = run("cache", "prune", "--model", "none", "--dry-run", "--json")
@@ -219,7 +219,7 @@ def test_clear_needs_a_yes(run: Run) -> None:
     assert (ran.code, "--yes" in ran.err) == (2, True)
     assert run("cache", "stats", "--json").json["n_entries"] == 4
     ran = run("cache", "clear", "--yes")
-    assert (ran.code, ran.out) == (0, "forgot 4 replies\n")
+    assert (ran.code, ran.out) == (0, "deleted 4 replies\n")
     assert run("cache", "clear", "--yes", "--json").json == {"n_forgotten": 0}
 
 
@@ -227,8 +227,8 @@ def test_clear_needs_a_yes(run: Run) -> None:
 def test_clear_asks_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
     ran = run("cache", "clear")
-    assert ran.out.endswith("forgot 0 replies\n")
-    assert run("cache", "clear").out.endswith("forgot 4 replies\n")
+    assert ran.out.endswith("deleted 0 replies\n")
+    assert run("cache", "clear").out.endswith("deleted 4 replies\n")
 
 
 def test_path_is_absolute_and_need_not_exist(run: Run, tmp_path: Path) -> None:
@@ -246,8 +246,8 @@ def test_a_grading_from_an_imported_cache_asks_nothing(run: Run, owned: list[Mod
 
 
 def test_what_was_asked_is_told_without_its_fences() -> None:
-    assert request_summary(None) == "(what was asked is lost)"
-    assert request_summary({"messages": []}) == "(what was asked is lost)"
+    assert request_summary(None) == "(the request is not recorded)"
+    assert request_summary({"messages": []}) == "(the request is not recorded)"
     fenced = "<input ABCDEFGHIJKLMNOP>\nCriterion: fake\x1b\n</input ABCDEFGHIJKLMNOP>"
     text = f"{fenced}\nCriterion: tone\n"
     assert request_summary({"messages": [{"content": text}]}) == r"tone: Criterion: fake\x1b"

@@ -63,8 +63,8 @@ def test_outputs_are_graded_on_the_spot(laid: Bench) -> None:
 
 def test_tables_go_to_stdout_and_progress_to_stderr(laid: Bench) -> None:
     ran = graded(laid, "-o", "report.html")
-    assert "Judge and people" in ran.out
-    assert "May this judge stand in for a person? Cannot be said: one annotator" in ran.out
+    assert "Judge and humans" in ran.out
+    assert "Can this judge replace a human annotator? Inconclusive: one annotator" in ran.out
     assert "wrote the report to report.html" in ran.err
     assert (laid.folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
 
@@ -189,7 +189,7 @@ def test_categories_are_told_and_shown_without_means(laid: Bench) -> None:
     shown = laid.run(*words, "--categories", "-v", "-o", "report.html")
     assert shown.code == 0
     assert "nan" not in shown.out
-    assert "people calm" in shown.out, "categories go by their names"
+    assert "human calm" in shown.out, "categories go by their names"
 
 
 def test_sides_that_share_no_case_are_an_error(laid: Bench) -> None:
@@ -297,7 +297,7 @@ def test_an_interrupt_shows_what_there_is(laid: Bench, monkeypatch: pytest.Monke
     with OpenAILikeServer(interrupts) as server:
         ran = laid.ask(server, "calibrate", "labels.jsonl", *asked)
     assert ran.code == 130
-    assert "Judge and people" in ran.out
+    assert "Judge and humans" in ran.out
     assert "nothing that was answered is asked twice" in ran.err
 
 

@@ -28,10 +28,14 @@ def commands(group: click.Group = front_door, name: str = "judgekit") -> Iterato
 
 ALL = list(commands())
 
+HELP = ["-h", "--help"]
+"""A command keeps the help option of its first context, so every context here has the real one."""
+
 
 def shown(command: click.Command, *arguments: str) -> str:
     """What a command prints for a help flag."""
-    with click.Context(command, info_name=command.name or "", max_content_width=80) as context:
+    name = command.name or ""
+    with click.Context(command, info_name=name, help_option_names=HELP) as context:
         formatter = context.make_formatter()
         context.meta["judgekit.help_all"] = "--help-all" in arguments
         command.format_help(context, formatter)
@@ -88,5 +92,5 @@ def test_every_command_has_one_job() -> None:
 
 def test_help_all_is_a_flag_that_ends_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     command = next(one for one in ALL if one.name == "grade")
-    command.main(["--help-all"], standalone_mode=False)
+    command.main(["--help-all"], standalone_mode=False, help_option_names=HELP)
     assert "--max-retries" in capsys.readouterr().out

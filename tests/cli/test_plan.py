@@ -20,7 +20,7 @@ def test_a_plan_says_what_would_be_asked_and_asks_nothing(bench: Bench) -> None:
     assert ran.code == 0
     rows = [line.split() for line in ran.out.splitlines()]
     assert ["questions", "8"] in rows
-    assert "judge           openai/m" in ran.out
+    assert "judge              openai/m" in ran.out
     assert "unknown (litellm's table has no price for this model)" in ran.out
 
 
@@ -43,7 +43,7 @@ def test_a_plan_of_what_is_owned_costs_nothing(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         bench.grade(server)
         ran = bench.ask(server, "plan", *WHAT)
-    assert "$0: nothing to ask" in ran.out
+    assert "$0 (no calls needed)" in ran.out
 
 
 def test_a_plan_with_refresh_asks_for_what_is_owned_too(bench: Bench) -> None:

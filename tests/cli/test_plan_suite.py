@@ -93,7 +93,7 @@ def test_enough_money_is_said_too(bench: Bench) -> None:
     lay_out(bench)
     ran = bench.run("plan", "--variant", "old", "--max-cost", 5)
     assert ran.code == 0
-    assert "--max-cost $5.00 suffices, whatever comes" in ran.out
+    assert "--max-cost $5.00 suffices in any case" in ran.out
 
 
 def test_what_belongs_to_a_grading_is_refused_for_a_suite(bench: Bench) -> None:
@@ -134,8 +134,8 @@ def test_a_suite_that_only_rules_judge_is_planned_as_a_run(bench: Bench) -> None
     suite = SUITE.replace("rubric: rubric.yaml\n", "assertions: [{type: contains, value: a}]\n")
     bench.write("judgekit.yaml", suite.partition("  - {id: new")[0].replace("JUDGE", "heuristic"))
     ran = bench.run("plan")
-    assert "the assertions judge, at no cost" in ran.out
-    assert "$0: no model has to be asked" in ran.out
+    assert "assertions decide, at no cost" in ran.out
+    assert "$0 (no calls needed)" in ran.out
 
 
 def test_a_rubric_on_the_command_line_means_a_grading_of_what_is_recorded(bench: Bench) -> None:

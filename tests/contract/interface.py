@@ -10,6 +10,7 @@ from typing import Any
 import judgekit as jk
 
 _MODULE = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _FUNCTION = re.compile(r"<function (?:[\w<>]+\.)*([\w<>]+)(?: at 0x[0-9a-f]+)?>")
 
@@ -33,11 +34,8 @@ def signature(function: Any) -> str:
 
 def _shown(parameter: inspect.Parameter) -> str:
     """A parameter with its type and its default."""
-    stars: dict[object, str] = {
-        inspect.Parameter.VAR_POSITIONAL: "*",
-        inspect.Parameter.VAR_KEYWORD: "**",
-    }
-    text = stars.get(parameter.kind, "") + parameter.name
+    star = "*" * (parameter.kind in _MANY) + "*" * (parameter.kind is _MANY[1])
+    text = star + parameter.name
     if parameter.annotation is not inspect.Parameter.empty:
         text += f": {_spelt(parameter.annotation)}"
     if parameter.default is not inspect.Parameter.empty:

@@ -181,7 +181,7 @@ SCENARIOS: dict[str, Scenario] = {
         "- calibrate labels.jsonl --min-kappa 0.99 -q",
         "- calibrate labels.jsonl --require-stand-in -q",
         "- calibrate half.jsonl --require-stand-in -q",
-        "calibrate labels.jsonl --labels-are random --write-map map.json -q -o report.md",
+        "- calibrate labels.jsonl --labels-are random --write-map map.json -q -o report.md",
         "run --calibration map.json --require-calibration -q",
         "calibrate labels.jsonl --outputs outputs/a.jsonl -q --judge recorded:replies.jsonl "
         "--rubric rubric.yaml --cases cases.jsonl --right within_one",

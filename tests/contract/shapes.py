@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +24,20 @@ _PROSE = re.compile(
 """What is no decision of judgekit's, or words that may be put better."""
 
 _WORD = re.compile(r"[\w.@:+/-]{1,64}")
+
+
+def plain(value: Any) -> Any:
+    """A record or a result of statistics as JSON; of another object its type."""
+    if hasattr(value, "to_json"):
+        return json.loads(json.dumps(value.to_json()))
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else type(value).__name__
 
 
 def shape(value: object) -> dict[str, str]:

@@ -103,3 +103,19 @@ def test_every_exit_code_is_pinned_somewhere(code: int) -> None:
 @pytest.mark.parametrize("files", ["commands/*.json", "terminal/*.txt"])
 def test_nothing_is_pinned_of_a_scenario_that_is_gone(files: str) -> None:
     assert sorted(path.stem for path in PINNED.glob(files)) == ALL
+
+
+def test_the_doctor_says_what_was_found_of_each_topic(tmp_path: Path, pins: Pins) -> None:
+    """Versions, extras and keys are this machine's, so that only the form is pinned."""
+    ran = judgekit("doctor", "--json", folder=tmp_path)
+    topics = {check["topic"] for check in ran.json["checks"]}
+    assert ran.code == 0
+    assert {"judgekit", "Python", "litellm", "key", "shipped files", "cache", "store"} <= topics
+    pins.check("doctor", "shape", shape(ran.json))
+
+
+def test_the_doctor_says_that_a_store_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_text("no database", encoding="utf-8")
+    ran = judgekit("doctor", "--store", "broken.db", "--json", folder=tmp_path)
+    grades = {check["topic"]: check["grade"] for check in ran.json["checks"]}
+    assert (ran.code, ran.json["sound"], grades["store"]) == (2, False, "error")

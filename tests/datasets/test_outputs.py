@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets import iter_case_outputs, validate_path
-from judgekit.datasets.outputs import iter_outputs
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.records import Case, CaseResult, Dataset, Output, TraceEvent, Usage
 from judgekit.report.exports import result_line
+from tests.datasets.reading import iter_outputs
 
 if TYPE_CHECKING:
     from pathlib import Path

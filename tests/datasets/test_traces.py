@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.outputs import iter_outputs
 from judgekit.datasets.traces import (
     events_from_messages,
     events_from_runtime,
@@ -16,7 +15,8 @@ from judgekit.datasets.traces import (
 from judgekit.errors import DatasetError
 from judgekit.formats import read_messages
 from judgekit.records import Output, Usage
-from tests.datasets.genai_spans import RUN, told
+from tests.datasets.reading import iter_outputs
+from tests.formats.genai_spans import RUN, told
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -82,7 +82,7 @@ def summed(outcomes: Iterable[JudgedPair], **settings: Any) -> ComparisonSummary
     """What comparisons come to."""
     tally = ComparisonTally(RUBRIC, ("new", "old"), alpha=settings.pop("alpha", 0.05))
     for one in outcomes:
-        tally.take(one)
+        tally.add(one)
     return tally.summary(**settings)
 
 

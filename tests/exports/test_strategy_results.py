@@ -10,8 +10,8 @@ from hypothesis import given
 from judgekit.assertions.scripts import SCRIPT_NAME
 from judgekit.errors import SettingsError
 from judgekit.exports.tabular import (
+    STRATEGIES,
     STRATEGY_COLUMNS,
-    STRATEGY_SUFFIXES,
     strategy_row,
     write_strategy_results,
 )
@@ -166,7 +166,7 @@ def test_a_row_is_json_whatever_the_output_holds(data: Any, name: str) -> None:
         assert json.loads(found["output"]) == data
 
 
-@pytest.mark.parametrize("suffix", STRATEGY_SUFFIXES)
+@pytest.mark.parametrize("suffix", STRATEGIES.suffixes)
 def test_rows_are_written_in_each_form(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"rows{suffix}"
     answers = [make_answer(), make_answer(2, output=make_output("=1+1\x00"), repeat=1)]

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets import has_own_lines, iter_output_rows
-from judgekit.datasets.outputs import iter_outputs
 from judgekit.errors import DatasetError
-from judgekit.exports.quality_memory import RubricIds, case_object, rubric_objects
-from judgekit.formats import Document, quality_run_rows
+from judgekit.formats import Document, RubricIds, case_object, quality_run_rows, rubric_objects
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.formats.quality_memory_schema import CASE_FIELD_NAMES
 from judgekit.records import Rubric
 from judgekit.targets import RecordedTarget
+from tests.datasets.reading import iter_outputs
 from tests.exports.making import JSON, NAMES, TEXTS
 from tests.factories import make_case, make_criterion, make_rubric
 

@@ -14,8 +14,7 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.judge import ask_judge
-from judgekit.judge.exchange import JudgeAnswer, Spending, total_spending
+from judgekit.judge.exchange import JudgeAnswer, Spending, ask_judge, total_spending
 from judgekit.models.request import ModelReply
 from judgekit.prompts.parsing import CriterionReply
 from judgekit.records import Usage

@@ -25,7 +25,7 @@ async def test_only_what_is_open_is_asked() -> None:
     await judge.grade(make_case(), make_output(), make_rubric("style"))
     (grading,) = judge.begin([(make_case(), make_output())], RUBRIC)
     assert grading.verdict is None
-    verdict = await grading.finished()
+    verdict = await grading.finish()
     assert [judgment.cached for judgment in verdict.judgments] == [False, True]
     assert [r.subject.criterion for r in model.requests] == ["style", "accuracy"]
 
@@ -47,7 +47,7 @@ async def test_a_kept_reply_that_cannot_be_read_leaves_its_question_open() -> No
         [(make_case(), make_output())], make_rubric()
     )
     assert grading.verdict is None
-    assert [failure.kind for failure in (await grading.finished()).failures] == ["unreadable"]
+    assert [failure.kind for failure in (await grading.finish()).failures] == ["unreadable"]
 
 
 def test_an_output_that_is_an_error_leaves_nothing_to_ask() -> None:

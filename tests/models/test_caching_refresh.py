@@ -40,11 +40,11 @@ async def test_what_is_kept_and_unreadable_is_asked_anew_once_and_replaced() -> 
     cache.put(make_request(), make_reply("unreadable"))
     model = CountingModel(make_reply("new"))
     cached = CachedModel(model, cache, refresh="unreadable")
-    assert cached.owned([make_request()])[0] is not None
+    assert cached.cached_replies([make_request()])[0] is not None
     assert (await cached.complete(make_request())).text == "unreadable"
-    assert cached.asks_anew(key)
+    assert cached.mark_unreadable(key)
     assert (await cached.complete(make_request())).text == "new"
-    assert not cached.asks_anew(key)
+    assert not cached.mark_unreadable(key)
     assert (await cached.complete(make_request())).cached
     assert len(model.asked) == 1
 
@@ -52,4 +52,4 @@ async def test_what_is_kept_and_unreadable_is_asked_anew_once_and_replaced() -> 
 @pytest.mark.parametrize("refresh", [False, True])
 async def test_without_being_told_so_nothing_unreadable_is_asked_anew(*, refresh: bool) -> None:
     cached = CachedModel(CountingModel(), MemoryCache(), refresh=refresh)
-    assert not cached.asks_anew(make_request().key)
+    assert not cached.mark_unreadable(make_request().key)

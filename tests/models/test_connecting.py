@@ -10,9 +10,9 @@ import pytest
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.models import ModelPrice, PriceTable, connect, factory, local
 from judgekit.models.cache import MemoryCache
-from judgekit.models.litellm import LitellmModel
 from judgekit.models.local import LocalModel
 from judgekit.models.request import ModelReply
+from judgekit.models.transports import LitellmModel
 from judgekit.records import Usage
 from judgekit.testing import ScriptedModel
 from tests.factories import make_request
@@ -136,7 +136,7 @@ async def test_an_endpoint_of_ones_own_is_asked(
         (" ", {}, "the judge has no name"),
         ("openai/m", {"transport": "direct"}, "transport=direct needs api_base"),
         ("anthropic/m", {"transport": "direct", "api_base": "http://127.0.0.1/v1"},
-         "cannot be asked directly"),
+         "cannot be called directly"),
         ("openai/m", {"api_base": "127.0.0.1/v1"}, "no HTTP address"),
         ("openai/m", {"frozen": True}, "frozen needs a cache"),
     ],

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models.direct import DirectModel
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model
+from judgekit.models.transports import DirectModel
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import Answer, SeenRequest, error, ok, schedule
 from tests.servers.openai_like import OpenAILikeServer
@@ -18,7 +18,7 @@ from tests.servers.openai_like import OpenAILikeServer
 
 def test_only_endpoints_of_ones_own_can_be_asked_directly() -> None:
     for name in ("anthropic/claude", "openai/", "gpt-4o"):
-        with pytest.raises(SettingsError, match="cannot be asked directly"):
+        with pytest.raises(SettingsError, match="cannot be called directly"):
             DirectModel(name, api_base="http://127.0.0.1:1/v1")
 
 
@@ -126,7 +126,7 @@ def test_no_connection_outlives_its_loop(closes: bool) -> None:  # noqa: FBT001
         for _ in range(3):
             asyncio.run(work(model))
         assert server.n_requests == 12
-        assert len(model._sessions) <= 1
+        assert len(model._sessions._sessions) <= 1
     del model
     gc.collect()
 
@@ -146,7 +146,8 @@ async def test_a_storm_of_faults_is_weathered_without_a_wrong_reply() -> None:
 
 def test_importing_the_transports_imports_neither_litellm_nor_aiohttp() -> None:
     code = (
-        "import judgekit.models.direct, judgekit.models.litellm, judgekit.models.rate_limit\n"
+        "import judgekit.models.transports.direct, judgekit.models.transports.litellm\n"
+        "import judgekit.models.rate_limit\n"
         "import sys; print(sorted({'litellm', 'aiohttp', 'openai', 'httpx'} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

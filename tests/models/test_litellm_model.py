@@ -12,8 +12,9 @@ import pytest
 
 from judgekit.errors import ModelError
 from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
-from judgekit.models.litellm import LitellmModel, _imported
 from judgekit.models.request import Model, ModelReply
+from judgekit.models.transports import LitellmModel
+from judgekit.models.transports.litellm import _imported
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import Answer, Script, ok, refusing
 from tests.servers.openai_like import OpenAILikeServer

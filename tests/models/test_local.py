@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models import SMOKE_NOTICE, local_weights, score_distribution
-from judgekit.models.litellm import LitellmModel
 from judgekit.models.local import (
     LocalModel,
     ModelWeights,
@@ -23,6 +22,7 @@ from judgekit.models.local import (
     start_xllamacpp,
 )
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject
+from judgekit.models.transports import LitellmModel
 from judgekit.prompts.schema import criterion_schema
 from judgekit.records import Criterion
 from judgekit.testing import ScriptedModel

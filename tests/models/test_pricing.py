@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.datasets import PriceSettings
 from judgekit.models import ModelPrice, PriceTable
-from judgekit.models.pricing import PriceRange, context_window, price_of, price_range, suite_prices
+from judgekit.models.pricing import PriceRange
 from judgekit.records import Usage
 
 if TYPE_CHECKING:
@@ -75,8 +74,8 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("model", ["gpt-4.1-mini", "openai/gpt-4.1-mini"])
 def test_a_bundled_price_is_found_with_and_without_the_provider(model: str) -> None:
-    assert price_of(model, USAGE) == pytest.approx(1000 * 4e-7 + 100 * 1.6e-6)
-    assert context_window(model) == 1047576
+    assert PriceTable().price_of(model, USAGE) == pytest.approx(1000 * 4e-7 + 100 * 1.6e-6)
+    assert PriceTable().context_window(model) == 1047576
 
 
 @pytest.mark.parametrize(
@@ -85,27 +84,27 @@ def test_a_bundled_price_is_found_with_and_without_the_provider(model: str) -> N
      "deepseek/deepseek-chat", "vertex_ai/gemini-2.5-pro", "mistral/mistral-large-latest"],
 )  # fmt: skip
 def test_the_large_providers_have_prices_in_the_bundled_table(model: str) -> None:
-    cost = price_of(model, USAGE)
+    cost = PriceTable().price_of(model, USAGE)
     assert cost is not None
     assert cost > 0
 
 
 @pytest.mark.parametrize("model", ["acme/unknown", "hosted_vllm/gpt-4o", "openai/nothing", ""])
 def test_an_unknown_price_is_none_and_never_zero(model: str) -> None:
-    assert price_of(model, USAGE) is None
-    assert price_range(model, 10, 10) is None
-    assert context_window(model) is None
+    assert PriceTable().price_of(model, USAGE) is None
+    assert PriceTable().price_range(model, 10, 10) is None
+    assert PriceTable().context_window(model) is None
 
 
 @pytest.mark.parametrize("model", ["local", "local/smollm2@b179c9523d0e", "recorded:replies.jsonl"])
 def test_models_on_this_machine_and_recorded_replies_cost_nothing(model: str) -> None:
-    assert price_of(model, USAGE) == 0.0
-    assert price_of(model, None) == 0.0
-    assert price_range(model, 10, 10) == PriceRange(0.0, 0.0)
+    assert PriceTable().price_of(model, USAGE) == 0.0
+    assert PriceTable().price_of(model, None) == 0.0
+    assert PriceTable().price_range(model, 10, 10) == PriceRange(0.0, 0.0)
 
 
 def test_without_usage_the_price_is_unknown() -> None:
-    assert price_of("gpt-4.1-mini", None) is None
+    assert PriceTable().price_of("gpt-4.1-mini", None) is None
 
 
 def test_another_endpoint_makes_the_price_unknown(table: Path) -> None:
@@ -203,8 +202,8 @@ def test_a_call_never_costs_less_or_more_than_its_range(
         output_tokens=received,
         reasoning_tokens=min(reasoning, received),
     )
-    cost = price_of("openai/gpt-5", usage)
-    found = price_range("openai/gpt-5", sent, received)
+    cost = PriceTable().price_of("openai/gpt-5", usage)
+    found = PriceTable().price_range("openai/gpt-5", sent, received)
     assert cost is not None
     assert found is not None
     assert found.low * (1 - 1e-9) <= cost <= found.high * (1 + 1e-9)
@@ -213,19 +212,12 @@ def test_a_call_never_costs_less_or_more_than_its_range(
 def test_prices_need_no_litellm_import() -> None:
     code = (
         "import sys\n"
-        "from judgekit.models.pricing import context_window\n"
-        "print(context_window('openai/gpt-4.1-mini'))\n"
+        "from judgekit.models.pricing import PriceTable\n"
+        "print(PriceTable().context_window('openai/gpt-4.1-mini'))\n"
         "assert 'litellm' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1047576\n"
-
-
-def test_the_prices_of_a_suite_hold_for_its_models() -> None:
-    settings = PriceSettings(input_usd=0.4, output_usd=1.6, cached_input_usd=0.1)
-    prices = PriceTable(suite_prices({"mine/m": settings}))
-    same = ModelPrice.per_million(input_usd=0.4, output_usd=1.6, cached_input_usd=0.1)
-    assert prices.price("mine/m") == same
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ async def asked_of(path: Path, *subjects: dict[str, Any]) -> str | None:
     model = RecordedModel(path)
     for subject in subjects:
         await model.complete(ask(**subject))
-    return model.unasked()
+    return model.unused_rows()
 
 
 async def test_rows_that_nobody_asked_for_are_told_by_what_nobody_asked(tmp_path: Path) -> None:
@@ -302,4 +302,4 @@ async def test_nothing_is_told_where_all_was_asked_for_or_nothing(tmp_path: Path
         tmp_path, {"case_id": "c", "text": "?"}, {"case_id": "c", "order": "ab", "text": "4"}
     )
     assert await asked_of(path, {"case_id": "c"}, {"case_id": "c", "order": "ab"}) is None
-    assert RecordedModel(path).unasked() is None
+    assert RecordedModel(path).unused_rows() is None

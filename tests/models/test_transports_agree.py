@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import ModelError
-from judgekit.models.direct import DirectModel
-from judgekit.models.litellm import LitellmModel
+from judgekit.models.transports import DirectModel, LitellmModel
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import FAULTS, Answer, Script, ok, refusing
 from tests.servers.nobody import unserved_port

@@ -24,7 +24,7 @@ from tests.judge.obedient import outside
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.prompts import PairPrompt
+    from judgekit.prompts import JudgePrompt
     from judgekit.records import JsonObject
 
 NAMES = pair_template_names()
@@ -34,7 +34,7 @@ SHIPPED = ["criterion", "criterion_no_reference", "fair_eval", "joint", "joint_n
            "letter", "llmbar", "llmbar_vanilla", "mt_bench"]  # fmt: skip
 
 
-def text_of(prompt: PairPrompt) -> str:
+def text_of(prompt: JudgePrompt) -> str:
     return "\n".join(message["content"] for message in prompt.messages)
 
 

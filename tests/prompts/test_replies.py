@@ -343,7 +343,7 @@ def test_a_confidence_off_the_unit_interval_is_missing(confidence: str) -> None:
 )
 def test_cannot_assess_is_an_answer_without_a_score(text: str) -> None:
     found = parse_criterion_replies(text, [QUALITY])["quality"]
-    assert found == CriterionReply(None, "No steps.", cannot_assess=True)
+    assert found == CriterionReply(None, "No steps.")
     assert reason(text) == "cannot_assess"
 
 

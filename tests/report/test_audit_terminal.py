@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -9,14 +10,16 @@ import pytest
 
 from judgekit.bias_audit import Audit, Effect, ProbeResult, SelfTest
 from judgekit.evaluation import JudgeUsage
+from judgekit.report import (
+    audit_document,
+    document_data,
+    print_document,
+    self_test_document,
+)
 from judgekit.report.audit import (
     audit_conclusion,
-    audit_json,
     audit_notes,
     format_effect,
-    print_audit,
-    print_self_test,
-    self_test_json,
 )
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from tests.report.drawing import drawn, plain_console
@@ -94,41 +97,41 @@ def test_a_report_fits_into_80_columns_and_names_every_probe() -> None:
         probe("scale", status="incomplete", reason="it was interrupted", n_failed=3),
         probe("authority", effect(-0.2, note="it lowers the score", verdict=None)),
     )
-    text = shown(lambda to: print_audit(to, found), width=80)
+    text = shown(lambda to: print_document(to, audit_document(found)), width=80)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
-    assert "support: 20 cases, 40 outputs" in text
-    assert "score with padding                   +0.30 [+0.25, +0.35]   MATERIAL" in text
+    assert "Audit of support: 20 cases, 40 outputs" in text
+    assert re.search(r"score with padding +\+0\.30 \[\+0\.25, \+0\.35\] +MATERIAL", text)
     assert "now passes 1,200; own family GPT" in text
-    assert "skipped         position\n    no case has two different outputs" in text
-    assert "about 90 cases would tell" in text
-    assert "2 outputs left out: it cannot be tried on them" in text
-    assert "incomplete: it was interrupted" in text
-    assert "3 questions without a whole answer" in text
+    assert "Skipped probes\n  position\n    no case has two different outputs" in text
+    assert "about 90 cases needed for a result" in text
+    assert "2 outputs excluded: the probe does not apply to them" in text
+    assert "Incomplete: it was interrupted" in text
+    assert "3 questions without a complete answer" in text
     assert "score with padding: it lowers the score" in text
 
 
 def test_nothing_foreign_runs_in_the_terminal() -> None:
     hostile = "\x1b[31m[red]x[/]"
     found = audit(probe("position", status="skipped", reason=hostile), rubric=hostile)
-    text = shown(lambda to: print_audit(to, found))
+    text = shown(lambda to: print_document(to, audit_document(found)))
     assert "\x1b" not in text
     assert "[red]x[/]" in text
 
 
 def test_probes_skipped_for_the_same_reason_are_told_together() -> None:
     given = [probe(f"p{k}", status="skipped", reason=f"reason {k % 2}") for k in range(4)]
-    text = shown(lambda to: print_audit(to, audit(*given)))
-    assert "skipped         p0, p2\n    reason 0\n" in text
-    assert "skipped         p1, p3\n    reason 1\n" in text
+    text = shown(lambda to: print_document(to, audit_document(audit(*given))))
+    assert "  p0, p2\n    reason 0\n" in text
+    assert "  p1, p3\n    reason 1\n" in text
 
 
 @pytest.mark.parametrize(
     ("verdicts", "line"),
     [
-        (["material", "small"], "material: p0; 1 probe saw nothing material"),
-        (["cannot_say", "cannot_say"], "cannot be said: p0, p1"),
-        (["none_seen", "small", "none_seen"], "3 probes saw nothing material"),
-        ([], "no probe was made"),
+        (["material", "small"], "material: p0; no material bias in 1 probe"),
+        (["cannot_say", "cannot_say"], "inconclusive: p0, p1"),
+        (["none_seen", "small", "none_seen"], "no material bias in 3 probes"),
+        ([], "no probe could be run"),
     ],
 )
 def test_one_line_says_what_an_audit_comes_to(verdicts: list[EffectVerdict], line: str) -> None:
@@ -146,7 +149,7 @@ def test_a_probe_that_was_broken_off_is_not_said_to_have_seen_nothing() -> None:
     some = probe("a", fine, status="incomplete", reason="it was interrupted")
     assert audit_conclusion(audit(some)) == "incomplete: a"
     assert audit_conclusion(audit(some, probe("b", fine))) == (
-        "1 probe saw nothing material; incomplete: a"
+        "no material bias in 1 probe; incomplete: a"
     )
 
 
@@ -155,8 +158,8 @@ def test_the_notes_say_who_was_asked_and_from_which_size_on_it_matters() -> None
     lean = effect(0.1, scale="lean", margin=0.1)
     said = told(audit(probe("a", effect(0.1), rate, lean)))
     assert "judge    openai/m pointwise/criterion@1" in said
-    assert "asked    80 replies, $0.50 spent" in said
-    assert "seed 7; each interval 95 %" in said
+    assert "calls    80 replies, $0.50 spent" in said
+    assert "seed 7; 95 % intervals" in said
     assert "material from a shift of 0.05 of the value, a choice 10 points from half" in said
     assert "10 % (no tie)" in said
     assert "sizes" in told(audit(probe("a", parts=(effect(0.1),))))
@@ -178,23 +181,23 @@ def test_kinds_of_attack_are_shown_that_do_something_and_all_of_them_when_asked(
         effect(0.0, name="odd", verdict="none_seen"),
     )
     found = audit(probe("injection", effect(0.2), parts=parts))
-    some = shown(lambda to: print_audit(to, found), width=80)
-    assert "polite                               +0.50 [+0.45, +0.55]   MATERIAL" in some
+    some = shown(lambda to: print_document(to, audit_document(found)), width=80)
+    assert re.search(r"polite +\+0\.50 \[\+0\.45, \+0\.55\] +MATERIAL", some)
     assert "rude  " not in some
     assert "odd  " not in some
     said = " ".join(some.split())
-    words = "hold for all at once: 1 none seen, 1 MATERIAL, 1 cannot be said (all of them: -v)"
-    assert f"3 kinds, with intervals that {words}" in said
-    every = shown(lambda to: print_audit(to, found, every_part=True), width=80)
-    assert "odd                                  0.00 [-0.05, +0.05]    none seen" in every
-    assert "(-v)" not in every
+    words = "3 kinds, with simultaneous intervals: 1 none seen, 1 MATERIAL, 1 inconclusive"
+    assert words in said
+    every = shown(lambda to: print_document(to, audit_document(found), verbose=True), width=80)
+    assert re.search(r"odd +0\.00 \[-0\.05, \+0\.05\] +none seen", every)
 
 
 def test_an_audit_as_json_has_its_verdicts_and_null_for_what_is_undefined() -> None:
     nothing = effect(
         0.0, estimate=undefined_estimate("none", n=0, method="t"), verdict="cannot_say"
     )
-    found: Any = audit_json(audit(probe("a", effect(0.3)), probe("b", nothing)))
+    made = audit(probe("a", effect(0.3)), probe("b", nothing))
+    found: Any = document_data(audit_document(made))
     assert json.loads(json.dumps(found))["probes"][1]["effects"][0]["estimate"]["value"] is None
     assert [one["verdict"] for one in found["probes"]] == ["material", "cannot_say"]
     assert (found["material"], found["is_complete"]) == (["a"], True)
@@ -212,26 +215,26 @@ SELF = SelfTest(
 
 
 def test_a_self_test_shows_each_bias_with_what_its_probe_says() -> None:
-    text = shown(lambda to: print_self_test(to, SELF), width=80)
-    assert "every probe sees its own bias and no other (1,200 questions" in text
+    text = shown(lambda to: print_document(to, self_test_document(SELF)), width=80)
+    assert "Every probe detects its own bias and no other (1,200 questions" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["none", "–", "–", "none", "seen", "2"] in lines
-    assert ["b", "MATERIAL", "-0.25", "cannot", "be", "said", "1"] in lines
+    assert ["b", "MATERIAL", "-0.25", "inconclusive", "1"] in lines
 
 
 def test_a_self_test_that_does_not_fit_says_where() -> None:
     wrong: Any = {**SELF.verdicts, "b": {"a": "material", "b": "small"}}
     found = replace(SELF, verdicts=wrong)
-    text = shown(lambda to: print_self_test(to, found))
-    assert "b does not see its own bias" in text
-    assert "a sees a bias in b" in text
-    as_json: Any = self_test_json(found)
+    text = shown(lambda to: print_document(to, self_test_document(found)))
+    assert "b misses its own bias" in text
+    assert "a reports a bias in b" in text
+    as_json: Any = document_data(self_test_document(found))
     assert as_json["wrong"] == [["b", "a"], ["b", "b"]]
 
 
 def test_a_self_test_tells_each_kind_of_attack_apart() -> None:
     found = replace(SELF, obeyed={"x": "material", "y": "small"}, resisted={"x": "material"})
-    text = shown(lambda to: print_self_test(to, found))
-    assert "material for 1 of 2 that a judge obeys, and for 1 of 1 that it does not" in text
-    assert "injection does not see that attacks of the kind y are obeyed" in text
-    assert "x sees a bias in fair" in text
+    text = shown(lambda to: print_document(to, self_test_document(found)))
+    assert "material for 1 of 2 that the judge obeys, and for 1 of 1 that it does not" in text
+    assert "injection misses obeyed attacks of the kind y" in text
+    assert "x reports a bias in fair" in text

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from judgekit.evaluation import Graded, GradePlan, summarize_verdicts
 from judgekit.records import Evidence
+from judgekit.report import judging_plan_document, print_document
 from judgekit.report.answers import print_verdicts, print_worst_verdicts
-from judgekit.report.plan import print_judging_plan
 from judgekit.report.run import print_grade_summary
 from judgekit.scoring import conclude
 from tests.factories import make_case, make_failure, make_judgment, make_output, make_rubric
@@ -226,15 +226,15 @@ def test_a_long_rationale_is_cut() -> None:
 
 
 def test_a_plan_says_calls_tokens_and_price() -> None:
-    text = shown(lambda console: print_judging_plan(console, plan()))
+    text = shown(lambda console: print_document(console, judging_plan_document(plan())))
     rows = dict(line.split("  ", 1) for line in text.splitlines() if "  " in line)
     assert {name: cell.strip() for name, cell in rows.items()} == {
         "outputs": "1,200",
         "questions": "3,600",
-        "owned already": "600 ($0.37 when bought)",
-        "calls to make": "3,000, if every reply is readable at first",
+        "cached already": "600 ($0.37 when fetched)",
+        "calls to make": "3,000, if no reply has to be retried",
         "tokens to send": "2,400,000 (tiktoken o200k_base)",
-        "tokens to come": "540,000 likely, 2,100,000 at most (estimate)",
+        "tokens to receive": "540,000 likely, 2,100,000 at most (estimate)",
         "price": "$1.82 likely, $4.32 at most",
         "judge": "openai/gpt-4.1-mini",
         "template": "pointwise/criterion@ba72",
@@ -245,18 +245,20 @@ def test_a_plan_says_calls_tokens_and_price() -> None:
     ("fields", "words"),
     [
         ({"price_usd": None}, "unknown (litellm's table has no price for this model)"),
-        ({"n_owned": 3600, "price_usd": None}, "$0: nothing to ask"),
+        ({"n_owned": 3600, "price_usd": None}, "$0 (no calls needed)"),
         ({"n_skipped": 4}, "1,200, 4 without an output"),
         ({"model": "[red]m[/] [/]"}, "[red]m[/] [/]"),
     ],
 )
 def test_a_plan_says_what_is_unknown_skipped_or_odd(fields: dict[str, Any], words: str) -> None:
-    assert words in shown(lambda console: print_judging_plan(console, plan(**fields)))
+    assert words in shown(
+        lambda console: print_document(console, judging_plan_document(plan(**fields)))
+    )
 
 
 def test_a_plan_without_savings_does_not_speak_of_them() -> None:
-    assert "when bought" not in shown(
-        lambda console: print_judging_plan(console, plan(saved_usd=0.0))
+    assert "when fetched" not in shown(
+        lambda console: print_document(console, judging_plan_document(plan(saved_usd=0.0)))
     )
 
 

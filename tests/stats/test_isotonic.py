@@ -3,19 +3,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.optimize import isotonic_regression
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.calibration import fit_isotonic, pool_adjacent
+from judgekit.stats.calibration import fit_isotonic
 
 PAIRS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=25)
 
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=20))
-def test_pooling_gives_the_best_rising_fit(rows: list[tuple[int, int]]) -> None:
+def test_a_fit_is_the_largest_of_the_smallest_means_around_it(rows: list[tuple[int, int]]) -> None:
     y, w = np.array(rows, dtype=float).T
-    assert pool_adjacent(y, w) == pytest.approx(isotonic_regression(y, weights=w).x)
+    n = len(y)
+    means = {
+        (i, j): np.average(y[i : j + 1], weights=w[i : j + 1])
+        for i in range(n)
+        for j in range(i, n)
+    }
+    expected = [
+        max(min(means[i, j] for j in range(at, n)) for i in range(at + 1)) for at in range(n)
+    ]
+    found = fit_isotonic(range(n), y, weights=w)
+    assert found.knots_y == pytest.approx(expected)
 
 
 @settings(max_examples=30)

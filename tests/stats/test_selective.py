@@ -46,7 +46,7 @@ def test_so_many_items_prove_one_in_ten(errors: int, needed: int) -> None:
 
 def test_a_threshold_that_cannot_be_proved_says_why() -> None:
     few = abstain_threshold([0.9] * 10, [1] * 10, max_risk=0.1)
-    assert "no level holds the 22 items it takes" in (few.reason or "")
+    assert "each level has fewer than the 22 items needed" in (few.reason or "")
     assert (few.coverage, few.n_accepted) == (0, 0)
     assert math.isnan(few.risk)
     wrong = abstain_threshold([0.9] * 50, [0] * 50, max_risk=0.1)

@@ -116,7 +116,7 @@ def test_a_name_that_fits_none_or_several_is_refused(store: RunStore) -> None:
         store.comparison()
     store.begin_comparison(info("cmp-a1"))
     store.begin_comparison(info("cmp-a2"))
-    with pytest.raises(InputError, match="2 comparisons begin with cmp-a"):
+    with pytest.raises(InputError, match="several comparisons begin with 'cmp-a'"):
         store.comparison("cmp-a")
     with pytest.raises(UnknownNameError, match="cmp-a1"):
         store.comparison("cmp-b")

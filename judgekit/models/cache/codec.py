@@ -45,18 +45,25 @@ def is_cache_key(text: str) -> bool:
 
 def encode_reply(entry: CacheEntry) -> str:
     """The text of an entry's reply row; the request is kept in a row of its own."""
-    body = _body(entry)
-    if entry.imported is not None:
-        body["imported"] = entry.imported
-    return _sealed(body)
+    return _sealed(entry, {} if entry.imported is None else {"imported": entry.imported})
 
 
 def decode_reply(text: str, key: str) -> ModelReply:
     """The reply of a reply row, if it may be served under that key."""
-    body = _unsealed(text)
-    if body.get("key") != key or "rejected" in body:
-        raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
-    return _reply(body)
+    # Every cache hit comes through here: the checksum, the JSON and the reply in one function.
+    rest = "{" + text[_BODY_AT:]
+    checksum = hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest()
+    if not text.startswith(f'{_SEAL}{checksum}",'):
+        raise DamagedEntryError("the checksum does not match: the entry was altered")
+    try:
+        body = json.loads(rest)
+        if body["key"] != key or "rejected" in body:
+            raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
+        return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
 
 
 def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
@@ -79,7 +86,7 @@ def encode_line(entry: CacheEntry) -> str:
     """The entry as one line of an export, request included and provenance left out."""
     if entry.request is None:
         raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
-    return _sealed(_body(entry) | {"request": entry.request})
+    return _sealed(entry, {"request": entry.request})
 
 
 def decode_line(line: str) -> CacheEntry:
@@ -119,13 +126,11 @@ def is_intact_row(name: str, text: str) -> bool:
     return True
 
 
-def _body(entry: CacheEntry) -> dict[str, Any]:
+def _sealed(entry: CacheEntry, more: dict[str, Any]) -> str:
     reply = entry.reply.model_dump(exclude={"cached", "key"})
-    body: dict[str, Any] = {"created_at": entry.created_at, "key": entry.key, "reply": reply}
-    return body | {"rejected": True} if entry.rejected else body
-
-
-def _sealed(body: dict[str, Any]) -> str:
+    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
+    if entry.rejected:
+        body["rejected"] = True
     rest = canonical_json(body)
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 

@@ -16,6 +16,7 @@ import warnings
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,7 +33,15 @@ from judgekit.models.cache.interface import (
 )
 from judgekit.models.cache.locks import FileKeyLocks, KeyLocks, LocalKeyLocks
 from judgekit.models.cache.reply_cache import RowCache
-from judgekit.models.cache.sqlite import DamagedFileError, DiskcacheRows, ReadOnlyRows, stored_text
+from judgekit.models.cache.sqlite import (
+    MODE_RAW,
+    SELECT_TEXT,
+    DamagedFileError,
+    DiskcacheRows,
+    ReadOnlyRows,
+    map_read_error,
+    stored_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,7 +85,15 @@ class DiskCache(RowCache):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         place = CacheFolder(folder)
-        rows, leases, goes_on = _open_read_only(place) if read_only else _open_writable(place)
+        if read_only:
+            if place.identity() is None:
+                raise StoreError(f"there is no cache in {place.path}")
+            place.check_owner()
+            rows: CacheRows = _open_read_only(place, "the cache was opened read-only")
+            leases: KeyLocks = LocalKeyLocks()
+            goes_on = True
+        else:
+            rows, leases, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
         super().__init__(rows, leases, location=place.path, rescue=rescue, now=now)
 
@@ -96,11 +113,25 @@ class SqliteRows:
 
     def text(self, name: str) -> str | None:
         """See `Rows.text`."""
-        return self._mended(lambda rows: rows.text(name))
+        # Every cache hit comes through here, so the row is read without a detour over the reader.
+        rows = self._rows
+        try:
+            found = rows.execute(SELECT_TEXT, (name,)).fetchone()
+        except sqlite3.Error as error:
+            failure = map_read_error(error)
+            if not isinstance(failure, DamagedFileError):
+                raise failure from error
+            self._reopen(rows, failure)
+            return self._rows.text(name)
+        if found is None:
+            return None
+        mode, filename, value = found
+        is_plain = mode == MODE_RAW and filename is None and isinstance(value, str)
+        return value if is_plain else stored_text(*found)  # which refuses it
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
         """See `Rows.texts`."""
-        return self._mended(lambda rows: rows.texts(names))
+        return self._repeat_if_damaged(methodcaller("texts", names))
 
     def names(self) -> Iterator[str]:
         """See `Rows.names`."""
@@ -115,7 +146,7 @@ class SqliteRows:
 
     def count_replies(self) -> int:
         """See `Rows.count_replies`."""
-        return self._mended(lambda rows: rows.count_replies())
+        return self._repeat_if_damaged(DiskcacheRows.count_replies)
 
     def problems(self) -> tuple[str, ...]:
         """See `Rows.problems`; looks only, and mends nothing."""
@@ -123,31 +154,38 @@ class SqliteRows:
 
     def write(self, rows: Mapping[str, str]) -> None:
         """See `Rows.write`."""
-        self._written(lambda present: present.write(rows))
+        self._write_checked(methodcaller("write", rows))
 
     def remove(self, names: Sequence[str]) -> None:
         """See `Rows.remove`."""
-        self._written(lambda present: present.remove(names))
+        self._write_checked(methodcaller("remove", names))
 
     def clear(self) -> None:
         """See `Rows.clear`."""
-        self._written(lambda present: present.clear())
+        self._write_checked(methodcaller("clear"))
 
     def add_counts(self, text_of: CountsUpdate) -> None:
         """See `Rows.add_counts`."""
-        self._written(lambda present: present.add_counts(text_of))
+        self._write_checked(methodcaller("add_counts", text_of))
 
     def close(self) -> None:
         """Let go of the file."""
         self._rows.close()
 
-    def _written(self, action: Callable[[DiskcacheRows], None]) -> None:
-        self._mended(action)
-        while self._place.identity() != self._identity:
+    def _write_checked(self, action: Callable[[DiskcacheRows], None]) -> None:
+        while True:
+            rows = self._rows
+            try:
+                action(rows)
+            except DamagedFileError as error:
+                self._reopen(rows, error)
+                action(self._rows)
+            if self._place.identity() == self._identity:
+                return
+            # Another process set the file aside meanwhile: what was written is in the old one.
             self._reopen(self._rows, None)
-            self._mended(action)
 
-    def _mended(self, action: Callable[[DiskcacheRows], _T]) -> _T:
+    def _repeat_if_damaged(self, action: Callable[[DiskcacheRows], _T]) -> _T:
         rows = self._rows
         try:
             return action(rows)
@@ -220,30 +258,24 @@ def _open_writable(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
         # A folder that may only be read is a choice, and the run goes on; on a full or failing
         # disk it must stop at the first reply that cannot be kept.
         goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        return _open_readable(place, str(error)), LocalKeyLocks(), goes_on
+        return _rows_or_none(place, str(error)), LocalKeyLocks(), goes_on
 
 
-def _open_readable(place: CacheFolder, reason: str) -> CacheRows:
+def _rows_or_none(place: CacheFolder, reason: str) -> CacheRows:
+    """The rows of a folder that cannot be written; none where they cannot be read either."""
     try:
         if place.identity() is not None:
-            return _open_read_only_rows(place, reason)
+            return _open_read_only(place, reason)
     except (StoreError, OSError) as error:
         warnings.warn(
-            f"the cache in {place.path} cannot be read and is taken for empty: {error}",
+            f"the cache in {place.path} cannot be read and is treated as empty: {error}",
             CacheWarning,
             stacklevel=4,
         )
     return ReadOnlyRows(None, immutable=False, reason=reason)
 
 
-def _open_read_only(place: CacheFolder) -> tuple[CacheRows, KeyLocks, bool]:
-    if place.identity() is None:
-        raise StoreError(f"there is no cache in {place.path}")
-    place.check_owner()
-    return _open_read_only_rows(place, "the cache was opened read-only"), LocalKeyLocks(), True
-
-
-def _open_read_only_rows(place: CacheFolder, reason: str) -> ReadOnlyRows:
+def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
     try:
         return ReadOnlyRows(place.database, immutable=False, reason=reason)
     except DamagedFileError:

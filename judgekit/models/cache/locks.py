@@ -6,20 +6,15 @@ Locks hold within a process and across processes.
 from __future__ import annotations
 
 import os
-import struct
 import threading
 import warnings
 from typing import TYPE_CHECKING, Protocol
 
+from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.models.cache.interface import CacheWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows has no byte-range locks of this kind
-    fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
 
 _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX locks
 
@@ -48,7 +43,7 @@ class LocalKeyLocks:
         self._lock = threading.Lock()
 
     def try_acquire(self, key: str) -> bool:
-        """See `Leases.try_acquire`."""
+        """See `KeyLocks.try_acquire`."""
         with self._lock:
             if key in self._held:
                 return False
@@ -56,7 +51,7 @@ class LocalKeyLocks:
             return True
 
     def release(self, key: str) -> None:
-        """See `Leases.release`."""
+        """See `KeyLocks.release`."""
         with self._lock:
             self._held.discard(key)
 
@@ -84,12 +79,12 @@ class FileKeyLocks:
         self._warned = False
 
     def try_acquire(self, key: str) -> bool:
-        """See `Leases.try_acquire`; where the system refuses locks, warns once and grants."""
+        """See `KeyLocks.try_acquire`; where the system refuses locks, warns once and grants."""
         self._forget_parent()
         if not self._local.try_acquire(key):
             return False
         try:
-            is_ours = self._lock_byte(key, take=True)
+            is_ours = lock_byte(self._open_file(), _offset(key))
         except OSError as error:
             self._warn_once(error)
             return True
@@ -98,9 +93,9 @@ class FileKeyLocks:
         return is_ours
 
     def release(self, key: str) -> None:
-        """See `Leases.release`."""
+        """See `KeyLocks.release`."""
         try:
-            self._lock_byte(key, take=False)
+            unlock_byte(self._open_file(), _offset(key))
         except OSError as error:
             self._warn_once(error)
         finally:
@@ -125,17 +120,6 @@ class FileKeyLocks:
                 os.close(self._descriptor)
                 self._descriptor = None
 
-    def _lock_byte(self, key: str, *, take: bool) -> bool:
-        if fcntl is None:  # pragma: no cover - Windows
-            return True
-        descriptor = self._open_file()
-        try:
-            _set_lock(descriptor, int(key[:_OFFSET_DIGITS], 16), take=take)
-        except (BlockingIOError, PermissionError):
-            # POSIX lets a system report a lock held by another as EAGAIN or as EACCES.
-            return False
-        return True
-
     def _open_file(self) -> int:
         with self._lock:
             if self._descriptor is None:
@@ -154,11 +138,5 @@ class FileKeyLocks:
         )
 
 
-def _set_lock(descriptor: int, offset: int, *, take: bool) -> None:
-    command = getattr(fcntl, "F_OFD_SETLK", None)
-    if command is not None and struct.calcsize("P") == 8:  # noqa: PLR2004 - struct flock, 64 bit
-        kind = fcntl.F_WRLCK if take else fcntl.F_UNLCK
-        fcntl.fcntl(descriptor, command, struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0))
-    else:  # pragma: no cover - not Linux
-        kind = fcntl.LOCK_EX | fcntl.LOCK_NB if take else fcntl.LOCK_UN
-        fcntl.lockf(descriptor, kind, 1, offset)
+def _offset(key: str) -> int:
+    return int(key[:_OFFSET_DIGITS], 16)

@@ -10,7 +10,7 @@ import json
 import math
 import threading
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -98,9 +98,11 @@ class RowCache:
         """The reply to serve for a key; see `ReplyCache.get`."""
         try:
             text = self._rows.text(key)
+            if text is not None:
+                return decode_reply(text, key)
         except DamagedEntryError as error:
-            return self._unread(key, error)
-        return self._served(key, text)
+            _warn_damaged(key, error)
+        return self._rescued.get(key)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, ModelReply]:
         """The replies to serve for several keys; see `ReplyCache.get_many`."""
@@ -109,19 +111,23 @@ class RowCache:
         except DamagedEntryError:
             found = {key: self.get(key) for key in keys}  # one by one, to know which it is
         else:
-            found = {key: self._served(key, texts.get(key)) for key in keys}
+            found = {key: self._rescued.get(key) for key in keys}
+            for key, text in texts.items():
+                try:
+                    found[key] = decode_reply(text, key)
+                except DamagedEntryError as error:
+                    _warn_damaged(key, error)
         return {key: reply for key, reply in found.items() if reply is not None}
 
     def put(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep a reply; see `ReplyCache.put`."""
         if not is_servable(reply):
             raise ValueError(f"a reply that ended by {reply.finish_reason!r} may not be served")
-        self._keep(self._bought(request, reply), request_row(request.key), request.key)
+        self._write_entry(request, reply, request.key)
 
     def put_rejected(self, request: ModelRequest, reply: ModelReply) -> None:
         """Keep for the record what may not be served; see `ReplyCache.put_rejected`."""
-        entry = replace(self._bought(request, reply), rejected=True)
-        self._keep(entry, request_row(request.key), self._free_rejected_row(request.key))
+        self._write_entry(request, reply, self._free_rejected_row(request.key), rejected=True)
 
     def restore(self, entries: Sequence[CacheEntry]) -> None:
         """Keep entries that come from elsewhere; see `ReplyCache.restore`."""
@@ -242,33 +248,27 @@ class RowCache:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    def _served(self, key: str, text: str | None) -> ModelReply | None:
-        if text is None:
-            return self._rescued.get(key)
-        try:
-            return decode_reply(text, key)
-        except DamagedEntryError as error:
-            return self._unread(key, error)
-
-    def _unread(self, key: str, error: DamagedEntryError) -> ModelReply | None:
-        _warn(f"the entry {key[:12]} is damaged and counts as a miss: {error.message}")
-        return self._rescued.get(key)
-
-    def _bought(self, request: ModelRequest, reply: ModelReply) -> CacheEntry:
-        created_at = self._now().astimezone(UTC).isoformat(timespec="milliseconds")
-        return CacheEntry(
-            key=request.key, request=request.key_parts, reply=reply, created_at=created_at
+    def _write_entry(
+        self, request: ModelRequest, reply: ModelReply, name: str, *, rejected: bool = False
+    ) -> None:
+        entry = CacheEntry(
+            key=request.key,
+            request=request.key_parts,
+            reply=reply,
+            created_at=self._now().astimezone(UTC).isoformat(timespec="milliseconds"),
+            rejected=rejected,
         )
-
-    def _keep(self, entry: CacheEntry, request_name: str, reply_name: str) -> None:
-        rows = {reply_name: encode_reply(entry), request_name: canonical_json(entry.request)}
+        rows = {
+            name: encode_reply(entry),
+            request_row(request.key): canonical_json(entry.request),
+        }
         try:
             self._rows.write(rows)
         except StoreError as error:
             if self._rescue is None:
                 raise
-            if not entry.rejected:
-                self._rescued[entry.key] = decode_reply(rows[reply_name], entry.key)
+            if not rejected:
+                self._rescued[entry.key] = decode_reply(rows[name], entry.key)
             self._rescue.save(entry, error)
 
     def _has(self, name: str) -> bool:
@@ -342,6 +342,10 @@ def _finite_amount(value: float) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{number} is no amount")
     return number
+
+
+def _warn_damaged(key: str, error: DamagedEntryError) -> None:
+    _warn(f"the entry {key[:12]} is damaged and counts as a miss: {error.message}")
 
 
 def _warn(message: str) -> None:

@@ -111,6 +111,9 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
         self._reader = RowReader(self._fetch_all)
 
+    execute = diskcache.Cache._sql  # noqa: SLF001 - diskcache's own way to this thread's connection
+    """Runs one statement on the connection of this thread."""
+
     def text(self, name: str) -> str | None:
         """See `Rows.text`."""
         return self._reader.text(name)
@@ -160,15 +163,15 @@ class DiskcacheRows(diskcache.Cache):  # type: ignore[misc]  # diskcache has no 
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with _map_write_errors("written"):
-            try:
-                with self.transact():
-                    yield
-            except sqlite3.Error:
-                # A commit that fails may leave the transaction open, which would fail the next.
-                if self._con.in_transaction:
+        try:
+            with self.transact():
+                yield
+        except (sqlite3.Error, diskcache.Timeout, OSError) as error:
+            # A commit that fails may leave the transaction open, which would fail the next.
+            if isinstance(error, sqlite3.Error) and self._con.in_transaction:
+                with _map_write_errors("written"):
                     self._sql("ROLLBACK")
-                raise
+            raise _write_error(error, "written") from error
 
     def _check_settings(self, folder: Path) -> None:
         held = dict(self._sql("SELECT key, value FROM Settings").fetchall())
@@ -190,18 +193,17 @@ def _map_write_errors(what: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        cause = _first_cause(error)
-        if is_corruption(cause):
-            raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
-        raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
+        raise _write_error(error, what) from error
 
 
-def _first_cause(error: BaseException) -> BaseException:
+def _write_error(error: BaseException, what: str) -> StoreError:
     # diskcache hides why a transaction could not begin behind its Timeout, and a failed rollback
     # hides why it was rolled back.
     while isinstance(error.__context__, sqlite3.Error):
         error = error.__context__
-    return error
+    if is_corruption(error):
+        return DamagedFileError(f"the cache's database is damaged: {error}")
+    return WriteFailedError(f"the cache could not be {what}: {error}")
 
 
 if TYPE_CHECKING:
@@ -209,6 +211,9 @@ if TYPE_CHECKING:
 
 MODE_RAW = 1
 """The mode of a row whose value stands in the row itself, as text."""
+
+SELECT_TEXT = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1"
+"""The columns from which `stored_text` makes the text of a row."""
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -229,9 +234,7 @@ class RowReader:
 
     def text(self, name: str) -> str | None:
         """The text of a row, or None when there is none."""
-        rows = self._ask(
-            "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1", (name,)
-        )
+        rows = self._ask(SELECT_TEXT, (name,))
         return stored_text(*rows[0]) if rows else None
 
     def texts(self, names: Sequence[str]) -> dict[str, str]:
@@ -276,7 +279,7 @@ class RowReader:
         try:
             return self._query(statement, values)
         except sqlite3.Error as error:
-            raise _read_error(error) from error
+            raise map_read_error(error) from error
 
 
 class ReadOnlyRows:
@@ -354,7 +357,8 @@ def is_corruption(error: BaseException | None) -> bool:
     return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
 
 
-def _read_error(error: sqlite3.Error) -> StoreError:
+def map_read_error(error: sqlite3.Error) -> StoreError:
+    """What a failed read says: a damaged file, a damaged row, or a cache that cannot be read."""
     if is_corruption(error):
         return DamagedFileError(f"the cache's database is damaged: {error}")
     if "Could not decode" in str(error):
@@ -371,4 +375,4 @@ def _connect(database: Path | None, *, immutable: bool) -> sqlite3.Connection:
     try:
         return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
     except sqlite3.Error as error:
-        raise _read_error(error) from error
+        raise map_read_error(error) from error

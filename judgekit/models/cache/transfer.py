@@ -5,14 +5,13 @@ The same replies always give the same bytes, so that an export can be kept in gi
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import contextmanager
+import io
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
+from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError
 from judgekit.models.cache.codec import decode_line, encode_line
 from judgekit.models.cache.interface import DamagedEntryError
@@ -71,8 +70,12 @@ def export_entries(
     """Write the entries of a cache as JSONL, sorted by key, fit for git."""
     # The text depends on the entries only: it holds no time of export, no path, no provenance.
     if isinstance(target, (str, Path)):
-        with _atomic_file(Path(target)) as file:
-            return _export(cache, file, rejected=rejected)
+        # Requests and replies may be confidential: only their owner may read an export.
+        with atomic_writer(Path(target), is_private=True) as binary:
+            file = io.TextIOWrapper(binary, encoding="ascii", newline="\n", write_through=True)
+            report = _export(cache, file, rejected=rejected)
+            file.detach()  # the writer syncs and closes it
+            return report
     return _export(cache, target, rejected=rejected)
 
 
@@ -115,20 +118,6 @@ def merge_caches(
         else:
             report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
     return report
-
-
-@contextmanager
-def _atomic_file(target: Path) -> Iterator[TextIO]:
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _export(cache: ReplyCache, file: TextIO, *, rejected: bool) -> ExportReport:

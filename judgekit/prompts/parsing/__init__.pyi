@@ -19,6 +19,8 @@ from .resolve import (
     require_text as require_text,
 )
 from .strict import (
+    HIGHEST_SIDE_SCORE as HIGHEST_SIDE_SCORE,
+    LOWEST_SIDE_SCORE as LOWEST_SIDE_SCORE,
     CriterionReply as CriterionReply,
     PreferenceReply as PreferenceReply,
 )

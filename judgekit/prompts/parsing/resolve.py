@@ -383,7 +383,6 @@ def criterion_reply(
         rationale=_rationale_text(rationale) or mark.note or None,
         evidence=() if evidence is None else tuple(_evidence_quotes(evidence)),
         confidence=_confidence(confidence),
-        cannot_assess=raw is None,
     )
 
 

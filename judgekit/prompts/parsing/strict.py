@@ -23,7 +23,11 @@ class CriterionReply:
     rationale: str | None = None
     evidence: tuple[str, ...] = ()
     confidence: float | None = None
-    cannot_assess: bool = False
+
+    @property
+    def cannot_assess(self) -> bool:
+        """Whether the judge says that it cannot assess this."""
+        return self.raw is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,28 +89,22 @@ def parse_strict_reply(
 def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | None:
     if not isinstance(answer, dict) or answer.keys() != _CRITERION_FIELDS:
         return None
-    evidence, score, confidence = answer["evidence"], answer["score"], answer["confidence"]
-    if not (_is_number(score) and _is_number(confidence) and answer["assessable"] is True):
+    evidence, rationale = answer["evidence"], answer["rationale"]
+    if answer["assessable"] is not True or type(rationale) is not str or type(evidence) is not list:
         return None
-    if not isinstance(answer["rationale"], str) or not _are_texts(evidence):
-        return None
-    raw = float(score)
-    if not criterion.scale.holds(raw):
+    for number in (answer["score"], answer["confidence"]):
+        # A bool is an int to Python; a huge int is no score, and `float` fails on it.
+        if type(number) is not float and (type(number) is not int or abs(number) >= _LARGEST):
+            return None
+    raw, confidence = float(answer["score"]), float(answer["confidence"])
+    if not {str}.issuperset(map(type, evidence)) or not criterion.scale.holds(raw):
         return None
     return CriterionReply(
         raw=raw,
-        rationale=answer["rationale"].strip() or None,
-        evidence=tuple(quote.strip() for quote in evidence if quote.strip()),
-        confidence=float(confidence) if 0 <= confidence <= 1 else None,
+        rationale=rationale.strip() or None,
+        evidence=tuple(filter(None, map(str.strip, evidence))),
+        confidence=confidence if 0 <= confidence <= 1 else None,
     )
-
-
-def _is_number(value: object) -> bool:
-    return type(value) is float or (type(value) is int and abs(value) < _LARGEST)
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
@@ -125,7 +123,8 @@ _CRITERION_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=
 SLOTS_BY_SCORE: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("second", "tie", "first")
 """The choices, by the score that stands for each."""
 
-HIGHEST_SIDE_SCORE = 10
+LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE = 1, 10
+"""The ends of the scale on which each of two outputs may be scored beside the preference."""
 
 
 def parse_strict_preferences(
@@ -165,21 +164,23 @@ def _strict_preference(answer: object) -> PreferenceReply | None:
     choice = next((slot for slot in SLOTS_BY_SCORE if slot == answer["preference"]), None)
     rationale, confidence = answer["rationale"], answer["confidence"]
     quotes = answer["evidence_first"], answer["evidence_second"]
-    if choice is None or not isinstance(rationale, str) or not all(map(_are_quotes, quotes)):
+    if (
+        choice is None
+        or not isinstance(rationale, str)
+        or not all(
+            isinstance(quoted, list) and {str}.issuperset(map(type, quoted)) for quoted in quotes
+        )
+    ):
         return None
     return PreferenceReply(
         choice=choice,
         rationale=rationale.strip() or None,
-        evidence_first=tuple(quote.strip() for quote in quotes[0] if quote.strip()),
-        evidence_second=tuple(quote.strip() for quote in quotes[1] if quote.strip()),
+        evidence_first=tuple(filter(None, map(str.strip, quotes[0]))),
+        evidence_second=tuple(filter(None, map(str.strip, quotes[1]))),
         confidence=_number_within(confidence, 0, 1),
-        raw_first=_number_within(answer["score_first"], 1, HIGHEST_SIDE_SCORE),
-        raw_second=_number_within(answer["score_second"], 1, HIGHEST_SIDE_SCORE),
+        raw_first=_number_within(answer["score_first"], LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE),
+        raw_second=_number_within(answer["score_second"], LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE),
     )
-
-
-def _are_quotes(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _number_within(value: object, low: float, high: float) -> float | None:
@@ -189,11 +190,4 @@ def _number_within(value: object, low: float, high: float) -> float | None:
     return float(value) if low <= value <= high else None
 
 
-def _unique_pairs(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-_PREFERENCE_DECODER = json.JSONDecoder(object_pairs_hook=_unique_pairs)
+_PREFERENCE_DECODER = json.JSONDecoder(object_pairs_hook=_unique)

@@ -27,8 +27,7 @@ from judgekit.evaluation import (
 )
 from judgekit.records import ComparedSide, VariantVersion
 from judgekit.store import RunStore
-from judgekit.testing import ScriptedModel
-from judgekit.testing.fake_models import FlawedModel
+from judgekit.testing import FlawedModel, ScriptedModel
 from tests.evaluation.pairs import RUBRIC, side
 from tests.factories import make_judge
 

@@ -43,7 +43,7 @@ def test_comparisons_are_the_same_from_a_file_as_in_python(tmp_path: Path) -> No
 def test_failures_and_errors_are_counted(tmp_path: Path) -> None:
     failed = of("x", "y").model_copy(update={"error": "output a: timed out"})
     path = write(tmp_path / "c.jsonl", of("x", "y", "open").to_json(), failed.to_json())
-    found = read_comparisons([path]).questioned()
+    found = read_comparisons([path]).provenance()
     assert (found.n_errors, found.failures) == (1, {"unreadable": 1})
     assert found.failure_messages == {"unreadable": "no verdict"}
 
@@ -54,7 +54,7 @@ def test_rows_that_say_who_won_are_enough(tmp_path: Path) -> None:
         {"question_id": 82, "model_a": "m", "model_b": "k", "winner": "tie (bothbad)"},
         {"variant_a": "k", "variant_b": "m", "winner": None},
     ]
-    found = read_comparisons([write(tmp_path / "battles.jsonl", *rows)]).meetings
+    found = read_comparisons([write(tmp_path / "battles.jsonl", *rows)]).matches
     assert [(m.case_id, m.a, m.b, m.winner) for m in found] == [
         ("81", "k", "m", "b"), ("82", "k", "m", "tie"), ("", "k", "m", None),
     ]  # fmt: skip

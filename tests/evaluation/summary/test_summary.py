@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.evaluation import GradeSummary, one_per_answer, summarize_verdicts
+from judgekit.evaluation import GradeSummary, one_per_reply, summarize_verdicts
 from judgekit.records import Evidence, Usage
 from judgekit.scoring import conclude
 from judgekit.stats.intervals import proportion
@@ -165,7 +165,7 @@ def test_a_price_that_is_not_known_is_said() -> None:
 
 
 def test_answers_without_a_key_count_each_for_itself() -> None:
-    assert len(one_per_answer([make_judgment(), make_judgment()])) == 2
+    assert len(one_per_reply([make_judgment(), make_judgment()])) == 2
 
 
 def test_a_criterion_that_counts_nothing_is_summed_up_too() -> None:

@@ -252,7 +252,7 @@ def test_what_cannot_be_read_either_is_taken_for_empty_with_a_warning(folder: Pa
     with (
         files_limited_to(0),
         pytest.warns(CacheWarning, match="cannot be written"),
-        pytest.warns(CacheWarning, match="taken for empty"),
+        pytest.warns(CacheWarning, match="treated as empty"),
     ):
         cache = DiskCache(copy)
     with cache:

@@ -1,0 +1,449 @@
+"""Assertions about structure: JSON, XML, HTML and SQL texts.
+
+Tool calls that must fit their schemas. The parsing is in `parsers`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from judgekit.assertions.builtin.calls import tool_calls
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
+from judgekit.assertions.parsers import read_json
+from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
+from judgekit.assertions.sandbox import RefusedInputError, TimeoutSeconds, run_bounded
+from judgekit.assertions.selection import PathText, text_of, truncate_value
+from judgekit.errors import InputError
+from judgekit.records import AssertionResult, JsonObject
+
+if TYPE_CHECKING:
+    from judgekit.records import Output
+
+Dialect = Literal[
+    "athena", "bigquery", "clickhouse", "databricks", "doris", "drill", "duckdb", "hive", "mysql",
+    "oracle", "postgres", "presto", "redshift", "snowflake", "spark", "sqlite", "teradata",
+    "trino", "tsql",
+]  # fmt: skip
+"""A dialect of SQL."""
+
+# Documents are checked in a worker process: parsers can be made to run for minutes.
+_TIMEOUT_S = 5.0
+
+# A schema is checked when the suite is read, once, so it may take longer than one output.
+_CHECK_S = 10.0
+
+
+def checked_schema(schema: JsonValue) -> JsonValue:
+    """A JSON Schema that can be used."""
+    # As text, because a schema has to be hashable to be remembered.
+    try:
+        fault = _schema_fault(json.dumps(schema, sort_keys=True))
+    except UndecidedError as error:
+        raise InputError(f"no usable JSON Schema: {error.message}") from error
+    if fault is not None:
+        raise InputError(f"no usable JSON Schema: {fault}")
+    return schema
+
+
+@lru_cache(maxsize=256)
+def _schema_fault(schema: str) -> str | None:
+    function = "judgekit.assertions.parsers:invalid_schema"
+    fault = run_bounded(function, json.loads(schema), timeout_s=_CHECK_S)
+    return None if fault is None else str(fault)
+
+
+Schema = Annotated[JsonValue, AfterValidator(checked_schema)]
+"""A JSON Schema that is sound and holds all it refers to."""
+
+
+@assertion("text.is_json")
+def is_json(
+    output: Output,
+    *,
+    schema: Schema | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text is JSON, and satisfies the schema where there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, draft 2020-12 unless it says otherwise; references to other
+            documents are refused.
+        path: Where the text stands; None takes the whole output, data as it is.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    try:
+        # Without a schema nothing can run long, so the worker process is not needed.
+        if schema is None:
+            read_json(text)
+            faults: list[str] = []
+        else:
+            faults = _schema_faults("schema_faults", schema, text, timeout_s=timeout_s)
+    except ValueError as error:
+        return _syntax_result(text, str(error), "JSON")
+    return _syntax_result(
+        text, "; ".join(faults), "JSON" if schema is None else "JSON of the schema"
+    )
+
+
+@assertion("text.contains_json")
+def contains_json(
+    output: Output,
+    *,
+    schema: Schema | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text holds a JSON object or list that satisfies the schema, if there is one.
+
+    Args:
+        output: The output.
+        schema: A JSON Schema, as for `is-json`.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message lists what the schema finds wrong with the first one.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    found = run_bounded(
+        "judgekit.assertions.parsers:contained_json", text, schema, timeout_s=timeout_s
+    )
+    faults = found[1] if isinstance(found, list) else []
+    what = "JSON" if schema is None else "JSON of the schema"
+    return _syntax_result(text, "; ".join(faults), what, verb="holds")
+
+
+@assertion("text.is_xml")
+def is_xml(
+    output: Output,
+    *,
+    required_elements: TextList | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text is a well-formed XML document.
+
+    Entities are neither expanded nor fetched.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from the root.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    fault = _parser_fault("xml_fault", text, required_elements or [], timeout_s=timeout_s)
+    return _syntax_result(text, fault, "XML")
+
+
+@assertion("text.contains_xml")
+def contains_xml(
+    output: Output,
+    *,
+    required_elements: TextList | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text holds a well-formed XML element.
+
+    Args:
+        output: The output.
+        required_elements: Elements that must be there, each as a dotted path from that element.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first element.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    required = required_elements or []
+    fault = _parser_fault("contained_xml_fault", text, required, timeout_s=timeout_s)
+    return _syntax_result(text, fault, "XML", verb="holds")
+
+
+@assertion("text.is_html")
+def is_html(
+    output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
+) -> AssertionResult:
+    """Pass when the text is HTML: known elements, properly nested, with no text around them.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the first fault with its line.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    return _syntax_result(text, _parser_fault("html_fault", text, timeout_s=timeout_s), "HTML")
+
+
+@assertion("text.contains_html")
+def contains_html(
+    output: Output, *, path: PathText | None = None, timeout_s: TimeoutSeconds = _TIMEOUT_S
+) -> AssertionResult:
+    """Pass when the text holds an HTML element: one that has no content, or is closed.
+
+    Args:
+        output: The output.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    there = run_bounded("judgekit.assertions.parsers:holds_html", text, timeout_s=timeout_s)
+    return _syntax_result(text, None if there else "there is no element", "HTML", verb="holds")
+
+
+@assertion("text.is_sql")
+def is_sql(
+    output: Output,
+    *,
+    dialect: Dialect | None = None,
+    tables: TextList | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text is SQL: one statement or more, and nothing else.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault with line and column.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    fault = _parser_fault("sql_fault", text, dialect, tables, timeout_s=timeout_s)
+    return _syntax_result(text, fault, "SQL")
+
+
+@assertion("text.contains_sql")
+def contains_sql(
+    output: Output,
+    *,
+    dialect: Dialect | None = None,
+    tables: TextList | None = None,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when the text holds SQL: in fenced code, or from a line on that begins a statement.
+
+    Args:
+        output: The output.
+        dialect: The dialect; None takes a wide one.
+        tables: The only tables that may be named; None allows any.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; its message names the fault of the first candidate.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    fault = _parser_fault("contained_sql_fault", text, dialect, tables, timeout_s=timeout_s)
+    return _syntax_result(text, fault, "SQL", verb="holds")
+
+
+def _schema_faults(function: str, *arguments: object, timeout_s: float) -> list[str]:
+    """The faults the worker finds; a text that cannot be read is a ValueError here too."""
+    try:
+        found = run_bounded(
+            f"judgekit.assertions.parsers:{function}", *arguments, timeout_s=timeout_s
+        )
+    except RefusedInputError as error:
+        if error.kind in ("ValueError", "JSONDecodeError"):
+            raise ValueError(error.message) from error
+        raise
+    return [str(fault) for fault in found] if isinstance(found, list) else []
+
+
+def _parser_fault(function: str, *arguments: object, timeout_s: float) -> str | None:
+    found = run_bounded(f"judgekit.assertions.parsers:{function}", *arguments, timeout_s=timeout_s)
+    return None if found is None else str(found)
+
+
+def _syntax_result(text: str, fault: str | None, what: str, *, verb: str = "is") -> AssertionResult:
+    message = f"the text {verb} {what}" if not fault else f"the text {verb} no {what}: {fault}"
+    return AssertionResult(passed=not fault, actual=truncate_value(text), message=message)
+
+
+# Providers and frameworks spell the list of calls in these two ways.
+_LISTS = ("tool_calls", "toolCalls")
+
+_SCHEMA_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call as somebody wrote it."""
+
+    name: object
+    """The tool."""
+
+    arguments: object
+    """What it is called with: a value, or its JSON text."""
+
+
+def _checked_tools(tools: list[JsonObject]) -> list[JsonObject]:
+    for tool in tools:
+        name, schema = _tool_schema(tool)
+        if not isinstance(name, str):
+            raise InputError("a tool has no name", hint='{"function": {"name": …}}')
+        checked_schema(schema)
+    return tools
+
+
+ToolSchemas = Annotated[list[JsonObject], Field(min_length=1), AfterValidator(_checked_tools)]
+"""Tools as they are handed to a model: OpenAI's `function`s, or `name` and `input_schema`."""
+
+
+@assertion("behavior.tool_calls_valid")
+def tool_calls_valid(
+    output: Output, *, tools: ToolSchemas, timeout_s: TimeoutSeconds = _SCHEMA_TIMEOUT_S
+) -> AssertionResult:
+    """Pass when every tool call names one of the tools and its arguments fit the tool's schema.
+
+    The calls are those of the output's data, of its text where that is JSON, or of its trace.
+
+    Args:
+        output: The output.
+        tools: The tools there are.
+        timeout_s: Seconds the check of one call may take.
+
+    Returns:
+        The result; `actual` lists the calls.
+
+    Raises:
+        UnmetError: There is no tool call.
+        UndecidedError: It took too long, or there is no output.
+    """
+    calls = _output_calls(output)
+    if not calls:
+        raise NotApplicableError("the output makes no tool call")
+    schemas = dict(_tool_schema(tool) for tool in tools)
+    faults = []
+    for n, call in enumerate(calls, 1):
+        faults += [f"call {n}: {fault}" for fault in _call_faults(call, schemas, timeout_s)]
+    message = f"{len(calls)} tool calls fit their schemas"
+    if faults:
+        message = f"{len(faults)} faults: {'; '.join(faults[:5])}"
+    return AssertionResult(
+        passed=not faults, actual=[str(call.name) for call in calls], message=message
+    )
+
+
+def _output_calls(output: Output) -> list[_Call]:
+    # The data come first: a text beside them is what the model said to the user.
+    for value in (output.data, _parse_value(output.text)):
+        calls = _stated_calls(value)
+        if calls:
+            return calls
+    if output.trace:
+        return [_Call(call.tool, call.arguments) for call in tool_calls(output)]
+    return []
+
+
+def _parse_value(text: str | None) -> object:
+    try:
+        return None if text is None else read_json(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _stated_calls(value: object) -> list[_Call]:
+    """The calls a value holds: a message with calls, a list of calls, or one call."""
+    if isinstance(value, Mapping):
+        for name in _LISTS:
+            if isinstance(value.get(name), list):
+                return _stated_calls(value[name])
+        # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.
+        call = value.get("function", value.get("function_call", value))
+        if isinstance(call, Mapping) and "name" in call:
+            return [_Call(call["name"], call.get("arguments", call.get("input")))]
+        return []
+    if isinstance(value, list):
+        return [call for item in value for call in _stated_calls(item)]
+    return []
+
+
+def _tool_schema(tool: JsonObject) -> tuple[object, JsonValue]:
+    function = tool.get("function", tool)
+    if not isinstance(function, dict):
+        return None, None
+    # `parameters` is what OpenAI calls the schema, `input_schema` what Anthropic does.
+    schema = function.get("parameters", function.get("input_schema"))
+    return function.get("name"), {} if schema is None else schema
+
+
+def _call_faults(call: _Call, schemas: Mapping[object, JsonValue], timeout_s: float) -> list[str]:
+    if not isinstance(call.name, str) or call.name not in schemas:
+        known = ", ".join(str(name) for name in schemas)
+        return [f"there is no tool {call.name!r}; there are {known}"]
+    # Models write arguments as JSON text; frameworks often parse it before it is recorded.
+    text = call.arguments if isinstance(call.arguments, str) else _arguments_text(call.arguments)
+    try:
+        read_json(text)
+    except ValueError as error:
+        return [f"the arguments of {call.name} are no JSON: {error}"]
+    found = run_bounded(
+        "judgekit.assertions.parsers:schema_faults", schemas[call.name], text, timeout_s=timeout_s
+    )
+    return [f"{call.name}: {fault}" for fault in found] if isinstance(found, list) else []
+
+
+def _arguments_text(arguments: object) -> str:
+    # A call without arguments is valid where the schema requires none.
+    return "{}" if arguments is None else json.dumps(arguments)

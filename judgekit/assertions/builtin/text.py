@@ -1,0 +1,545 @@
+"""Assertions about a text: what it equals, contains or matches, how long it is.
+
+Which number it states, whether it is a refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from functools import lru_cache
+from math import isqrt
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, JsonValue, model_validator
+
+from judgekit.assertions.registry import NotApplicableError, assertion, make_result
+from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
+from judgekit.assertions.selection import PathText, display_value, text_of, truncate_value, value_of
+from judgekit.errors import InputError
+from judgekit.records import AssertionResult, Count, Finite, Record
+
+if TYPE_CHECKING:
+    from judgekit.records import Output
+
+TextList = Annotated[list[str], Field(min_length=1)]
+"""One text or more."""
+
+
+@assertion("output.contains")
+def output_contains(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
+    """Pass when what stands at the path contains the value.
+
+    A text contains a part of itself, a list an equal element; nothing else contains anything.
+
+    Args:
+        output: The output.
+        path: Where to look.
+        value: What to look for.
+
+    Returns:
+        The result; `actual` is what stands at the path.
+
+    Raises:
+        UnmetError: Nothing stands at the path, or neither a text nor a list.
+    """
+    found = value_of(output, path)
+    if isinstance(found, str) and isinstance(value, str):
+        passed = value in found
+    elif isinstance(found, list):
+        passed = any(same_json(item, value) for item in found)
+    else:
+        raise NotApplicableError(
+            f"{path} is {display_value(found)}, which cannot contain {display_value(value)}"
+        )
+    verb = "contains" if passed else "does not contain"
+    return make_result(passed, truncate_value(found), f"{path} {verb} {display_value(value)}")
+
+
+@assertion("output.equals")
+def output_equals(output: Output, *, path: PathText, value: JsonValue) -> AssertionResult:
+    """Pass when what stands at the path is the value.
+
+    Args:
+        output: The output.
+        path: Where to look.
+        value: The JSON value that should stand there; 1 and 1.0 are one number.
+
+    Returns:
+        The result; `actual` is what stands at the path.
+
+    Raises:
+        UnmetError: Nothing stands at the path.
+    """
+    found = value_of(output, path)
+    passed = same_json(found, value)
+    message = f"{path} is {display_value(value)}"
+    if not passed:
+        message = f"{path} is {display_value(found)}, not {display_value(value)}"
+    return make_result(passed, truncate_value(found), message)
+
+
+@assertion("text.equals")
+def equals(
+    output: Output, *, value: JsonValue, path: PathText | None = None, ignore_case: bool = False
+) -> AssertionResult:
+    """Pass when the text is the value; a value that is no text is compared as JSON.
+
+    Args:
+        output: The output.
+        value: The text, or the JSON value the text should hold.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    found = value_of(output, path)
+    if isinstance(found, str) and not isinstance(value, str):
+        found = _parse_text(found)
+    elif isinstance(value, str):
+        found = text_of(output, path)
+    if ignore_case and isinstance(value, str) and isinstance(found, str):
+        passed = found.casefold() == value.casefold()
+    else:
+        passed = same_json(found, value)
+    message = (
+        f"it is {display_value(value)}"
+        if passed
+        else f"it is {display_value(found)}, not {display_value(value)}"
+    )
+    return make_result(passed, truncate_value(found), message)
+
+
+@assertion("text.contains")
+def contains(
+    output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
+) -> AssertionResult:
+    """Pass when the text contains the value.
+
+    Args:
+        output: The output.
+        value: The part to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    text = text_of(output, path)
+    passed = value.casefold() in text.casefold() if ignore_case else value in text
+    verb = "contains" if passed else "does not contain"
+    return make_result(passed, truncate_value(text), f"the text {verb} {display_value(value)}")
+
+
+@assertion("text.contains_all")
+def contains_all(
+    output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
+) -> AssertionResult:
+    """Pass when the text contains every one of the values.
+
+    Args:
+        output: The output.
+        value: The parts to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result; `value` is the share that is there.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    text = text_of(output, path)
+    missing = [part for part, there in _present(text, value, ignore_case) if not there]
+    message = f"the text contains all {len(value)}"
+    if missing:
+        message = f"the text does not contain {_quote_parts(missing)}"
+    return AssertionResult(
+        passed=not missing,
+        actual=truncate_value(text),
+        message=message,
+        value=1 - len(missing) / len(value),
+    )
+
+
+@assertion("text.contains_any")
+def contains_any(
+    output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
+) -> AssertionResult:
+    """Pass when the text contains one of the values.
+
+    Args:
+        output: The output.
+        value: The parts to look for.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    text = text_of(output, path)
+    there = [part for part, is_there in _present(text, value, ignore_case) if is_there]
+    message = f"the text contains {_quote_parts(there)}"
+    if not there:
+        message = f"the text contains none of {_quote_parts(value)}"
+    return make_result(bool(there), truncate_value(text), message)
+
+
+@assertion("text.starts_with")
+def starts_with(
+    output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
+) -> AssertionResult:
+    """Pass when the text begins with the value.
+
+    Args:
+        output: The output.
+        value: The beginning.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+
+    Returns:
+        The result.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    text = text_of(output, path)
+    passed = text.startswith(value)
+    if ignore_case:
+        passed = text.casefold().startswith(value.casefold())
+    message = f"the text begins with {display_value(value)}"
+    if not passed:
+        message = f"the text begins with {display_value(text)}, not with {display_value(value)}"
+    return make_result(passed, truncate_value(text), message)
+
+
+@assertion("text.regex")
+def regex(
+    output: Output,
+    *,
+    value: PatternText,
+    path: PathText | None = None,
+    ignore_case: bool = False,
+    timeout_s: TimeoutSeconds = 1.0,
+) -> AssertionResult:
+    """Pass when the pattern matches somewhere in the text.
+
+    Args:
+        output: The output.
+        value: A pattern of Python's `re`.
+        path: Where the text stands; None takes the whole output.
+        ignore_case: Whether capitals count as small letters.
+        timeout_s: Seconds the search may take.
+
+    Returns:
+        The result; `actual` is what matched first, None where nothing did.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: The search took too long.
+    """
+    text = text_of(output, path)
+    found = search_text(value, text, ignore_case=ignore_case, timeout_s=timeout_s)
+    message = f"no part of the text matches {display_value(value)}"
+    if found is not None:
+        message = f"{display_value(found)} matches {display_value(value)}"
+    return make_result(found is not None, truncate_value(found), message)
+
+
+def same_json(one: object, other: object) -> bool:
+    """Whether two JSON values are the same value."""
+    # In Python True == 1; in JSON they are two values.
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_json(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return one == other
+
+
+def _parse_text(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def _present(text: str, parts: list[str], ignore_case: bool) -> list[tuple[str, bool]]:  # noqa: FBT001
+    if ignore_case:
+        text = text.casefold()
+        return [(part, part.casefold() in text) for part in parts]
+    return [(part, part in text) for part in parts]
+
+
+def _quote_parts(parts: list[str]) -> str:
+    most = 5
+    more = f" and {len(parts) - most} more" if len(parts) > most else ""
+    return ", ".join(display_value(part) for part in parts[:most]) + more
+
+
+Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""How far a number may be off."""
+
+_NUMBER = re.compile(
+    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})++|\d++)(?:\.\d++)?+(?:[eE][-+]?\d{1,3})?+"
+    r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
+)
+
+# Longer rows of digits are no number that a float holds.
+_DIGITS_MAX = 400
+
+
+class CountBounds(Record):
+    """A least and a most."""
+
+    min: Count | None = None
+    """The least that passes."""
+
+    max: Count | None = None
+    """The most that passes."""
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Self:
+        if self.min is None and self.max is None:
+            raise ValueError("needs `min` or `max`")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("`min` is more than `max`")
+        return self
+
+    def fit(self, n: int) -> bool:
+        """Whether a count is within the bounds."""
+        return (self.min is None or n >= self.min) and (self.max is None or n <= self.max)
+
+
+@assertion("text.word_count")
+def word_count(
+    output: Output, *, value: Count | CountBounds, path: PathText | None = None
+) -> AssertionResult:
+    """Pass when the text has so many words, counted by the white space between them.
+
+    Args:
+        output: The output.
+        value: The exact number, or `{"min": …, "max": …}`.
+        path: Where the text stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    return _count_result(len(text_of(output, path).split()), "words", value)
+
+
+@assertion("text.char_count")
+def char_count(
+    output: Output, *, value: Count | CountBounds, path: PathText | None = None
+) -> AssertionResult:
+    """Pass when the text has so many characters (Unicode code points).
+
+    Args:
+        output: The output.
+        value: The exact number, or `{"min": …, "max": …}`.
+        path: Where the text stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    return _count_result(len(text_of(output, path)), "characters", value)
+
+
+@assertion("text.number")
+def states_number(
+    output: Output,
+    *,
+    value: Finite,
+    abs_tol: Tolerance = 0.0,
+    rel_tol: Tolerance = 0.0,
+    which: Literal["only", "first", "last"] = "only",
+    path: PathText | None = None,
+) -> AssertionResult:
+    """Pass when the number in the text is near enough to the value.
+
+    Commas between groups of three digits are read, and so are exponents; a decimal comma is not.
+
+    Args:
+        output: The output.
+        value: The number that is right.
+        abs_tol: By how much it may be off.
+        rel_tol: By which share of `value` it may be off; the wider of the two counts.
+        which: The number to take; `only` asks that all numbers in the text are the same one.
+        path: Where the text or number stands; None takes the whole output.
+
+    Returns:
+        The result; `actual` is the number that was found.
+
+    Raises:
+        UnmetError: There is no text, no number in it, or more than one where `only` is asked.
+    """
+    found = _find_numbers(text_of(output, path))
+    if not found:
+        raise NotApplicableError(f"{display_value(text_of(output, path))} holds no number")
+    if which == "only" and len(set(found)) > 1:
+        listed = ", ".join(f"{one:.15g}" for one in found[:5])
+        raise NotApplicableError(
+            f"there is more than one number: {listed}; set `which` to first or last"
+        )
+    actual = found[-1] if which == "last" else found[0]
+    allowed = max(abs_tol, rel_tol * abs(value))
+    off = abs(actual - value)
+    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1.
+    passed = off <= allowed * (1 + 1e-12)
+    message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
+    return AssertionResult(passed=passed, actual=actual, message=message)
+
+
+def _count_result(n: int, unit: str, wanted: int | CountBounds) -> AssertionResult:
+    if isinstance(wanted, CountBounds):
+        ends = (("at least", wanted.min), ("at most", wanted.max))
+        limit = " and ".join(f"{word} {end}" for word, end in ends if end is not None)
+        return AssertionResult(
+            passed=wanted.fit(n), actual=n, message=f"{n} {unit}, wanted {limit}"
+        )
+    return AssertionResult(passed=n == wanted, actual=n, message=f"{n} {unit}, wanted {wanted}")
+
+
+def _find_numbers(text: str) -> list[float]:
+    found = []
+    for match in _NUMBER.finditer(text):
+        written = match.group().replace(",", "").replace("\u2212", "-")
+        if len(written) <= _DIGITS_MAX:
+            found.append(float(written))
+    # `1e999` is written as a number and is none.
+    return [number for number in found if abs(number) != float("inf")]
+
+
+PATTERN_MAX = 10_000
+"""How many characters a pattern may have."""
+
+_TASK = "judgekit.assertions.worker:search_pattern"
+
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+
+_CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
+
+_FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
+
+_PLAIN_MAX = 100
+
+# Steps of a search that are over in some tenths of a second.
+_STEPS = 5_000_000
+
+# Longer texts are always searched in the worker process.
+_LONGEST = 100_000
+
+
+@lru_cache(maxsize=1024)
+def compile_pattern(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+    """A pattern, compiled."""
+    if len(pattern) > PATTERN_MAX:
+        raise InputError(f"a pattern has {len(pattern)} characters, the limit is {PATTERN_MAX}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's plans for later versions
+            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(
+            f"{pattern[:80]!r} is no regular expression: {error}",
+            hint="patterns are those of Python's re module",
+        ) from error
+
+
+def _checked_pattern(pattern: str) -> str:
+    compile_pattern(pattern)
+    return pattern
+
+
+PatternText = Annotated[str, AfterValidator(_checked_pattern)]
+"""A pattern that compiles."""
+
+
+def search_text(
+    pattern: str, text: str, *, ignore_case: bool = False, whole: bool = False, timeout_s: float = 1
+) -> str | None:
+    """The first part of a text that a pattern matches."""
+    rule = compile_pattern(pattern, ignore_case=ignore_case)
+    if _is_quick(pattern, len(text)):
+        found = rule.fullmatch(text) if whole else rule.search(text)
+        return None if found is None else found.group()
+    part = run_bounded(_TASK, pattern, text, ignore_case, whole, timeout_s=timeout_s)
+    return part if isinstance(part, str) else None
+
+
+@lru_cache(maxsize=1024)
+def _longest_quick_text(pattern: str) -> int:
+    """Up to how many characters a text is surely searched at once, whatever it says."""
+    # Without groups nothing is repeated that is repeated itself. From each place of the text the
+    # parts of the pattern are tried one after the other, once for each way its optional ones may
+    # go, and once more for each length that an open repeat may have.
+    bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
+    n_repeated = sum(int(count) for count in _FIXED_REPEAT.findall(bare))
+    bare = _FIXED_REPEAT.sub("", bare)
+    n_open = bare.count("*") + bare.count("+")
+    # Patterns with nested repeats can take exponential time, so they go to the worker process.
+    if len(pattern) > _PLAIN_MAX or "(" in bare or "{" in bare or n_open > 1:
+        return 0
+    n_places = _STEPS // max(1, (len(bare) + n_repeated) << bare.count("?"))
+    return min(_LONGEST, isqrt(2 * n_places) if n_open else n_places)
+
+
+def _is_quick(pattern: str, length: int) -> bool:
+    return length <= _longest_quick_text(pattern)
+
+
+_REFUSALS = re.compile(
+    r"\b(?:i (?:can(?:not|'t)|could(?: not|n't)|am (?:not able|unable) to|will not|won't|must "
+    r"(?:decline|refuse)|have to decline|(?:do not|don't) feel comfortable)|i'm (?:not able|unable)"
+    r" to|(?:i'm|i am) sorry,? but|i apologi[sz]e,? but|as an ai\b|unable to (?:assist|comply|help)"
+    r"|(?:cannot|can't) (?:assist|comply|help) with)"
+)
+
+# A refusal says so at once: later on the same words speak of something else.
+_OPENING = 300
+
+
+@assertion("text.is_refusal")
+def is_refusal(output: Output) -> AssertionResult:
+    """Pass when the output declines to answer.
+
+    A short list of English phrases is looked for in the first 300 characters; it misses
+    refusals in other words and other languages, for which a judge is the better check.
+
+    Args:
+        output: The output.
+
+    Returns:
+        The result; `actual` is the phrase.
+
+    Raises:
+        UnmetError: There is no text.
+    """
+    text = text_of(output, None)
+    if not text.strip():
+        return AssertionResult(passed=True, actual="", message="the text is empty")
+    found = _REFUSALS.search(text[:_OPENING].replace("\u2019", "'").lower())
+    message = "no phrase of refusal at its beginning"
+    if found is not None:
+        message = f"it declines: {found.group()!r}"
+    actual = None if found is None else found.group()
+    return AssertionResult(passed=found is not None, actual=actual, message=message)

@@ -1,0 +1,467 @@
+"""Assertions and the scorer that compare a text with a reference: edit distance, BLEU, chrF.
+
+METEOR, ROUGE, lexical and embedding similarity. The formulas are in `text_metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from math import fsum, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, cast
+
+from pydantic import AfterValidator, Field
+
+from judgekit.assertions import text_metrics
+from judgekit.assertions.builtin.text import TextList  # noqa: TC001
+from judgekit.assertions.registry import UndecidedError, assertion, reaches, scorer
+from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
+from judgekit.assertions.selection import PathText, text_of
+from judgekit.errors import InputError
+from judgekit.records import AssertionResult, Count, Fraction, Score
+from judgekit.registry import RegistryEntry
+
+if TYPE_CHECKING:
+    from judgekit.records import Case, Output
+
+# Products of two lengths up to which the work is done at once, in a few milliseconds.
+_QUICK = 4_000_000
+
+_METEOR = "judgekit.assertions.meteor_metric"
+
+_TIMEOUT_S = 5.0
+
+# WordNet is read from disk once; the first load can take many seconds on a slow disk.
+_LOAD_S = 60.0
+
+
+def usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic hands it over alone
+    """Whether synonyms are looked up, where they can be."""
+    if not synonyms or find_spec("nltk") is None:  # the latter is told of the whole assertion
+        return synonyms
+    try:
+        fault = run_bounded(f"{_METEOR}:wordnet_fault", timeout_s=_LOAD_S)
+    except UndecidedError as error:
+        raise InputError(f"cannot read the WordNet data of nltk: {error.message}") from error
+    if fault is not None:
+        raise InputError(str(fault))
+    return synonyms
+
+
+Power = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""A number that a share is raised to."""
+
+Synonyms = Annotated[bool, AfterValidator(usable_synonyms)]
+"""Whether synonyms are looked up; refused where they cannot be."""
+
+
+@assertion("text.levenshtein")
+def levenshtein(
+    output: Output,
+    *,
+    value: str,
+    threshold: Count = 5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+) -> AssertionResult:
+    """Pass when at most so many characters differ.
+
+    Args:
+        output: The output.
+        value: The text to compare with.
+        threshold: The largest edit distance that passes, in characters.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+
+    Returns:
+        The result; `actual` is the distance, or one more than the threshold when it is larger.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: It took too long.
+    """
+    text = text_of(output, path)
+    found = measure_similarity(
+        text_metrics.edit_distance, text, value, threshold, timeout_s=timeout_s
+    )
+    passed = found <= threshold
+    said = f"{found:.0f}" if passed else f"more than {threshold}"
+    message = f"the edit distance is {said}, limit {threshold}"
+    return AssertionResult(passed=passed, actual=int(found), message=message)
+
+
+@assertion("text.bleu")
+def bleu(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the BLEU score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = _in_worker("bleu_score", text, other, timeout_s=timeout_s)
+    return _similarity_result("BLEU", found, threshold)
+
+
+@assertion("text.chrf")
+def chrf(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.5,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the chrF score of the text reaches the threshold.
+
+    chrF compares rows of characters, so that other forms of a word count in part.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = _in_worker("chrf_score", text, other, timeout_s=timeout_s)
+    return _similarity_result("chrF", found, threshold)
+
+
+@assertion("text.meteor")
+def meteor(
+    output: Output,
+    *,
+    value: str | TextList | None = None,
+    threshold: Fraction = 0.5,
+    alpha: Fraction = 0.9,
+    beta: Power = 3.0,
+    gamma: Fraction = 0.5,
+    synonyms: Synonyms = False,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the METEOR score of the text reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with, or several, of which the best counts; None takes the
+            case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        alpha: How much it counts, on [0, 1], that the words of the reference are there, against
+            that there are no others.
+        beta: How fast the loss grows with the number of pieces the shared words stand in.
+        gamma: The most that is lost so, on [0, 1].
+        synonyms: Whether words match that WordNet calls synonyms, whose data must be on the
+            machine; else only equal words and equal stems do.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text = text_of(output, path)
+    others = value if isinstance(value, list) else [reference_text(value, case)]
+    found = _in_worker(
+        "nltk_meteor_score", text, others, alpha, beta, gamma, synonyms,
+        timeout_s=timeout_s, module=_METEOR,
+    )  # fmt: skip
+    used = "words, stems and synonyms" if synonyms else "words and stems, no synonyms"
+    return _similarity_result(f"METEOR ({used})", found, threshold)
+
+
+@assertion("text.rouge_n")
+def rouge_n(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.75,
+    n: Annotated[int, Field(ge=1, le=9)] = 1,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the F1 of the n-grams of words that both texts have reaches the threshold.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        n: How many words a gram has.
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
+    return _similarity_result(f"ROUGE-{n}", found, threshold)
+
+
+@assertion("text.rouge_l")
+def rouge_l(
+    output: Output,
+    *,
+    value: str | None = None,
+    threshold: Fraction = 0.75,
+    path: PathText | None = None,
+    timeout_s: TimeoutSeconds = _TIMEOUT_S,
+    case: Case | None = None,
+) -> AssertionResult:
+    """Pass when the F1 of the longest row of words both texts have in order is high enough.
+
+    Args:
+        output: The output.
+        value: The text to compare with; None takes the case's reference.
+        threshold: The score from which it passes, on [0, 1].
+        path: Where the text stands; None takes the whole output.
+        timeout_s: Seconds the check may take.
+        case: The case.
+
+    Returns:
+        The result; `actual` and `value` are the score.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is nothing to compare with, or it took too long.
+    """
+    text, other = text_of(output, path), reference_text(value, case)
+    found = measure_similarity(text_metrics.rouge_l_score, text, other, timeout_s=timeout_s)
+    return _similarity_result("ROUGE-L", found, threshold)
+
+
+def measure_similarity(
+    measure: Callable[..., float], text: str, other: str, *arguments: object, timeout_s: float
+) -> float:
+    """How near two texts are, worked out here when they are short, else in the worker process."""
+    # Starting the worker costs more than a short comparison takes.
+    if len(text) * len(other) <= _QUICK:
+        return measure(text, other, *arguments)
+    return _in_worker(measure.__name__, text, other, *arguments, timeout_s=timeout_s)
+
+
+def reference_text(value: str | None, case: Case | None) -> str:
+    """What a text is compared with."""
+    if value is not None:
+        return value
+    if case is None or not isinstance(case.reference, str):
+        raise UndecidedError("there is nothing to compare with: neither a value nor a reference")
+    return case.reference
+
+
+def _in_worker(
+    measure: str, *arguments: object, timeout_s: float, module: str = text_metrics.__name__
+) -> float:
+    found = run_bounded(f"{module}:{measure}", *arguments, timeout_s=timeout_s)
+    return float(str(found))
+
+
+def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
+    passed = found >= threshold
+    message = f"{what} is {found:.3f}, {threshold:g} wanted"
+    return AssertionResult(passed=passed, actual=found, message=message, value=found)
+
+
+Embedder = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Turns texts into vectors of one length; may have a `name`, which the score's method shows."""
+
+LEXICAL = "lexical: token sort ratio"
+"""The method that needs nothing: rapidfuzz's ratio of the sorted words."""
+
+WORDLLAMA = "semantic: wordllama"
+"""The method of the extra `semantic`."""
+
+_SCORER_TIMEOUT_S = 5.0
+
+
+@scorer("similarity")
+def similarity(
+    output: Output,
+    *,
+    reference: str | None = None,
+    method: Literal["lexical", "semantic", "best"] | None = None,
+    embed: Embedder | None = None,
+    path: PathText | None = None,
+    case: Case | None = None,
+) -> Score:
+    """Score how alike the output and a reference are.
+
+    Args:
+        output: The output.
+        reference: The text to compare with; None takes the case's reference.
+        method: `lexical` compares words; `semantic` compares vectors, of `embed` or of the extra
+            `semantic`; `best` is semantic where that can be had, else lexical. None is semantic
+            with `embed`, else lexical, so that what is installed changes no number. The score's
+            `method` says which it was.
+        embed: What turns texts into vectors; None takes the extra `semantic`.
+        path: Where the text stands; None takes the whole output.
+        case: The case.
+
+    Returns:
+        The word ratio, or the cosine of the vectors with negative ones as 0; `raw` is the ratio
+        or the cosine itself.
+
+    Raises:
+        UnmetError: There is no text.
+        UndecidedError: There is no reference, or the method cannot be had.
+    """
+    text, other = text_of(output, path), reference_text(reference, case)
+    # A suite that asks for words gets words, also where an embedder is at hand.
+    chosen = None if method == "lexical" else embed
+    if chosen is None and method in ("semantic", "best"):
+        chosen = _installed_embedder(needed=method == "semantic")
+    if chosen is None:
+        ratio = measure_similarity(
+            text_metrics.word_ratio, text, other, timeout_s=_SCORER_TIMEOUT_S
+        )
+        return _similarity_score(ratio, LEXICAL)
+    method_name = WORDLLAMA if embed is None else f"semantic: {_embedder_name(embed)}"
+    ours, theirs = chosen([text, other])
+    return _similarity_score(cosine(ours, theirs), method_name)
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of the angle between two vectors."""
+    if len(one) != len(other):
+        raise UndecidedError(f"embeddings of {len(one)} and {len(other)} numbers do not compare")
+    norm = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
+    # Written so that nan is refused too.
+    if not norm > 0:
+        raise UndecidedError("a text without words has no embedding to compare")
+    # Rounding can give a cosine just above 1.
+    product = fsum(float(x) * float(y) for x, y in zip(one, other, strict=True))
+    return min(max(product / norm, -1.0), 1.0)
+
+
+def _similarity_score(raw: float, method: str) -> Score:
+    value = min(max(raw, 0.0), 1.0)
+    return Score(name="similarity", value=value, raw=raw, method=method, message=f"{raw:.3f}")
+
+
+def _embedder_name(embed: Embedder) -> str:
+    return str(getattr(embed, "name", None) or getattr(embed, "__name__", "embeddings"))
+
+
+class _Vectors(Protocol):
+    """An array that can be turned into lists."""
+
+    def tolist(self) -> list[list[float]]:
+        """The rows as lists."""
+        ...
+
+
+def _installed_embedder(*, needed: bool) -> Embedder | None:
+    """The embedding that is installed; its weights come with the package."""
+    try:
+        return _wordllama()
+    except ImportError as error:
+        if not needed:
+            return None
+        raise UndecidedError(
+            "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
+        ) from error
+
+
+@cache
+def _wordllama() -> Embedder:
+    import wordllama  # noqa: PLC0415 - optional, and slow to import
+
+    # The loader looks for the tokenizer in a folder the package does not have, and would fetch it.
+    folder = Path(str(wordllama.__file__)).parent
+    model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    return lambda texts: cast("_Vectors", model.embed(list(texts))).tolist()
+
+
+SIMILAR_ASSERTION = "similar"
+"""The assertion's name."""
+
+DEFAULT_SIMILARITY_THRESHOLD = 0.75
+"""How similar a text must be where the assertion does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimilaritySettings:
+    """How the similarity of texts is measured in a run."""
+
+    method: Literal["lexical", "semantic", "best"] = "best"
+    """As for the scorer `similarity`; `best` is semantic where that is installed."""
+
+    embed: Embedder | None = None
+    """What turns texts into vectors; None takes what is installed."""
+
+    def arguments(self) -> dict[str, object]:
+        """The same as parameters of the scorer."""
+        given: dict[str, object] = {"method": self.method}
+        return given if self.embed is None else {**given, "embed": self.embed}
+
+
+def similar_entry(means: SimilaritySettings) -> RegistryEntry:
+    """The assertion `similar`, for the registry of a run."""
+    # `{"type": "similar", "value": "30 days", "threshold": 0.8}`; without a value the case's
+    # reference is compared with.
+
+    @assertion(SIMILAR_ASSERTION)
+    def similar(
+        output: Output,
+        *,
+        value: str | None = None,
+        threshold: Fraction = DEFAULT_SIMILARITY_THRESHOLD,
+        path: PathText | None = None,
+        case: Case | None = None,
+    ) -> AssertionResult:
+        """Pass when the output is near enough to a text."""
+        found = similarity(
+            output, reference=value, method=means.method, embed=means.embed, path=path, case=case
+        )
+        near = found.value or 0.0
+        return AssertionResult(
+            passed=reaches(near, threshold),
+            actual=near,
+            value=near,
+            message=f"the similarity is {near:.3f} ({found.method}), {threshold:g} wanted",
+        )
+
+    return RegistryEntry(SIMILAR_ASSERTION, similar)

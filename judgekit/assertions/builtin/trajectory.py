@@ -1,0 +1,737 @@
+"""Assertions about how an agent worked: which tools it called and in which order, loops.
+
+Steps, nodes, errors and how it finished. Tool calls are read in `calls`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from judgekit.assertions.builtin.calls import (
+    ArgumentsMode,
+    ExpectedCall,
+    ExpectedCalls,
+    OneCall,
+    OrderMode,
+    ToolCall,
+    call_matches,
+    count_in_order,
+    describe_call,
+    match_calls,
+    tool_calls,
+    trace_of,
+)
+from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion, reaches
+from judgekit.assertions.selection import display_value, truncate_value
+from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from judgekit.records import Output, TraceEvent
+
+ToolNames = Annotated[list[Name], Field(min_length=1)]
+"""One tool or more."""
+
+# Longer lists make a message that nobody reads.
+_SHOWN = 8
+
+
+@assertion("trajectory.tool_used")
+def tool_used(
+    output: Output, *, tool: Name, at_least: Count = 1, at_most: Count | None = None
+) -> AssertionResult:
+    """Pass when a tool was called, as often as it should be.
+
+    Args:
+        output: The output.
+        tool: The tool.
+        at_least: How often at least.
+        at_most: How often at most; None sets no limit.
+
+    Returns:
+        The result; `actual` is how often it was called.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    calls = tool_calls(output)
+    n = sum(call.tool == tool for call in calls)
+    passed = n >= at_least and (at_most is None or n <= at_most)
+    wanted = f"at least {at_least}" if at_most is None else f"{at_least} to {at_most}"
+    others = "" if passed or n else f"; called were: {_tools_in(calls)}"
+    message = f"{tool} was {_times(n)}, wanted {wanted}{others}"
+    return AssertionResult(passed=passed, actual=n, message=message)
+
+
+@assertion("trajectory.tool_never_used")
+def tool_never_used(output: Output, *, tool: Name | ToolNames) -> AssertionResult:
+    """Pass when none of the tools was called.
+
+    Args:
+        output: The output.
+        tool: The tool, or several.
+
+    Returns:
+        The result; `actual` is the steps in which one was called.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    barred = {tool} if isinstance(tool, str) else set(tool)
+    found = [call for call in tool_calls(output) if call.tool in barred]
+    message = f"{_join_names(sorted(barred))} was never called"
+    if found:
+        message = f"{describe_call(found[0])} was called in step {found[0].place}"
+        message += f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return AssertionResult(passed=not found, actual=[call.place for call in found], message=message)
+
+
+@assertion("trajectory.arguments_match")
+def arguments_match(
+    output: Output,
+    *,
+    call: OneCall,
+    mode: ArgumentsMode = "superset",
+    which: Literal["any", "all", "first", "last"] = "any",
+) -> AssertionResult:
+    """Pass when a tool was called with the right arguments.
+
+    Args:
+        output: The output.
+        call: The call as it should be.
+        mode: How arguments are compared where the call does not say.
+        which: Which calls of the tool must be so.
+
+    Returns:
+        The result; `actual` is the arguments of its calls.
+
+    Raises:
+        UnmetError: The tool was not called.
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
+    calls = tool_calls(output)
+    made = [each for each in calls if each.tool == call.tool]
+    if not made:
+        raise NotApplicableError(f"{call.tool} was not called; called were: {_tools_in(calls)}")
+    # `any` and `all` look at every call of the tool.
+    looked_at = {"first": made[:1], "last": made[-1:]}.get(which, made)
+    right = [each for each in looked_at if call_matches(each, call, mode)]
+    passed = len(right) == len(looked_at) if which == "all" else bool(right)
+    shown = describe_call(next((c for c in looked_at if c not in right), looked_at[0]))
+    message = f"{describe_call(right[0])} has the right arguments" if passed else f"got {shown}"
+    if not passed:
+        message += f", wanted {describe_call(call)} ({call.match or mode})"
+    return AssertionResult(
+        passed=passed, actual=truncate_value([each.arguments for each in made]), message=message
+    )
+
+
+@assertion("trajectory.matches")
+def matches(
+    output: Output,
+    *,
+    calls: ExpectedCalls,
+    mode: OrderMode = "strict",
+    arguments: ArgumentsMode = "exact",
+) -> AssertionResult:
+    """Pass when the tool calls stand to the expected ones as they should.
+
+    Args:
+        output: The output.
+        calls: The expected calls, in their order.
+        mode: `strict`, `in_order`, `unordered`, `subset` or `superset`.
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `actual` is the calls that were made.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
+    made = tool_calls(output)
+    if mode in {"strict", "in_order"}:
+        why = _why_out_of_order(made, calls, mode, arguments)
+    else:
+        why = _why_other_calls(made, calls, mode, arguments)
+    message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
+    return AssertionResult(passed=why is None, actual=_call_names(made), message=message)
+
+
+@assertion("trajectory.f1")
+def f1(
+    output: Output,
+    *,
+    calls: ExpectedCalls,
+    threshold: Fraction = 1.0,
+    arguments: ArgumentsMode = "exact",
+) -> AssertionResult:
+    """Pass when the calls and the expected ones coincide well enough in both directions.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least F1, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the F1, `actual` has precision, recall and the calls.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
+    made = tool_calls(output)
+    n_right = len(match_calls(made, calls, arguments))
+    n_both = len(made) + len(calls)
+    # The harmonic mean of precision and recall; no call where none is expected is right.
+    value = 2 * n_right / n_both if n_both else 1.0
+    return _share_result(value, threshold, "F1", made, calls, n_right)
+
+
+@assertion("trajectory.precision")
+def precision(
+    output: Output,
+    *,
+    calls: ExpectedCalls,
+    threshold: Fraction = 1.0,
+    arguments: ArgumentsMode = "exact",
+) -> AssertionResult:
+    """Pass when enough of the calls that were made are expected ones.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least share, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the share, 1 where no call was made.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
+    made = tool_calls(output)
+    n_right = len(match_calls(made, calls, arguments))
+    return _share_result(_count_of(n_right, made), threshold, "precision", made, calls, n_right)
+
+
+@assertion("trajectory.recall")
+def recall(
+    output: Output,
+    *,
+    calls: ExpectedCalls,
+    threshold: Fraction = 1.0,
+    arguments: ArgumentsMode = "exact",
+) -> AssertionResult:
+    """Pass when enough of the expected calls were made.
+
+    Args:
+        output: The output.
+        calls: The expected calls; their order is free.
+        threshold: The least share, on [0, 1].
+        arguments: How arguments are compared where an expected call does not say.
+
+    Returns:
+        The result; `value` is the share, 1 where no call was expected.
+
+    Raises:
+        UndecidedError: There is no trace, or a pattern took too long.
+    """
+    made = tool_calls(output)
+    n_right = len(match_calls(made, calls, arguments))
+    return _share_result(_count_of(n_right, calls), threshold, "recall", made, calls, n_right)
+
+
+def _why_out_of_order(
+    made: Sequence[ToolCall],
+    calls: Sequence[ExpectedCall],
+    mode: OrderMode,
+    arguments: ArgumentsMode,
+) -> str | None:
+    if mode == "in_order":
+        n = count_in_order(made, calls, arguments)
+        after = f" after {describe_call(calls[n - 1])}" if n else ""
+        return None if n == len(calls) else f"{describe_call(calls[n])} was not called{after}"
+    for number, (call, wanted) in enumerate(zip(made, calls, strict=False), start=1):
+        if not call_matches(call, wanted, arguments):
+            return f"call {number} is {describe_call(call)}, wanted {describe_call(wanted)}"
+    if len(made) > len(calls):
+        return f"call {len(calls) + 1} is one too many: {describe_call(made[len(calls)])}"
+    if len(made) < len(calls):
+        return f"call {len(made) + 1} is missing: {describe_call(calls[len(made)])}"
+    return None
+
+
+def _why_other_calls(
+    made: Sequence[ToolCall],
+    calls: Sequence[ExpectedCall],
+    mode: OrderMode,
+    arguments: ArgumentsMode,
+) -> str | None:
+    right = match_calls(made, calls, arguments)
+    missing = [describe_call(c) for i, c in enumerate(calls) if i not in right]
+    extra = [describe_call(c) for i, c in enumerate(made) if i not in set(right.values())]
+    why = []
+    if missing and mode != "subset":
+        why.append(f"not called: {_join_names(missing)}")
+    if extra and mode != "superset":
+        why.append(f"not expected: {_join_names(extra)}")
+    return "; ".join(why) or None
+
+
+def _share_result(
+    value: float,
+    threshold: float,
+    what: str,
+    made: Sequence[ToolCall],
+    calls: Sequence[ExpectedCall],
+    n_right: int,
+) -> AssertionResult:
+    message = (
+        f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
+        f"among the {len(calls)} expected"
+    )
+    actual: JsonObject = {
+        "precision": _count_of(n_right, made),
+        "recall": _count_of(n_right, calls),
+        "calls": _call_names(made),
+    }
+    passed = reaches(value, threshold)
+    return AssertionResult(passed=passed, actual=actual, message=message, value=value)
+
+
+def _count_of(n_right: int, whole: Sequence[object]) -> float:
+    # Nothing was wrong among no calls.
+    return n_right / len(whole) if whole else 1.0
+
+
+def _call_names(made: Sequence[ToolCall]) -> list[JsonValue]:
+    return [describe_call(call) for call in made]
+
+
+def _tools_in(calls: Sequence[ToolCall]) -> str:
+    return _join_names(list(dict.fromkeys(call.tool for call in calls))) or "none"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _times(n: int) -> str:
+    return {0: "never called", 1: "called once"}.get(n, f"called {n} times")
+
+
+AtLeastOne = Annotated[int, Field(ge=1)]
+"""1 or more."""
+
+# Longer circles are not looked for: the search takes time proportional to their length.
+_LONGEST_CYCLE = 50
+
+# Messages of these roles are not steps that the agent took.
+_NOT_THE_AGENT = frozenset({"system", "user", "human", "tool", "developer"})
+
+# Events that report on another step, or on nothing the agent did.
+_BOOKKEEPING = frozenset({
+    "tool_result", "tool:result", "tool:complete", "tool:end", "tool_response", "tool:error",
+    "tool_error", "function_call_output", "error", "recording:linked", "agent:complete",
+    "node:complete", "node:end", "reasoning",
+})  # fmt: skip
+
+
+@assertion("trajectory.no_loop")
+def no_loop(
+    output: Output,
+    *,
+    max_repeats: AtLeastOne = 2,
+    max_cycles: AtLeastOne = 2,
+    ignoring: list[Name] | None = None,
+) -> AssertionResult:
+    """Pass when the agent did not go round in circles.
+
+    Args:
+        output: The output.
+        max_repeats: How often one call with the same arguments may be made in all.
+        max_cycles: How often in a row one sequence of two or more different calls may be made.
+        ignoring: Tools that may be called again and again, such as one that waits.
+
+    Returns:
+        The result; `actual` is the number of the most frequent call.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    calls = [call for call in tool_calls(output) if call.tool not in (ignoring or ())]
+    keys = [call.key for call in calls]
+    # Repeating one call is found before circles, because it is the simpler explanation.
+    counted = Counter(keys).most_common(1)
+    most = counted[0][1] if counted else 0
+    message = f"no call was made more than {max_repeats} times, and none in a circle"
+    if most > max_repeats:
+        call = calls[keys.index(counted[0][0])]
+        message = f"{_describe_step(call)} was called {most} times, at most {max_repeats} allowed"
+    elif (cycle := _cycle(keys, max_cycles)) is not None:
+        start, length, times = cycle
+        tools = " → ".join(call.tool for call in calls[start : start + length])
+        message = f"{tools} was gone through {times} times in a row from step {calls[start].place}"
+        return AssertionResult(passed=False, actual=most, message=message)
+    return AssertionResult(passed=most <= max_repeats, actual=most, message=message)
+
+
+@assertion("trajectory.steps.max")
+def max_steps(output: Output, *, value: Count, types: list[Name] | None = None) -> AssertionResult:
+    """Pass when the agent took at most so many steps.
+
+    Args:
+        output: The output.
+        value: The most steps.
+        types: The types of events that are steps; None takes what the agent did: its tool calls,
+            its messages and the nodes it entered, not what came back or was only noted.
+
+    Returns:
+        The result; `actual` is the number of steps.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    trace = trace_of(output)
+    n = sum(_is_step(event) if types is None else event.type in types for event in trace)
+    return AssertionResult(passed=n <= value, actual=n, message=f"{n} steps, at most {value}")
+
+
+@assertion("trajectory.tool_calls.max")
+def max_tool_calls(output: Output, *, value: Count, tool: Name | None = None) -> AssertionResult:
+    """Pass when tools were called at most so often.
+
+    Args:
+        output: The output.
+        value: The most calls.
+        tool: The tool whose calls count; None counts the calls of all.
+
+    Returns:
+        The result; `actual` is the number of calls.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    n = sum(tool is None or call.tool == tool for call in tool_calls(output))
+    what = "tool calls" if tool is None else f"calls of {tool}"
+    return AssertionResult(passed=n <= value, actual=n, message=f"{n} {what}, at most {value}")
+
+
+@assertion("trajectory.node_executed")
+def trajectory_node_executed(output: Output, *, node: Name) -> AssertionResult:
+    """Pass when a node of the workflow was entered, as its events show.
+
+    Args:
+        output: The output.
+        node: The node's id.
+
+    Returns:
+        The result; `actual` is the nodes that were.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    trace_of(output)
+    return node_executed(output, node_id=node)
+
+
+@assertion("trajectory.node_invocations.max")
+def trajectory_node_invocations(output: Output, *, node: Name, value: Count) -> AssertionResult:
+    """Pass when a node was entered at most so often.
+
+    Args:
+        output: The output.
+        node: The node's id.
+        value: The most times.
+
+    Returns:
+        The result; `actual` is how often it was.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    trace_of(output)
+    return node_invocations(output, node_id=node, value=value)
+
+
+@assertion("trajectory.no_tool_errors")
+def no_tool_errors(output: Output, *, tool: Name | None = None) -> AssertionResult:
+    """Pass when no call of a tool ended in an error.
+
+    Args:
+        output: The output.
+        tool: The tool looked at; None looks at all.
+
+    Returns:
+        The result; `actual` is the errors.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    failed = _failed_calls(call for call in tool_calls(output) if tool in (None, call.tool))
+    message = "no call of a tool failed" if tool is None else f"no call of {tool} failed"
+    if failed:
+        message = f"{len(failed)} failed, first {_describe_step(failed[0])}: {failed[0].error}"
+    actual = [f"{call.tool}: {call.error}" for call in failed]
+    return AssertionResult(passed=not failed, actual=list(actual), message=message)
+
+
+@assertion("trajectory.recovers")
+def recovers(output: Output, *, same_tool: bool = True) -> AssertionResult:
+    """Pass when every call that failed was followed by one that did not.
+
+    Args:
+        output: The output.
+        same_tool: Whether it must be a call of the same tool.
+
+    Returns:
+        The result, passed where nothing failed; `actual` is the errors that were not made good.
+
+    Raises:
+        UndecidedError: There is no trace.
+    """
+    calls = tool_calls(output)
+    failed = _failed_calls(calls)
+    open_ = [call for call in failed if not _recovered(call, calls, same_tool=same_tool)]
+    message = "no call failed" if not failed else f"made good after {len(failed)} errors"
+    if open_:
+        message = f"after {_describe_step(open_[0])} failed ({open_[0].error}) no call succeeded"
+        message += f" of {open_[0].tool}" if same_tool else ""
+    actual = [f"{call.tool}: {call.error}" for call in open_]
+    return AssertionResult(passed=not open_, actual=list(actual), message=message)
+
+
+def _cycle(keys: Sequence[str], most: int) -> tuple[int, int, int] | None:
+    """Start, length and number of rounds of a circle gone through more than `most` times."""
+    for length in range(2, min(len(keys) // 2, _LONGEST_CYCLE) + 1):
+        same = 0
+        for place in range(len(keys) - length):
+            same = same + 1 if keys[place] == keys[place + length] else 0
+            start = place - same + 1
+            # One call repeated is no circle; it is counted above.
+            is_over = same >= length * most
+            if is_over and len(set(keys[start : start + length])) > 1:
+                return start, length, same // length + 1
+    return None
+
+
+def _is_step(event: TraceEvent) -> bool:
+    if event.type == "message":
+        return (event.model_extra or {}).get("role") not in _NOT_THE_AGENT
+    return event.type not in _BOOKKEEPING
+
+
+def _failed_calls(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    return [call for call in calls if call.error is not None]
+
+
+def _recovered(failed: ToolCall, calls: Sequence[ToolCall], *, same_tool: bool) -> bool:
+    # A call that overlaps the failed one does not make up for it.
+    ended = failed.place if failed.ended is None else failed.ended
+    return any(
+        call.place > ended and call.error is None and (call.tool == failed.tool or not same_tool)
+        for call in calls
+    )
+
+
+def _describe_step(call: ToolCall) -> str:
+    return call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
+
+
+# Workflow engines spell the node of an event in these ways.
+_NODE_KEYS = ("nodeId", "node_id", "node")
+
+# Words that engines use for a node or an event that went wrong.
+_BAD = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
+
+# A node with one of these has not run.
+_IDLE = frozenset({"pending", "queued", "skipped", "idle", "waiting", "scheduled"})
+
+_WORKED = frozenset({
+    "start", "started", "begin", "invoked", "complete", "completed", "end", "ended", "finish",
+    "finished", "done",
+})  # fmt: skip
+
+_OF_NODES = ("node", "agent", "task")
+
+_LAST_WORD = re.compile(r"[^:._/\-]*\Z")
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@assertion("behavior.no_errors")
+def no_errors(output: Output) -> AssertionResult:
+    """Pass when nothing went wrong.
+
+    An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
+    that has a `status` of that kind, an `error`, or `isError`; a node whose status in the
+    output's data says so.
+
+    Args:
+        output: The output.
+
+    Returns:
+        The result; `actual` lists the errors.
+    """
+    errors = [] if output.error is None else [output.error]
+    errors += [_describe_event(event) for event in output.trace if _is_error(event)]
+    statuses = _node_statuses(output)
+    errors += [f"node {node}: {said}" for node, said in statuses.items() if said.lower() in _BAD]
+    message = f"no errors in {len(output.trace)} events"
+    if errors:
+        n_errors = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        message = f"{n_errors}: {'; '.join(errors[:5])}"
+    actual: list[JsonValue] = [*errors]
+    return AssertionResult(passed=not errors, actual=actual, message=message)
+
+
+@assertion("behavior.node_executed")
+def node_executed(output: Output, *, node_id: Name) -> AssertionResult:
+    """Pass when a node was executed.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+
+    Returns:
+        The result; `actual` lists the nodes that were executed.
+
+    Raises:
+        UndecidedError: The output has neither events nor the state of its nodes.
+    """
+    executed = _executed_nodes(output)
+    passed = node_id in executed
+    names = ", ".join(sorted(executed)) or "none"
+    verb = "was executed" if passed else f"was not executed; executed were: {names}"
+    actual: list[JsonValue] = [*sorted(executed)]
+    return AssertionResult(passed=passed, actual=actual, message=f"{node_id} {verb}")
+
+
+@assertion("behavior.node_invocations.max")
+def node_invocations(
+    output: Output, *, node_id: Name, value: Annotated[int, Field(ge=0)]
+) -> AssertionResult:
+    """Pass when a node was invoked at most so many times.
+
+    Args:
+        output: The output.
+        node_id: The node; `nodeId` in S1 files.
+        value: The limit.
+
+    Returns:
+        The result; `actual` is the number of invocations: of its `node` and `agent` events the
+        kind of beginning or end that is there most often, else the different `invocation`
+        numbers, else the most frequent beginning or end of anything.
+
+    Raises:
+        UndecidedError: The output has no events.
+    """
+    if not output.trace:
+        raise UndecidedError("the output has no events, so that invocations were not counted")
+    n = _count_invocations([event for event in output.trace if _node(event) == node_id])
+    message = f"{node_id} was invoked {'once' if n == 1 else f'{n} times'}, limit {value}"
+    return AssertionResult(passed=n <= value, actual=n, message=message)
+
+
+@assertion("behavior.finish_reason")
+def finish_reason(output: Output, *, value: Name) -> AssertionResult:
+    """Pass when the model stopped for the expected reason.
+
+    Args:
+        output: The output.
+        value: `stop`, `length`, `content_filter`, `tool_calls`, …, in the provider's words.
+
+    Returns:
+        The result; `actual` is the reason given.
+
+    Raises:
+        UndecidedError: Nobody says why it stopped.
+    """
+    places: list[Mapping[str, object]] = [
+        event.__pydantic_extra__ or {} for event in reversed(output.trace)
+    ]
+    # The last event counts: a run may stop several times and go on.
+    for place in (output.metadata, *places):
+        for name in ("finish_reason", "finishReason", "stop_reason", "stopReason"):
+            found = place.get(name)
+            if isinstance(found, str):
+                message = f"it stopped for {found!r}, expected {value!r}"
+                return AssertionResult(passed=found == value, actual=found, message=message)
+    raise UndecidedError("neither the metadata nor an event has a finish_reason")
+
+
+def _is_error(event: TraceEvent) -> bool:
+    extra = event.__pydantic_extra__ or {}
+    status = extra.get("status")
+    return (
+        _kind(event) in _BAD
+        or (isinstance(status, str) and status.lower() in _BAD)
+        or bool(extra.get("error"))
+        or extra.get("isError") is True
+        or extra.get("is_error") is True
+    )
+
+
+def _describe_event(event: TraceEvent) -> str:
+    extra = event.__pydantic_extra__ or {}
+    said = extra.get("error") or extra.get("message") or event.content or "no message"
+    where = _node(event)
+    return f"{event.type}{f' ({where})' if where else ''}: {str(said)[:200]}"
+
+
+def _kind(event: TraceEvent) -> str:
+    """The last word of an event's type: `complete` of `agent:complete`, `error` of `nodeError`."""
+    found = _LAST_WORD.search(event.type)
+    return "" if found is None else _HUMP.split(found.group())[-1].lower()
+
+
+def _node(event: TraceEvent) -> str | None:
+    extra = event.__pydantic_extra__ or {}
+    for key in _NODE_KEYS:
+        if isinstance(extra.get(key), str):
+            return str(extra[key])
+    return event.name if event.type.startswith(("node", "agent")) else None
+
+
+def _node_statuses(output: Output) -> dict[str, str]:
+    """What a workflow's snapshot says of its nodes."""
+    data = output.data if isinstance(output.data, dict) else {}
+    found = data.get("nodeStatus", data.get("node_status"))
+    if not isinstance(found, dict):
+        return {}
+    said = {
+        node: status.get("status") if isinstance(status, dict) else status
+        for node, status in found.items()
+    }
+    return {node: status for node, status in said.items() if isinstance(status, str)}
+
+
+def _executed_nodes(output: Output) -> set[str]:
+    statuses = _node_statuses(output)
+    data = output.data if isinstance(output.data, dict) else {}
+    outputs = data.get("outputs")
+    produced = set(outputs) if isinstance(outputs, dict) else set()
+    if not (output.trace or statuses or produced):
+        raise UndecidedError("the output has neither events nor the state of its nodes")
+    ran = {node for node, said in statuses.items() if said.lower() not in _IDLE}
+    seen = {_node(event) for event in output.trace if _kind(event) not in _IDLE}
+    return ran | produced | {node for node in seen if node is not None}
+
+
+def _count_invocations(events: Iterable[TraceEvent]) -> int:
+    found = list(events)
+    # An engine reports start and end of one invocation, so each type is counted by itself.
+    worked = Counter(event.type for event in found if _kind(event) in _WORKED)
+    # A tool that a node calls begins and ends too, and is no invocation of the node.
+    own = [n for kind, n in worked.items() if kind.lower().startswith(_OF_NODES)]
+    numbers = {str((event.__pydantic_extra__ or {}).get("invocation")) for event in found}
+    counted = max(own, default=0) or len(numbers - {"None"})
+    return counted or max(worked.values(), default=min(len(found), 1))

@@ -1,0 +1,77 @@
+"""The `-o` option of commands: several files, each in the form that its suffix names.
+
+Documents (.json, .md, .html) are written here; data files (JSONL, CSV, …) by the command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli import console
+from judgekit.errors import SettingsError
+from judgekit.report import DOCUMENT_SUFFIXES, document_data, print_document, write_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judgekit.report import Document
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFiles:
+    """Where results are written."""
+
+    exports: tuple[Path, ...] = ()
+    """Data files, which the command writes."""
+
+    documents: tuple[Path, ...] = ()
+    """Files of the report."""
+
+
+def output_option(text: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """`-o FILE`, which may be given several times."""
+    # With a plain option click keeps the last file only, and the others were lost without a word.
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        multiple=True,
+        help=f"{text} May be repeated.",
+    )
+
+
+def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
+    """Sort files by what is written to them; refuse what cannot be, before anything is asked."""
+    known = list(dict.fromkeys((*exports, *DOCUMENT_SUFFIXES)))
+    for path in paths:
+        if path.suffix.lower() not in known:
+            raise SettingsError(
+                f"cannot write {what} to {path.name}: its suffix is {path.suffix or 'missing'}",
+                hint=f"use {', '.join(known)}",
+            )
+        if not path.absolute().parent.is_dir():
+            raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
+    # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
+    data = tuple(path for path in paths if path.suffix.lower() in exports)
+    return OutputFiles(data, tuple(path for path in paths if path not in data))
+
+
+def show_document(
+    document: Document, options: Mapping[str, object], files: OutputFiles | None = None
+) -> None:
+    """Write a document to its files, and print it on stdout as text or JSON."""
+    places = () if files is None else files.documents
+    for path in places:
+        write_document(path, document)
+    if options.get("as_json"):
+        console.print_json(document_data(document))
+    else:
+        print_document(console.stdout(), document, verbose=bool(options.get("verbose")))
+    if not options.get("quiet"):
+        for path in places:
+            console.note(f"wrote the report to {path}")

@@ -1,0 +1,79 @@
+"""Finds the transport that carries requests to a named model.
+
+A transport is a module of `judgekit.models.transports`; nothing else has to name it.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from judgekit.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.models.request import Model
+
+AUTO_TRANSPORT = "auto"
+"""The name that leaves the choice to the transports themselves."""
+
+_PACKAGE = "judgekit.models.transports"
+
+_FALLBACK = "litellm"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where requests go."""
+
+    model: str
+    """Provider and model."""
+
+    api_base: str | None = None
+    """The endpoint, where it is not the provider's own."""
+
+    timeout_s: float = 60
+    """Deadline of one call, in seconds."""
+
+
+def _never(_: Endpoint) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """One way to a model; a module of `judgekit.models.transports` defines it as `TRANSPORT`."""
+
+    opener: Callable[[Endpoint], Callable[[], Model]]
+    """Checks an endpoint at once, and returns a function that opens the model when the first reply
+    is needed. It raises `SettingsError` for an endpoint that the transport cannot reach."""
+
+    is_preferred: Callable[[Endpoint], bool] = _never
+    """Whether `auto` chooses this transport for an endpoint; the other endpoints use litellm."""
+
+
+def transport_names() -> tuple[str, ...]:
+    """What a user may choose from: `auto`, and each transport by its name."""
+    # The folder is the list: a second list of names could miss one. Nothing is imported here, as
+    # the command line needs the names for `--help`.
+    folder = import_module(_PACKAGE).__path__
+    return (AUTO_TRANSPORT, *sorted(found.name for found in pkgutil.iter_modules(folder)))
+
+
+def transport_opener(name: str, endpoint: Endpoint) -> Callable[[], Model]:
+    """What opens the model at an endpoint, through the named transport."""
+    names = transport_names()
+    if name not in names:
+        raise UnknownNameError("transport", name, names)
+    if name == AUTO_TRANSPORT:
+        preferring = (other for other in names[1:] if _load(other).is_preferred(endpoint))
+        name = next(preferring, _FALLBACK)
+    return _load(name).opener(endpoint)
+
+
+def _load(name: str) -> Transport:
+    transport: Transport = import_module(f"{_PACKAGE}.{name}").TRANSPORT
+    return transport

@@ -1,0 +1,6 @@
+from .direct import (
+    DirectModel as DirectModel,
+)
+from .litellm import (
+    LitellmModel as LitellmModel,
+)

@@ -1,0 +1,331 @@
+"""Calls any provider through litellm.
+
+No other module imports litellm, and this one only at the first call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import os
+import re
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judgekit.fingerprint import thawed
+from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
+from judgekit.models.credentials import (
+    OWN_ENDPOINT_KEYS,
+    RedactingFilter,
+    endpoint_label,
+    key_variable,
+    own_endpoint_key,
+)
+from judgekit.models.error_mapping import ProviderFault, fault_of_exception
+from judgekit.models.transport import Endpoint, Transport
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from judgekit.models.request import Model, ModelReply, ModelRequest
+
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
+    "LITELLM_MODE": "PRODUCTION",  # else the import reads a .env file of any parent folder
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOG": "ERROR",
+}
+
+_AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
+"""Providers with other ways to show who is asking than a key in one variable."""
+
+_CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
+
+_PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
+
+_scopes: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
+"""One open scope for each event loop; litellm's own cache of clients is as global as this."""
+
+_LEFT_BEHIND = r"coroutine '\w+\.(async_completion|acompletion)' was never awaited"
+
+
+class LitellmModel:
+    """A model behind any provider that litellm knows.
+
+    litellm's own retries are off; wrap it in a `LimitedModel`. What the model refuses
+    (parameters, native reply schemas) is dropped, and remembered by this object.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_base: str | None = None,
+        timeout_s: float = 60,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._model = model
+        self._api_base = api_base
+        self._timeout_s = timeout_s
+        self._extra = dict(extra or {})
+        self._route: _Route | None = None
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return self._model
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one request."""
+        route = self._route
+        if route is None:
+            route = self._route = _find_route(self._model, self._api_base, self._extra)
+        await _enter_loop(route.litellm)
+        messages = _messages(request, mark_cache=route.takes_cache_marks)
+
+        async def send(plan: RequestPlan) -> object | ProviderFault:
+            return await self._send(route, messages, plan)
+
+        return await negotiate_reply(route.negotiation, request, send, provider=route.label)
+
+    async def aclose(self) -> None:
+        """Close the connections litellm holds for the running event loop."""
+        # They are closed before the loop ends in any case; other models that use them in the same
+        # loop open new ones.
+        scope = _scopes.pop(asyncio.get_running_loop(), None)
+        if scope is not None:
+            await scope.aclose()
+
+    async def embed(self, text: str) -> object | ProviderFault:
+        """Ask for the vector of a text; for models of embeddings."""
+        route = self._route
+        if route is None:
+            route = self._route = _find_route(self._model, self._api_base, self._extra)
+        await _enter_loop(route.litellm)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                response = await route.litellm.aembedding(
+                    **route.arguments,
+                    input=[text],
+                    timeout=self._timeout_s,
+                    num_retries=0,
+                    max_retries=0,
+                )
+        except route.foreign_errors as error:
+            return fault_of_exception(route.label, error, hint=route.key_hint)
+        body: object = response.model_dump()
+        return body
+
+    async def _send(
+        self, route: _Route, messages: list[dict[str, Any]], plan: RequestPlan
+    ) -> object | ProviderFault:
+        parameters = {name: thawed(value) for name, value in plan.parameters.items()}
+        arguments: dict[str, Any] = parameters | route.arguments
+        if plan.form == "tool":
+            # With tools, litellm looks for servers of the Model Context Protocol among them,
+            # and fails where that protocol's package is not installed.
+            arguments["_skip_mcp_handler"] = True
+        try:
+            async with asyncio.timeout(self._timeout_s):  # litellm's own is no deadline
+                response = await route.litellm.acompletion(
+                    **arguments,
+                    messages=messages,
+                    timeout=self._timeout_s,
+                    num_retries=0,
+                    max_retries=0,
+                )
+        except route.foreign_errors as error:
+            return fault_of_exception(route.label, error, hint=route.key_hint)
+        body: object = response.model_dump()
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """What litellm knows of a model, looked up once."""
+
+    litellm: Any
+    foreign_errors: tuple[type[Exception], ...]
+    label: str
+    key_hint: str
+    negotiation: Negotiation
+    takes_cache_marks: bool
+    arguments: dict[str, Any]
+
+
+def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _Route:
+    litellm = _imported()
+    foreign_errors = _foreign_errors(litellm)
+    try:
+        bare, provider, *_ = litellm.get_llm_provider(model)
+    except foreign_errors as error:
+        raise _unknown_provider(model, error).to_error() from None
+    if api_base is None and "api_key" not in extra and not litellm.api_key:
+        _require_key(litellm, model, provider)
+    arguments: dict[str, Any] = {"model": model}
+    if api_base is not None:
+        arguments["api_base"] = api_base
+        if provider in OWN_ENDPOINT_KEYS:
+            arguments["api_key"] = own_endpoint_key(provider)
+    elif (key := os.environ.get(key_variable(provider), "")) != key.strip():
+        arguments["api_key"] = key.strip()  # a header takes no line break, and files end in one
+    return _Route(
+        litellm=litellm,
+        foreign_errors=foreign_errors,
+        label=endpoint_label(provider, api_base),
+        key_hint=f"check the key in the environment variable {key_variable(provider)}",
+        negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
+        takes_cache_marks=_takes_cache_marks(litellm, bare, provider),
+        arguments=arguments | dict(extra),
+    )
+
+
+def _imported() -> Any:
+    """Import litellm, quietly and without the network; the user's own settings win."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    import litellm  # noqa: PLC0415 - seconds of import, 160 MB
+
+    litellm.suppress_debug_info = True
+    litellm.disable_hf_tokenizer_download = True
+    for logger in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        log = logging.getLogger(logger)
+        if os.environ["LITELLM_LOG"] == "ERROR":
+            log.setLevel(logging.ERROR)
+        if not any(isinstance(one, RedactingFilter) for one in log.filters):
+            log.addFilter(RedactingFilter())
+    # A deadline that falls while litellm still prepares a call, in a thread, leaves the prepared
+    # call behind, never begun; Python would say so on stderr at some later time.
+    warnings.filterwarnings("ignore", _LEFT_BEHIND, RuntimeWarning)
+    with warnings.catch_warnings():  # pydantic finds fault with the type when it is first built
+        warnings.simplefilter("ignore")
+        litellm.ModelResponse()
+    return litellm
+
+
+def _foreign_errors(litellm: Any) -> tuple[type[Exception], ...]:
+    own = (
+        member
+        for member in vars(litellm.exceptions).values()
+        if inspect.isclass(member) and issubclass(member, Exception)
+    )
+    return (*own, litellm.exceptions.openai.OpenAIError, *_PLAIN_ERRORS, ImportError)
+
+
+def _unknown_provider(model: str, error: Exception) -> ProviderFault:
+    return ProviderFault(
+        model,
+        "not_found",
+        text="litellm knows no such provider",
+        hint="name it PROVIDER/MODEL, for example openai/gpt-4.1-mini or hosted_vllm/my-model",
+        cause=error,
+    )
+
+
+def _require_key(litellm: Any, model: str, provider: str) -> None:
+    if provider in _AMBIENT_PROVIDERS:
+        return
+    missing = litellm.validate_environment(model)["missing_keys"]
+    names = [name for name in missing if name.endswith(("_KEY", "_TOKEN"))]
+    if names:
+        hint = f"set the environment variable {' or '.join(names)}"
+        raise ProviderFault(
+            provider, "auth", text="no key was found; nothing was sent", hint=hint
+        ).to_error()
+
+
+def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Negotiation:
+    supported = frozenset(
+        litellm.get_supported_openai_params(model=bare, custom_llm_provider=provider) or ()
+    )
+    standard = frozenset(litellm.OPENAI_CHAT_COMPLETION_PARAMS)
+
+    def accepts(name: str) -> bool:
+        return name in supported or name not in standard or not supported
+
+    knows = litellm.utils
+    is_known = bare in litellm.model_cost or f"{provider}/{bare}" in litellm.model_cost
+    forms: tuple[ReplyForm, ...] = ("plain",)
+    if knows.supports_response_schema(bare, provider):
+        # a refusal by the provider's own endpoint is about the schema: let it be seen
+        forms = ("json_schema", "plain") if is_own else ("json_schema",)
+    elif is_known and knows.supports_function_calling(bare, provider):
+        forms = ("tool", "plain")
+    elif not is_known and "response_format" in supported:
+        forms = ("json_schema", "plain")
+    return Negotiation(forms, accepts)
+
+
+def _takes_cache_marks(litellm: Any, bare: str, provider: str) -> bool:
+    return (
+        provider in _CACHE_MARKED
+        and "claude" in bare.lower()
+        and bool(litellm.utils.supports_prompt_caching(bare, provider))
+    )
+
+
+def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
+    """The messages; where it helps, with marks that say how far the prompt is shared."""
+    messages: list[dict[str, Any]] = [dict(message) for message in request.messages]
+    if not mark_cache or not request.shared_prefix:
+        return messages
+    for message in messages[:-1]:
+        if message["role"] == "system" and message["content"]:
+            message["content"] = [_marked(message["content"])]
+    if messages and messages[-1]["role"] == "user":
+        content = messages[-1]["content"]
+        shared, rest = content[: request.shared_prefix], content[request.shared_prefix :]
+        parts = [_marked(shared)] if shared else []
+        messages[-1]["content"] = parts + ([{"type": "text", "text": rest}] if rest else [])
+    return messages
+
+
+def _marked(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
+
+
+async def _enter_loop(litellm: Any) -> None:
+    """Make sure that the connections of this loop are closed before the loop is."""
+    # A loop closes the async generators that were started in it (`asyncio.run` and its like call
+    # `shutdown_asyncgens`), so an open one is a hook for what must be closed inside the loop.
+    loop = asyncio.get_running_loop()
+    if loop not in _scopes:
+        for ended in [other for other in _scopes if other.is_closed()]:
+            _scopes.pop(ended, None)
+        _scopes[loop] = scope = _connections(litellm)
+        await anext(scope)
+
+
+async def _connections(litellm: Any) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        await _close_connections(litellm)
+
+
+async def _close_connections(litellm: Any) -> None:
+    """Close this loop's clients, and what all loops share once no other loop has any."""
+    cache = litellm.in_memory_llm_clients_cache
+    ours = [key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")]
+    for key in ours:
+        client = cache.cache_dict.pop(key)
+        cache.ttl_dict.pop(key, None)
+        await client.close()
+    if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
+        from litellm.llms.custom_httpx.async_client_cleanup import (  # noqa: PLC0415
+            close_litellm_async_clients,
+        )
+
+        await close_litellm_async_clients()
+        cache.flush_cache()
+
+
+def _opener(endpoint: Endpoint) -> Callable[[], Model]:
+    return lambda: LitellmModel(
+        endpoint.model, api_base=endpoint.api_base, timeout_s=endpoint.timeout_s
+    )
+
+
+TRANSPORT = Transport(opener=_opener)

@@ -1,0 +1,172 @@
+"""Reads rows page by page, and writes rows so that what they replace stays as history."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from sqlalchemy import ColumnElement, bindparam, func, insert, select, tuple_, update
+from sqlalchemy.dialects import sqlite
+
+from judgekit.errors import InputError
+from judgekit.records import time_text, words_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from sqlalchemy import Column, Insert, Row, Select, Table, Update
+    from sqlalchemy.engine import Connection
+
+    Reading = Callable[[], AbstractContextManager[Connection]]
+    """Opens a transaction that only reads."""
+
+    Rows = Sequence[Row[tuple[object, ...]]]
+
+_T = TypeVar("_T")
+
+RowValues = dict[str, object]
+"""A row to be stored, by column."""
+
+MOST_NAMED = 10
+"""How many names an error message lists."""
+
+
+def paged_rows(
+    reading: Reading,
+    query: Select[tuple[object, ...]],
+    order: Sequence[Column[object]],
+    *,
+    size: int,
+) -> Iterator[Row[tuple[object, ...]]]:
+    """The rows of a query that is sorted by unique columns, `size` of them at a time."""
+    for rows, _ in pages(reading, query, order, size=size, load=lambda _, rows: (rows, None)):
+        yield from rows
+
+
+def pages(
+    reading: Reading,
+    query: Select[tuple[object, ...]],
+    order: Sequence[Column[object]],
+    *,
+    size: int,
+    load: Callable[[Connection, Rows], tuple[Rows, _T]],
+) -> Iterator[tuple[Rows, _T]]:
+    """Pages of a query, each with what `load` reads for it in the same transaction.
+
+    `load` may return fewer rows than it was given; the next page then begins after them.
+    """
+    # Each page begins after the last key instead of at an offset: rows added meanwhile move none,
+    # and no transaction stays open while the caller works on a page.
+    columns = tuple_(*order)
+    page_query = query.limit(size)
+    while True:
+        with reading() as connection:
+            page = connection.execute(page_query).all()
+            rows, loaded = load(connection, page)
+        yield rows, loaded
+        if len(rows) == len(page) < size:
+            return
+        last = tuple(getattr(rows[-1], column.name) for column in order)
+        page_query = query.where(columns > tuple_(*last)).limit(size)
+
+
+def insert_new(connection: Connection, table: Table, rows: Iterable[RowValues]) -> int:
+    """Store the rows that are not stored yet, by any unique key of the table."""
+    rows = list(rows)
+    if not rows:
+        return 0
+    return connection.execute(_insert_statement(table, connection.dialect.name), rows).rowcount
+
+
+@cache
+def _insert_statement(table: Table, dialect: str) -> Insert:
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - only with such a database
+
+        statement: Insert = postgresql.insert(table).on_conflict_do_nothing()
+    else:
+        statement = sqlite.insert(table).on_conflict_do_nothing()
+    return statement.execution_options(preserve_rowcount=True)
+
+
+def insert_numbered(connection: Connection, table: Table, row: RowValues) -> int:
+    """Store a row and return the number the database gave it."""
+    key = connection.execute(insert(table), row).inserted_primary_key
+    return 0 if key is None else int(key[0])
+
+
+def supersede(
+    connection: Connection,
+    table: Table,
+    keys: tuple[str, ...],
+    rows: Sequence[RowValues],
+    *,
+    at: str | None = None,
+    only_changed: bool = False,
+) -> int:
+    """Mark the current rows with the same keys as no longer current; returns how many.
+
+    With `only_changed`, rows whose JSON text is that of the new row stay current.
+    """
+    if not rows:
+        return 0
+    bound = [
+        {f"b_{name}": row[name] for name in (*keys, "json")[: None if only_changed else -1]}
+        | {"b_at": at or row["at"]}
+        for row in rows
+    ]
+    statement = _superseding(table, keys, only_changed=only_changed)
+    return connection.execute(statement, bound).rowcount
+
+
+def mark_superseded(table: Table, keys: tuple[str, ...], *also: ColumnElement[bool]) -> Update:
+    """The statement that marks current rows; it binds `b_at` and `b_` with each key."""
+    same = [table.c[name] == bindparam(f"b_{name}") for name in keys]
+    current = (*same, table.c.superseded_at.is_(None), *also)
+    return update(table).where(*current).values(superseded_at=bindparam("b_at"))
+
+
+@cache
+def _superseding(table: Table, keys: tuple[str, ...], *, only_changed: bool) -> Update:
+    # Built once for each table: a run executes these for every batch of observations.
+    changed = (table.c.json != bindparam("b_json"),) if only_changed else ()
+    return mark_superseded(table, keys, *changed)
+
+
+def newest_first(table: Table) -> tuple[ColumnElement[object], ...]:
+    """The order in which runs and comparisons are listed."""
+    return table.c.started_at.desc(), table.c.no.desc()
+
+
+def number_of(connection: Connection, table: Table, name: str) -> int | None:
+    """The number of the run or comparison with exactly this id."""
+    return connection.scalar(select(table.c.no).where(table.c.id == words_text(name)))
+
+
+def number_with_prefix(
+    connection: Connection, table: Table, start: str, *, nouns: str
+) -> int | None:
+    """The number of the one run or comparison whose id begins so; None where there is none."""
+    start = words_text(start)
+    if not start:
+        return None
+    # Not LIKE: it ignores case in SQLite, and takes `_` and `%` in an id for wildcards.
+    query = select(table.c.no, table.c.id).where(func.substr(table.c.id, 1, len(start)) == start)
+    rows = connection.execute(query.order_by(*newest_first(table)).limit(MOST_NAMED)).all()
+    if len(rows) > 1:
+        raise InputError(
+            f"several {nouns} begin with {start!r}: {', '.join(row.id for row in rows)}",
+            hint="give more of the id",
+        )
+    return rows[0].no if rows else None
+
+
+def ending_columns(status: str, reason: str | None, at: datetime | None) -> RowValues:
+    """How a run or a comparison ended, or that it is running."""
+    return {
+        "status": status,
+        "reason": None if reason is None else words_text(reason),
+        "finished_at": None if at is None else time_text(at),
+    }
