@@ -50,8 +50,6 @@ def cache_command() -> None:
     Every reply that was paid for is stored under the exact request.
     """
 
-    # Every reply that was paid for is kept under exactly what was asked.
-
 
 cache_command.add_command(cache_explain_command)
 
