@@ -1,9 +1,8 @@
 # ruff: noqa: INP001 - a folder of documents, no package
-"""Writes the tables of `assertions.md` from the registry: what assertions and scorers say.
+"""Writes `assertions.md` from the registry, and the table of judge settings in `suites.md`.
 
-What stands above the page's marker is written by hand and stays. Run it after a change:
-`python docs/reference.py`. With `--check` nothing is written, and the exit code is 1 where the page
-is not what would be written.
+Text outside the markers is written by hand and kept. Run it after a change: `python
+docs/reference.py`. With `--check` nothing is written, and the exit code is 1 if a page is stale.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
 from judgekit.assertions.registry import ELSEWHERE, declaration_of
+from judgekit.datasets import SuiteJudge, command_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).with_name("assertions.md")
 EXAMPLES = Path(__file__).with_name("assertion_examples.yaml")
+SUITES = Path(__file__).with_name("suites.md")
+TABLE_BEGINS = "<!-- The table below is written by docs/reference.py. -->"
+TABLE_ENDS = "<!-- End of the table. -->"
 MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
 
 _GROUPS = {
@@ -83,6 +86,34 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def suites_page() -> str:
+    """The page about suites, with the present table of judge settings.
+
+    Returns:
+        Markdown.
+    """
+    above, _, rest = SUITES.read_text(encoding="utf-8").partition(TABLE_BEGINS)
+    below = rest.partition(TABLE_ENDS)[2]
+    return f"{above}{TABLE_BEGINS}\n{judge_settings_table()}\n{TABLE_ENDS}{below}"
+
+
+def judge_settings_table() -> str:
+    """The settings that a suite's `judge` accepts, and their options.
+
+    Returns:
+        A Markdown table.
+    """
+    rows = ["| setting | default | option | meaning |", "| --- | --- | --- | --- |"]
+    spelled = {name: option.spelling for name, _, option in command_options()}
+    for name, field in SuiteJudge.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = "required" if field.is_required() else f"`{json.dumps(default)}`"
+        option = spelled.get(name, "--judge" if name == "model" else "")
+        spellings = ", ".join(f"`{one}`" for one in option.split("/") if one)
+        rows.append(_row(f"`{name}`", shown, spellings, field.description or ""))
+    return "\n".join(rows)
+
+
 def listed_names() -> set[str]:
     """The assertions that stand in some section.
 
@@ -94,18 +125,19 @@ def listed_names() -> set[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` compare it.
+    """Write the pages, or with `--check` compare them.
 
     Args:
         arguments: What follows the script's name.
 
     Returns:
-        0; 1 where the page is stale and only compared.
+        0; 1 if a page is stale and only compared.
     """
-    text = page()
+    pages = {PAGE: page(), SUITES: suites_page()}
     if "--check" in arguments:
-        return int(PAGE.read_text(encoding="utf-8") != text)
-    PAGE.write_text(text, encoding="utf-8")
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in pages.items()))
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -15,6 +15,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE, EXIT_QUALITY
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option, store_option
 from judgekit.cli.sides import find_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -32,26 +33,26 @@ if TYPE_CHECKING:
     from judgekit.evaluation import ApprovalEvidence
 
 
-@click.command("approve")
+@click.command("approve", cls=HelpCommand)
 @click.argument("variant", required=False)
-@click.option("--baseline", metavar="OTHER", help="What it has to be better than.")
-@click.option("--because", metavar="WHY", help="The reason, to be kept with the approval.")
-@click.option("--by", metavar="WHO", help="Who approves (default: the user of this machine).")
+@click.option("--baseline", metavar="OTHER", help="Variant it must be better than.")
+@click.option("--because", metavar="WHY", help="Reason, stored with the approval.")
+@click.option("--by", metavar="WHO", help="Name of the approver (default: your user name).")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="The error the evidence may have.",
+    help="Significance level of the evidence.",
 )
-@click.option("--scores", is_flag=True, help="Only the scores of stored runs count as evidence.")
-@click.option("--list", "is_list", is_flag=True, help="List what is approved, and what no longer.")
+@click.option("--scores", is_flag=True, help="Use only the scores of stored runs as evidence.")
+@click.option("--list", "is_list", is_flag=True, help="List approvals, current and stale.")
 @click.option(
     "-c",
     "--config",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     envvar="JUDGEKIT_CONFIG",
-    help="Suite file (default judgekit.yaml, where there is one).",
+    help="Suite file (default judgekit.yaml, if there is one).",
 )
 @store_option
 @json_option
@@ -68,16 +69,20 @@ def approve_command(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Approve VARIANT, where what is kept shows that it is better than another version.
+    """Approve VARIANT if the stored evidence shows that it is better than another variant.
 
-    The evidence is the last blind comparison of the two (judgekit compare), or else the scores
-    that the last stored runs of one suite have for both. Who approved, why, when, on what
-    evidence and which version is kept; when the prompt changes, the approval is stale.
+    The evidence is the last blind comparison of the two (judgekit compare), else the scores of both
+    in the last stored runs of one suite. The approval records who, why, when, on what evidence and
+    which version. If the prompt changes, the approval becomes stale.
 
-    VARIANT and OTHER are called as they were compared: a suite's variant, a template, a file.
+    VARIANT and OTHER are named as they were compared: a variant of a suite, a template or a file.
 
-    Exit 0 when it is approved, 1 when the other one is better, 4 when it is not shown that it is
-    better.
+    Exit code 0 if it is approved, 1 if the other variant is better, 4 if the evidence is
+    inconclusive.
+
+    Examples:
+        judgekit approve v2 --baseline v1 --because "clearer refunds"
+        judgekit approve --list
     """
     suite = find_suite(options)
     if is_list:

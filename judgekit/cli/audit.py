@@ -33,6 +33,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
     EXIT_QUALITY,
 )
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     judge_model_options,
@@ -69,7 +70,7 @@ _MOST_CASES = 60
 """Cases that are drawn where nothing says how many: enough to see what matters, and affordable."""
 
 
-@click.command("audit")
+@click.command("audit", cls=HelpCommand)
 @click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @side_options
 @judge_model_options
@@ -87,63 +88,71 @@ _MOST_CASES = 60
     "paraphrases",
     metavar="NAME",
     multiple=True,
-    help="A template that says the same as the judge's in other words; may be repeated.",
+    help="Template with the judge's prompt in other words; may be repeated.",
 )
-@click.option("--own-family", metavar="NAME", help="The judge's family of models: GPT, Claude, ….")
+@click.option("--own-family", metavar="NAME", help="Model family of the judge: GPT, Claude, ….")
 @click.option(
     "--askings",
     type=click.IntRange(2),
     default=DEFAULT_N_ASKINGS,
     show_default=True,
-    help="How often the probe of stability asks.",
+    help="Number of calls per question of the stability probe.",
 )
 @click.option(
     "--attacks",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Attacks of your own in place of those shipped; see docs/auditing.md.",
+    help="Your own attacks instead of the shipped ones; see docs/auditing.md.",
 )
 @click.option(
     "--attacks-each",
     type=click.IntRange(1),
     default=DEFAULT_N_ATTACKS,
     show_default=True,
-    help="Attacks tried on each output.",
+    help="Number of attacks per output.",
 )
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True),
     default=Margins().value,
     show_default=True,
-    help="A shift of the value (0 to 1) from which a bias is material.",
+    help="Smallest material shift of the value, 0 to 1.",
 )
 @click.option(
     "--share-margin",
     type=click.FloatRange(0, 1, min_open=True),
     default=Margins().share,
     show_default=True,
-    help="A share of cases from which a bias is material.",
+    help="Smallest material share of cases, 0 to 1.",
 )
-@max_cost_option("Never spend more than this; probes that do not fit are skipped. Exit code 5.")
+@max_cost_option("Cost limit; probes that exceed it are skipped. Exit code 5.")
 @output_option("Write the findings to FILE: .json, .md, or .html with every interval drawn.")
 @click.option(
-    "--fail-on", type=click.Choice(["material"]), help="Exit 1 when a material bias is found."
+    "--fail-on", type=click.Choice(["material"]), help="Exit 1 if a material bias is found."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 @click.option(
-    "--self-test", is_flag=True, help="Try the probes on made-up judges; needs no key, no files."
+    "--self-test",
+    is_flag=True,
+    help="Run the probes on simulated judges; needs no key and no files.",
 )
 def audit_command(
     *, self_test: bool, output: tuple[Path, ...], dry_run: bool, **options: object
 ) -> None:
-    """Probe a judge for eleven known biases (position, length, formatting …) on your OUTPUTS.
+    """Probe a judge for eleven known biases on your own OUTPUTS.
 
-    OUTPUTS are files as `judgekit grade` takes them; the recorded variants of a suite without
-    them. Each probe changes one thing that should not matter, asks the same judge again, and
-    says what that did: the effect with its interval, and whether it is material. Where neither
-    -n nor --sample says how many, 60 cases are drawn. Exit 0 whatever is found, 1 with --fail-
-    on material when there is a material bias and 4 when no probe could be made, 3 when a judge
-    failed, 5 when the money did not suffice.
+    OUTPUTS are files as for judgekit grade; without them, the recorded variants of the suite. Each
+    probe changes one thing that should not matter, calls the same judge again and reports the
+    effect with its confidence interval and whether it is material. Without -n or --sample, 60 cases
+    are drawn at random.
+
+    Exit code 0 whatever the result. With --fail-on material: 1 if there is a material bias, 4 if no
+    probe could be made. 3 if a judge failed, 5 if the cost limit was reached.
+
+    Examples:
+        judgekit audit --dry-run
+        judgekit audit outputs.jsonl --rubric helpfulness -o audit.html
+        judgekit audit --probes position,verbosity --fail-on material
     """
     if self_test:
         _check_alone(output, options, dry_run=dry_run)

@@ -15,6 +15,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.cache_explain import cache_explain_command
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE
+from judgekit.cli.help import HelpGroup
 from judgekit.cli.options import cache_dir_option, json_option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import open_cache
@@ -42,11 +43,12 @@ _SHOWN = 20
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def cache_command() -> None:
-    """Inspect, copy and clean up the reply cache."""
+    """Inspect the reply cache, move it elsewhere, clean it up.
 
-    # Every reply that was paid for is kept under exactly what was asked.
+    Every reply that was paid for is stored under the exact request.
+    """
 
 
 cache_command.add_command(cache_explain_command)
@@ -57,7 +59,11 @@ cache_command.add_command(cache_explain_command)
 @output_option("Write the statistics to FILE: .json, .md or .html.")
 @json_option
 def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: bool) -> None:
-    """Replies, hits, money and time saved, size on disk."""
+    """Show replies, hits, money and time saved, and size on disk.
+
+    Examples:
+        judgekit cache stats
+    """
     files = sort_outputs(output, what="cache statistics")
     with open_cache(cache_dir) as held:
         found = admin.cache_stats(held)
@@ -67,8 +73,10 @@ def cache_stats_command(*, cache_dir: Path, output: tuple[Path, ...], as_json: b
 
 @cache_command.command("ls")
 @click.option("--model", help="Only replies of this model.")
-@click.option("--since", type=click.DateTime(), help="Only those fetched then or later (UTC).")
-@click.option("--contains", metavar="TEXT", help="Only those with TEXT in question or reply.")
+@click.option(
+    "--since", type=click.DateTime(), help="Only replies fetched at this time or later (UTC)."
+)
+@click.option("--contains", metavar="TEXT", help="Only replies with TEXT in request or reply.")
 @click.option("--rejected", is_flag=True, help="Rejected replies: paid for, but never served.")
 @click.option(
     "-n",
@@ -90,7 +98,11 @@ def cache_ls_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """List cached replies: key, time, price, model and question."""
+    """List replies: key, model, date, request, price.
+
+    Examples:
+        judgekit cache ls --model openai/gpt-4.1-mini -n 10
+    """
     with open_cache(cache_dir) as held:
         found = admin.list_entries(held, model=model, since=since, contains=contains)
         chosen = _rejected(held, model) if rejected else found
@@ -108,7 +120,11 @@ def cache_ls_command(
 def cache_export_command(
     *, named: Path | None, output: Path | None, rejected: bool, cache_dir: Path, as_json: bool
 ) -> None:
-    """Write all replies to FILE as JSONL, the same bytes for the same replies; - for stdout."""
+    """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
+
+    Examples:
+        judgekit cache export replies.jsonl
+    """
     file = named or output
     if file is None or (named is not None and output is not None):
         raise SettingsError("name one file", hint="for example judgekit cache export replies.jsonl")
@@ -142,7 +158,11 @@ def cache_export_command(
 def cache_import_command(
     *, files: tuple[Path, ...], overwrite: bool, skip_unsound: bool, cache_dir: Path, as_json: bool
 ) -> None:
-    """Import exported FILES into the cache; every line is checked first."""
+    """Add the replies of exported FILES to the cache; every line is checked first.
+
+    Examples:
+        judgekit cache import replies.jsonl
+    """
     with open_cache(cache_dir, writing=True) as held:
         report = _total(
             import_entries(
@@ -167,7 +187,11 @@ def cache_merge_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Merge other cache folders and exported files into the cache."""
+    """Add the replies of other cache folders and exported files to the cache.
+
+    Examples:
+        judgekit cache merge ../other/.judgekit/cache
+    """
     with open_cache(cache_dir, writing=True) as held:
         report = merge_caches(
             held, sources, on_error="skip" if skip_unsound else "stop", overwrite=overwrite
@@ -179,7 +203,11 @@ def cache_merge_command(
 @cache_dir_option
 @json_option
 def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Check every reply's checksum and key, and the database; exit 3 when something is damaged."""
+    """Check the checksum and key of every reply, and the database; exit code 3 if damaged.
+
+    Examples:
+        judgekit cache verify
+    """
     try:
         with open_cache(cache_dir) as held:
             report = admin.verify_cache(held)
@@ -194,9 +222,9 @@ def cache_verify_command(*, cache_dir: Path, as_json: bool) -> None:
 
 @cache_command.command("prune")
 @click.option("--older-than", "age", metavar="AGE", help="Older than this: 30d, 12h, 4w.")
-@click.option("--model", help="Of this model.")
+@click.option("--model", help="Only replies of this model.")
 @click.option("--rejected", is_flag=True, help="All rejected replies, regardless of age.")
-@click.option("--dry-run", is_flag=True, help="Only count them.")
+@click.option("--dry-run", is_flag=True, help="Count them without deleting.")
 @cache_dir_option
 @json_option
 def cache_prune_command(
@@ -208,7 +236,11 @@ def cache_prune_command(
     cache_dir: Path,
     as_json: bool,
 ) -> None:
-    """Delete old replies or those of a model; they would have to be fetched again."""
+    """Delete replies that are old, of one model, or both; fetching them again costs money.
+
+    Examples:
+        judgekit cache prune --older-than 30d --dry-run
+    """
     if age is None and model is None and not rejected:
         raise SettingsError(
             "specify what to delete", hint="give --older-than, --model or --rejected"
@@ -232,7 +264,11 @@ def cache_prune_command(
 @cache_dir_option
 @json_option
 def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
-    """Delete all replies and statistics; replies would have to be fetched again."""
+    """Delete all replies and counts; fetching the replies again costs money.
+
+    Examples:
+        judgekit cache clear --yes
+    """
     with open_cache(cache_dir, writing=True) as held:
         n = len(held)
         is_confirmed = yes or _confirm(n, cache_dir)
@@ -249,7 +285,11 @@ def cache_clear_command(*, yes: bool, cache_dir: Path, as_json: bool) -> None:
 @cache_dir_option
 @json_option
 def cache_path_command(*, cache_dir: Path, as_json: bool) -> None:
-    """Print the path of the cache, whether it exists or not."""
+    """Print the folder of the cache, whether it exists or not.
+
+    Examples:
+        judgekit cache path
+    """
     folder = cache_dir.absolute()
     if as_json:
         console.print_json({"path": str(folder), "exists": folder.is_dir()})

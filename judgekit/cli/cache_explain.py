@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from judgekit.cli import console, console as streams
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import cache_dir_option, input_options, json_option, judge_model_options
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.errors import SettingsError
@@ -33,17 +34,20 @@ _MOST_GROUPS = 20
 _SHOWN_CASES = 3
 
 
-@click.command("explain")
+@click.command("explain", cls=HelpCommand)
 @input_options
 @judge_model_options
 @cache_dir_option
 @json_option
 def cache_explain_command(*, cache_dir: Path, as_json: bool, **options: object) -> None:
-    """Say why a grading would have to ask: which part differs from the nearest reply owned.
+    """Explain why a grading would make calls: how its requests differ from cached ones.
 
-    Takes the same OUTPUTS and options as `judgekit grade` and asks nothing; requests that are
-    missing for one reason are told together. Or give a KEY, or its first digits, from
-    `judgekit cache ls`, to see the reply that is nearest to it.
+    Takes the same OUTPUTS and options as judgekit grade and makes no call. Requests that are
+    missing for the same reason are grouped. With a KEY, or its first digits, from judgekit cache
+    ls it shows the cached reply closest to that one.
+
+    Examples:
+        judgekit cache explain outputs.jsonl --rubric helpfulness
     """
     outputs = cast("tuple[Path, ...]", options["outputs"])
     key = _key_of(outputs)

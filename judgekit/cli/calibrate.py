@@ -33,6 +33,7 @@ from judgekit.cli.exit_codes import (
     EXIT_QUALITY,
 )
 from judgekit.cli.grade import grade_all
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     judge_model_options,
@@ -85,33 +86,33 @@ if TYPE_CHECKING:
 _DEFAULTS = CalibrationOptions()
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=HelpCommand)
 @click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--run", metavar="RUN", help="A stored run (the default: the latest).")
+@click.option("--run", metavar="RUN", help="Stored run (default: the latest).")
 @click.option(
     "--results",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="What `grade -o` or `compare -o` wrote, or rows of case_id and raw or winner.",
+    help="Results of grade -o or compare -o, or rows with case_id and raw or winner.",
 )
 @click.option(
     "--outputs",
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="FILE",
-    help="Grade these outputs now, with --judge and --rubric; may be repeated.",
+    help="Grade these outputs now with --judge and --rubric; may be repeated.",
 )
 @click.option(
     "--compare",
     "sides",
     nargs=2,
     metavar="A B",
-    help="Compare these now, blind and in both orders, as `judgekit compare` names them.",
+    help="Compare these two now, named as for judgekit compare.",
 )
 @click.option(
     "--labels-are",
     type=click.Choice(["random", "other"]),
-    help="How labelled items were chosen: drawn at random among those judged, or otherwise.",
+    help="How labelled items were chosen: at random among the judged ones, or otherwise.",
 )
 @label_options
 @click.option(
@@ -119,82 +120,82 @@ _DEFAULTS = CalibrationOptions()
     type=click.Choice(["pass", "exact", "within_one"]),
     default=_DEFAULTS.right,
     show_default=True,
-    help="The judge is right when it passes what people pass, gives their score, or one off.",
+    help="When the judge counts as right: same pass decision, same score, or within one.",
 )
 @click.option(
     "--max-error",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=_DEFAULTS.max_error,
     show_default=True,
-    help="Errors allowed among judgments that are taken over without review.",
+    help="Acceptable error rate of judgments accepted without review.",
 )
 @click.option(
     "--categories",
     is_flag=True,
-    help="Levels are categories, none higher than another: no means, no ranks.",
+    help="Treat levels as unordered categories: no means, no ranks.",
 )
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, 1, max_open=True),
     default=_DEFAULTS.epsilon,
     show_default=True,
-    help="Advantage of the judge in the alternative-annotator test: .2 experts, .15 skilled, .1.",
+    help="Epsilon of the alternative-annotator test: 0.2 experts, 0.15 skilled, 0.1 crowd.",
 )
 @click.option(
     "--alignment",
     type=click.Choice(["accuracy", "neg_rmse"]),
-    help="That test goes by equal labels (the default of two levels), or by squared errors.",
+    help="Score of that test: equal labels (default for two levels) or squared errors.",
 )
 @click.option(
     "--half-width",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=_DEFAULTS.half_width,
     show_default=True,
-    help="Count the labels that a corrected rate this exact would take.",
+    help="Report the number of labels needed for a corrected rate within this margin.",
 )
 @click.option(
     "--suggest",
     type=click.IntRange(0),
     default=_DEFAULTS.n_suggested,
     show_default=True,
-    help="Propose N items to label next.",
+    help="Suggest N items to label next.",
 )
 @click.option(
     "--worst",
     type=click.IntRange(0),
     default=_DEFAULTS.n_worst,
     show_default=True,
-    help="Keep the N worst disagreements of each criterion.",
+    help="Show the N worst disagreements of each criterion.",
 )
 @click.option(
-    "--by", multiple=True, metavar="KEY", help="Segments by this metadata; may be repeated."
+    "--by", multiple=True, metavar="KEY", help="Also report by this metadata key; may be repeated."
 )
 @click.option(
     "--cluster",
     metavar="case|item|KEY",
     default=_DEFAULTS.cluster,
     show_default=True,
-    help="What is independent: cases, single outputs, or a metadata entry that cases share.",
+    help="Unit of independence: cases, single outputs, or a metadata key that cases share.",
 )
 @click.option(
     "--min-kappa",
     type=click.FloatRange(-1, 1),
     metavar="K",
-    help="Exit 1 when agreement is shown to lie below K, 4 when that is open.",
+    help="Exit 1 if agreement is below K, 4 if that is inconclusive.",
 )
 @click.option(
     "--require-stand-in",
     is_flag=True,
-    help="Exit 1 when the judge may not stand in for a person, 4 when that cannot be said.",
+    help="Exit 1 if the judge cannot replace a human annotator, 4 if inconclusive.",
 )
-@max_cost_option("Never spend more than this on the judge. Exit code 5.")
+@max_cost_option("Stop at this cost of the judge. Exit code 5.")
 @output_option("Write the report to FILE: .json, .md, or .html with plots.")
 @click.option(
     "--write-map",
     metavar="[FILE]",
     is_flag=False,
     flag_value="",
-    help="Write the maps that bring the judge to people: FILE.json, or calibration/maps/….json.",
+    help="Write calibration maps: FILE.json, or calibration/maps/….json.",
 )
 @store_option
 @side_options
@@ -205,15 +206,24 @@ _DEFAULTS = CalibrationOptions()
 def calibrate_command(
     *, labels: Path, run: str | None, store: str, output: tuple[Path, ...], **options: object
 ) -> None:
-    """Measure a judge against human labels, correct its bias, suggest what to label next.
+    """Measure a judge against human labels: how far can it be trusted, and what corrects it?
 
-    LABELS has a row for each label: case_id, annotator, raw (a score, or a level's name), and
-    where there are several variant and criterion; of two outputs winner (a, b, tie) in place of
-    raw. They are compared with the latest run, another --run, --results of an earlier command,
-    or --outputs that the judge grades now (recorded:FILE and the cache cost nothing). Every
-    interval is clustered by case. Results the labels cannot support are reported as
-    inconclusive. Exit 0 unless something is required: --min-kappa and --require-stand-in exit 1
-    when it is not met and 4 when it is open; 3 when a judge asked now failed, 5 at --max-cost.
+    LABELS has a row for each label: case_id, annotator, raw (a score or the name of a level) and,
+    if there are several, variant and criterion. Labels of comparisons have winner (a, b, tie)
+    instead of raw. They are compared with the latest run, another --run, the --results of an
+    earlier command, or --outputs that the judge grades now (recorded replies and cached replies
+    cost nothing).
+
+    Confidence intervals are clustered by case. Results the labels cannot support are reported as
+    inconclusive.
+
+    Exit code 0 unless a requirement is set: --min-kappa and --require-stand-in exit with 1 if it is
+    not met and with 4 if that is inconclusive; 3 if a judge failed, 5 at --max-cost.
+
+    Examples:
+        judgekit calibrate labels.jsonl
+        judgekit calibrate labels.jsonl --results verdicts.jsonl -o report.html
+        judgekit calibrate labels.jsonl --min-kappa 0.6 --write-map
     """
     files = _check_places(output, options)
     placed = read_labels(labels)  # sound, before anything is asked

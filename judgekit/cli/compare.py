@@ -18,6 +18,7 @@ import click
 from judgekit.cli import console
 from judgekit.cli.comparison_job import ComparisonJob, compare_and_show
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     blind_options,
     cache_options,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from judgekit.records import ComparisonInfo, Rubric, RunInfo
 
 
-@click.command("compare")
+@click.command("compare", cls=HelpCommand)
 @click.argument("a")
 @click.argument("b")
 @side_options
@@ -74,30 +75,38 @@ if TYPE_CHECKING:
     "-m",
     "--model",
     envvar="JUDGEKIT_MODEL",
-    help="The model that prompt templates are sent to.",
+    help="Model that answers prompt templates.",
 )
-@click.option("--until-decided", is_flag=True, help="Stop as soon as a difference is shown.")
-@click.option("--max-cases", type=click.IntRange(1), help="With --until-decided: at most N cases.")
-@click.option("--scores", is_flag=True, help="Two runs by the scores they have; asks no judge.")
+@click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Test after every case and stop once significant (always-valid test).",
+)
+@click.option(
+    "--max-cases", type=click.IntRange(1), help="With --until-decided: maximum number of cases."
+)
+@click.option(
+    "--scores", is_flag=True, help="Compare the stored scores of two runs; calls no judge."
+)
 @blind_options
-@max_cost_option(
-    "Never spend more than this, outputs included; what is left can be resumed. Exit code 5."
-)
+@max_cost_option("Stop at this cost, outputs included; --resume continues. Exit code 5.")
 @click.option(
     "--resume",
     metavar="[ID]",
     is_flag=False,
     flag_value="latest",
-    help="Go on with a comparison of these sides: its id, the beginning of it, or the latest.",
+    help="Resume a comparison of these sides: its id, the beginning of it, or the latest.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
-@click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
+@click.option(
+    "--allow-scripts", is_flag=True, help="Allow the setup and teardown scripts of the suite."
+)
 @click.option(
     "--analysis",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Afterwards ask the judge why the losing outputs lost and what would mend them, and "
-    "write that to FILE (analysis.json).",
+    help="Ask the judge afterwards why outputs lost and how to improve them; write the answer to "
+    "FILE (analysis.json).",
 )
 @output_option(
     "Write every comparison to FILE (.jsonl, .json; comparison.json gets the blind skill "
@@ -111,14 +120,20 @@ if TYPE_CHECKING:
 def compare_command(
     *, a: str, b: str, scores: bool, output: tuple[Path, ...], store: str, **options: object
 ) -> None:
-    """Compare A and B blind, in both orders, so that position bias cancels.
+    """Compare A and B blind: the judge sees both orders and no names, so position cannot decide.
 
-    A and B are outputs files, variants of a suite, prompt templates (.j2, with --cases and -m)
-    or stored runs (an id, the beginning of one, `latest`). FILE::VARIANT and RUN::VARIANT name
-    one of several variants. Outputs that are not there yet are made first and kept. What does
-    not answer the same case is left out, and said. With several judges each has one vote.
-    Everything that is said is kept: judgekit show --comparisons. Exit 0 when one side is
-    better, 4 when that is not decided, 3 when a judge failed.
+    A and B are output files, variants of a suite, prompt templates (.j2, with --cases and -m) or
+    stored runs (an id, the beginning of an id, or latest). FILE::VARIANT and RUN::VARIANT select
+    one of several variants. Missing outputs are produced first and stored. Cases that only one
+    side answers are skipped and reported. With several judges, each has one vote.
+
+    Every comparison is stored: judgekit show --comparisons. Exit code 0 if one side is better, 4 if
+    the result is inconclusive, 3 if a judge failed.
+
+    Examples:
+        judgekit compare v1 v2
+        judgekit compare old.jsonl new.jsonl --rubric helpfulness --judge local
+        judgekit compare v1 v2 --until-decided --max-cases 200
     """
     files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
     until_decided = bool(options["until_decided"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option
 from judgekit.errors import SettingsError
 from judgekit.exports import (
@@ -40,20 +41,20 @@ _SUMMARIES = {
 }
 
 
-@click.command("convert")
+@click.command("convert", cls=HelpCommand)
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file, replaced as a whole or not at all; for a suite a folder.",
+    help="Target file, written completely or not at all; for a suite a folder.",
 )
 @click.option(
     "--to",
     "form",
     type=click.Choice(list(_SUMMARIES)),
-    help="By default seen from the output's name. "
+    help="Default: by the output's name. "
     + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
     + ".",
 )
@@ -62,9 +63,9 @@ _SUMMARIES = {
     "columns",
     multiple=True,
     metavar="NAME=FIELD",
-    help="A column of the file and the field of a case it is (question=input); may be repeated.",
+    help="Map a column to a field of a case (question=input); may be repeated.",
 )
-@click.option("--lossy", is_flag=True, help="Write it though something is lost; says what.")
+@click.option("--lossy", is_flag=True, help="Write even if something is lost; lists the losses.")
 @json_option
 def convert_command(
     *,
@@ -75,14 +76,18 @@ def convert_command(
     lossy: bool,
     as_json: bool,
 ) -> None:
-    """Convert the cases of SOURCE into another form.
+    """Convert the cases of SOURCE to another file format.
 
-    SOURCE is any file with cases: judgekit's own in JSONL, JSON, YAML, CSV or Parquet, a suite, a
-    skill's eval/tests.json (version 2 or 1, its folder or zip), evals.json, a workflow dataset,
-    quality records, a configuration of promptfoo; for a rubric also grader specs. What is written
-    is read again and compared: where something of a case would be lost, nothing is written without
-    --lossy, and it is listed. What the file says beside its cases, where the form has no place for
-    it, is told.
+    SOURCE is any file with cases: JSONL, JSON, YAML, CSV or Parquet files of judgekit, a suite, the
+    eval/tests.json of a skill (version 2 or 1, its folder or zip file), evals.json, a workflow
+    dataset, quality records, or a promptfoo configuration; for a rubric also grader specs. The
+    result is read again and compared with the source: if part of a case would be lost, nothing is
+    written without --lossy, and the losses are listed. Parts of the source other than cases are
+    reported if the target format cannot hold them.
+
+    Examples:
+        judgekit convert evals.json -o cases.jsonl
+        judgekit convert promptfooconfig.yaml -o my-suite
     """
     form = form or _form_of(output)
     if form == _RUBRIC:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
+from judgekit.cli.help import HelpGroup
 from judgekit.cli.options import json_option
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
@@ -33,12 +34,12 @@ catalog_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def data_command() -> None:
-    """Public labelled sets: what people said, and what judges were recorded to say.
+    """Public labelled data sets: human labels and recorded replies of judges.
 
-    Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
-    pinned commit, verifies every file, and writes rows to calibrate a judge with.
+    The sets are not part of judgekit. The command get downloads a set from its authors' repository
+    at a pinned commit, verifies every file and writes rows for calibration.
     """
 
     # Nothing of them comes with judgekit. `get` fetches a set from its authors' repository at a
@@ -50,7 +51,11 @@ def data_command() -> None:
 @catalog_option
 @json_option
 def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json: bool) -> None:
-    """What there is: contents, who labelled it, licence, size, and whether it is here."""
+    """List the sets: contents, annotators, licence, size, and whether they are downloaded.
+
+    Examples:
+        judgekit data list
+    """
     place, sets = data_folder(folder), load_catalog(catalog_file).sets
     here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
     if as_json:
@@ -82,8 +87,8 @@ def data_list_command(*, folder: Path | None, catalog_file: Path | None, as_json
     "--from",
     "origin",
     metavar="URL|DIR",
-    help="Fetch from a mirror: an https address or a folder that holds OWNER/REPO/COMMIT/PATH, or "
-    "an address with {repository}, {commit} and {path}.",
+    help="Download from a mirror: an https address or folder with OWNER/REPO/COMMIT/PATH, or an "
+    "address with {repository}, {commit} and {path}.",
 )
 @catalog_option
 @json_option
@@ -95,10 +100,13 @@ def data_get_command(
     catalog_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Fetch a set, verify it, and write its rows.
+    """Download a set, verify it and write its rows.
 
-    What is there and verified is not fetched again, so a broken download goes on where it
-    stopped. The licence is told before anything is fetched; to heed it is yours.
+    Verified files are not downloaded again, so an interrupted download continues where it stopped.
+    The licence is shown before anything is downloaded; complying with it is up to you.
+
+    Examples:
+        judgekit data get mt_bench
     """
     catalog = load_catalog(catalog_file)
     chosen = catalog.find(name)
@@ -135,7 +143,11 @@ def data_get_command(
 def data_path_command(
     *, name: str, folder: Path | None, catalog_file: Path | None, as_json: bool
 ) -> None:
-    """The folder a set's rows lie in; an error when it was not fetched."""
+    """Print the folder of a set's rows; an error if it was not downloaded.
+
+    Examples:
+        judgekit data path mt_bench
+    """
     chosen, place = load_catalog(catalog_file).find(name), data_folder(folder)
     files = joined_files(chosen.name, place)
     if not files:

@@ -10,6 +10,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.grade import run_grading
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import DEFAULT_CACHE_FOLDER
 from judgekit.cli.setup import grade_setup
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
@@ -33,19 +34,25 @@ Put a strong judge in its place with one flag, its key in the environment:
 Your own outputs next: judgekit init my-suite"""
 
 
-@click.command("demo")
-@click.option("--judge", "judge_model", metavar="MODEL", help="Grade live with this judge instead.")
-@click.option("--live", is_flag=True, help="Grade live with the model on this machine.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.command("demo", cls=HelpCommand)
+@click.option(
+    "--judge", "judge_model", metavar="MODEL", help="Call this judge instead of replaying replies."
+)
+@click.option("--live", is_flag=True, help="Call the local model instead of replaying replies.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 @click.option("-n", "--limit", type=click.IntRange(1), help="Only the first N outputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Only the table.")
-@click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the table.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every verdict with every reason.")
 def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **options: object) -> None:
     """Grade 36 real outputs of three small models; needs no key and no network.
 
-    By default the judge's replies come from a recording that is shipped as a cache export. With
-    --live or --judge the same outputs are graded anew, and the replies kept in .judgekit/cache.
+    By default the replies of the judge come from a shipped recording. With --live or --judge the
+    same outputs are graded by that judge, and its replies are cached in .judgekit/cache.
+
+    Examples:
+        judgekit demo
+        judgekit demo --judge openai/gpt-4.1-mini -n 6
     """
     options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
     talks = not (options["quiet"] or options["as_json"])

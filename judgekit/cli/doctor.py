@@ -20,6 +20,7 @@ import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.exit_codes import EXIT_INCOMPLETE, EXIT_INPUT
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import cache_dir_option, json_option, store_option
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
 from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
@@ -71,8 +72,8 @@ _RUBRIC = Rubric(
 )
 
 
-@click.command("doctor")
-@click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL; it may cost a little.")
+@click.command("doctor", cls=HelpCommand)
+@click.option("--probe", metavar="MODEL", help="Make one tiny call to MODEL, at a tiny cost.")
 @click.option("--api-base", metavar="URL", envvar="JUDGEKIT_API_BASE", help="Endpoint of --probe.")
 @click.option(
     "--timeout",
@@ -80,7 +81,7 @@ _RUBRIC = Rubric(
     type=click.FloatRange(0, min_open=True),
     default=60,
     show_default=True,
-    help="Deadline of --probe, in seconds.",
+    help="Time limit of --probe, in seconds.",
 )
 @cache_dir_option
 @store_option
@@ -96,9 +97,13 @@ def doctor_command(
 ) -> None:
     """Check versions, keys, offline tables, shipped files, cache, store, local weights, a model.
 
-    Keys are named, never shown. Nothing is asked but with --probe.
+    Keys are named but never shown. Only --probe calls a model.
 
-    Exit 0 when all is sound, 2 when something is broken, 3 when only the probe failed.
+    Exit code 0 if everything works, 2 if something is broken, 3 if only the probe failed.
+
+    Examples:
+        judgekit doctor
+        judgekit doctor --probe openai/gpt-4.1-mini
     """
     checks = [
         *version_checks(),

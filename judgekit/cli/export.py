@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -137,29 +138,29 @@ EXPORT_FORMATS = {
 """The forms there are, by their names on the command line."""
 
 
-@click.command("export")
+@click.command("export", cls=HelpCommand)
 @click.argument("run", default="latest")
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file, or for some formats a folder; a file is replaced as a whole or not at all.",
+    help="Target file, or folder for some formats; written completely or not at all.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice([*EXPORT_FORMATS, *COMPARISON_FORMATS]),
-    help="By default results, or what the file's name says (.xml: junit). "
+    help="Default: results, or by the file name (.xml: junit). "
     + "; ".join(f"{name}: {form.summary}" for name, form in EXPORT_FORMATS.items())
-    + "; of a comparison: "
+    + "; for comparisons: "
     + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items())
     + ".",
 )
 @click.option("--variant", multiple=True, help="Only this variant; may be repeated.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
-@click.option("--failed", is_flag=True, help="Only answers that did not pass or have no verdict.")
-@rule_option("Of a comparison: conclude it by this rule instead of its own; nobody is asked.")
+@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
+@click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
+@rule_option("For a comparison: apply this rule instead of its own; makes no call.")
 @store_option
 @json_option
 def export_command(
@@ -176,10 +177,16 @@ def export_command(
 ) -> None:
     """Write the answers of RUN to a file: input, output, checks and every judgment.
 
-    RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. The file's
-    suffix says what it will be; texts that a spreadsheet would run as formulas are marked in CSV.
+    RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. The suffix
+    of the file selects the format. In CSV, texts that a spreadsheet would run as a formula are
+    escaped.
 
-    RUN may also be a comparison's id (cmp-…), or with --format comparison or analysis `latest`.
+    RUN can also be the id of a comparison (cmp-…), or latest with --format comparison or analysis.
+
+    Examples:
+        judgekit export -o results.csv
+        judgekit export latest -o junit.xml
+        judgekit export latest --failed -o failed.jsonl
     """
     if run.startswith(COMPARISON_ID_PREFIX) or form in COMPARISON_FORMATS:
         export_comparison(run, output, form, rule=rule, store=store, as_json=as_json)

@@ -20,6 +20,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
     EXIT_QUALITY,
 )
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     calibration_options,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from judgekit.records import CalibrationInUse, Rubric
 
 
-@click.command("grade")
+@click.command("grade", cls=HelpCommand)
 @input_options
 @judge_model_options
 @calibration_options
@@ -81,23 +82,23 @@ if TYPE_CHECKING:
     "--fail-under",
     type=click.FloatRange(0, 1),
     metavar="RATE",
-    help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
+    help="Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on where a grading ended; so does the same command without it, by the cache.",
+    help="Continue an interrupted grading; the cache makes this the default.",
 )
 @click.option(
     "--retry-errors",
     is_flag=True,
-    help="Ask again what failed, also where the cache holds a reply that nobody can read.",
+    help="Retry failed questions, including cached replies that cannot be parsed.",
 )
 @click.option(
-    "-x", "--fail-fast", is_flag=True, help="Stop at the first output that fails. Exit code 1."
+    "-x", "--fail-fast", is_flag=True, help="Stop at the first failed output. Exit code 1."
 )
-@max_cost_option("Never spend more than this; run it again to go on. Exit code 5.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@max_cost_option("Stop at this cost; run it again to continue. Exit code 5.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 def grade_command(
     *,
     output: Path | None,
@@ -106,17 +107,18 @@ def grade_command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Grade OUTPUTS against a rubric: per criterion a score, a rationale, evidence, a confidence.
+    """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 
-    OUTPUTS are JSONL, JSON, CSV or Parquet files with a row for each output: case_id, text (or
-    data), variant. Give the tasks they answer with --cases, or as columns input and reference;
-    without them the judge sees the outputs alone.
-    Without OUTPUTS, the suite file judgekit.yaml says what is graded. Of several files, each
-    whose rows name no variant is a variant of its own, named after the file.
+    OUTPUTS are JSONL, JSON, CSV or Parquet files. Without them the recorded variants of the
+    suite are graded (judgekit.yaml, if there is one).
 
-    Every reply that was paid for is kept in the cache: run the same command again and nothing
-    is asked twice. An output that is an error of what made it is shown, and in no figure; where
-    all are, nothing was decided: exit code 3, as where a judge failed.
+    Outputs that record an error are listed but excluded from statistics. If every output is an
+    error, or if a judge failed, the exit code is 3.
+
+    Examples:
+        judgekit grade
+        judgekit grade outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
+        judgekit grade outputs.jsonl --cases cases.jsonl -o verdicts.jsonl
     """
     if output is not None:
         check_export_suffix(output)

@@ -12,6 +12,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.demo import import_recording
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import load_suite
@@ -72,14 +73,18 @@ outputs here. They are there to be replaced.
 """
 
 
-@click.command("init")
+@click.command("init", cls=HelpCommand)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @json_option
 def init_command(folder: Path, *, force: bool, as_json: bool) -> None:
-    """Begin a suite in FOLDER: config, cases, outputs, rubric, recorded replies.
+    """Create a working suite in FOLDER: config, cases, outputs, rubric, recorded replies.
 
-    It runs at once, without a key: `judgekit grade`. Edit the files to make it yours.
+    It runs at once and without a key: judgekit grade. Edit the files to make it yours.
+
+    Examples:
+        judgekit init my-suite
+        cd my-suite && judgekit grade
     """
     name = folder.resolve().name or "suite"
     with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:

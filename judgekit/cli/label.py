@@ -16,6 +16,7 @@ import click
 
 from judgekit.cli import console, console as streams
 from judgekit.cli.exit_codes import EXIT_INTERRUPTED
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option, store_option
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
@@ -42,16 +43,16 @@ if TYPE_CHECKING:
 _GIT_PATIENCE_S = 5
 
 
-@click.command("label")
+@click.command("label", cls=HelpCommand)
 @click.argument("run", default="latest")
 @click.option(
     "--annotator",
     metavar="NAME",
     envvar="JUDGEKIT_ANNOTATOR",
-    help="Who judges (default: asked once, git's user.name suggested).",
+    help="Your name (default: asked once; git's user.name is suggested).",
 )
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the order of questions."
+    "--seed", type=int, default=0, show_default=True, help="Random seed of the order of questions."
 )
 @click.option(
     "--import",
@@ -65,7 +66,7 @@ _GIT_PATIENCE_S = 5
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write what people said of the run as JSONL, in the same form.",
+    help="Write the human labels of the run as JSONL, in the same format.",
 )
 @store_option
 @json_option
@@ -79,19 +80,23 @@ def label_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Answer the questions of RUN that wait for a person (a suite with `judge: human`).
+    """Answer the questions of RUN that wait for a human (a suite with judge: human).
 
-    RUN is a run's id, the beginning of one, `latest` (the default) or `latest:SUITE`. You see
-    the input, the reference, the output and what is asked; not which variant answered, nor what
-    other judges say. Type a score and Enter, then why (no judgment without a reason), then how
-    sure you are, 0 to 1, or just Enter.
+    RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. You see
+    the input, the reference, the output and the question, but neither the variant nor what other
+    judges decided. Type a score and Enter, then the reason (every judgment needs one), then your
+    confidence from 0 to 1, or just Enter.
 
-    Instead of an answer: s skips the question, which goes on waiting; u takes your last answer
-    back; ? helps; q quits. What you said is kept at once, and the next sitting goes on from
-    there.
+    Other keys: s skips the question, which keeps waiting; u takes your last answer back; ? helps;
+    q quits. Each answer is stored at once, and the next session continues from there.
 
-    Answers can be piped in, a line each. When the last question is answered, the run is complete
-    and its figures count what you said: judgekit show RUN.
+    Answers can also be piped in, one per line. After the last answer the run is complete: judgekit
+    show RUN.
+
+    Examples:
+        judgekit label
+        judgekit label latest --import labels.jsonl
+        judgekit label latest --export labels.jsonl
     """
     if labels is not None and target is not None:
         raise SettingsError("--import and --export are two things to do: give one of them")

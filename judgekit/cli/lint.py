@@ -14,6 +14,7 @@ import click
 
 from judgekit.cli import console, diagnostics
 from judgekit.cli.diagnostics import Diagnostic, diagnostic_from_flaw, diagnostic_from_problem
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import load_rubric, load_suite, rubric_path, shipped_rubrics, validate_path
@@ -34,26 +35,30 @@ if TYPE_CHECKING:
 EXIT_FLAWED = 1
 
 
-@click.command("lint")
+@click.command("lint", cls=HelpCommand)
 @click.argument("paths", nargs=-1, metavar="[PATHS|NAMES]...")
 @click.option(
     "--templates",
     "folders",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     multiple=True,
-    help="Folder of your own templates and partials; may be given more than once.",
+    help="Folder with your own templates; may be repeated.",
 )
-@click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
+@click.option("--strict", is_flag=True, help="Exit 1 for warnings as well.")
 @json_option
 def lint_command(
     *, paths: tuple[str, ...], folders: tuple[Path, ...], strict: bool, as_json: bool
 ) -> None:
-    """Check rubrics and prompt templates for what misleads judges or costs more than it need.
+    """Check rubrics and prompt templates for wording that misleads judges or wastes tokens.
 
-    PATHS are rubrics, .j2 templates, suites, or folders with them; NAMES are those of shipped
-    rubrics and templates. By default what judgekit.yaml uses, else everything that is shipped.
+    PATHS are rubrics, .j2 templates, suites, or folders of these; NAMES are those of shipped
+    rubrics and templates. By default the files that judgekit.yaml uses, else everything shipped.
 
-    Exit 1 when there is an error, 0 otherwise.
+    Exit code 1 if there is an error, else 0.
+
+    Examples:
+        judgekit lint
+        judgekit lint rubric.yaml --strict
     """
     targets = find_lint_targets(paths, folders)
     remarks = diagnostics.sort_diagnostics(

@@ -1,7 +1,4 @@
-"""The entry point: the table of commands, imported when called.
-
-The error handling around them.
-"""
+"""The entry point: the table of commands and the error handling around them."""
 
 from __future__ import annotations
 
@@ -23,88 +20,101 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-COMMANDS = {
-    "demo": (
-        "judgekit.cli.demo:demo_command",
-        "Grade real agent outputs with recorded replies; no key.",
-    ),
-    "init": (
-        "judgekit.cli.init:init_command",
-        "Begin a working suite to edit; runs at once, no key.",
-    ),
-    "run": (
-        "judgekit.cli.run:run_command",
-        "Run a suite: targets, checks, judges; stored and resumable.",
-    ),
-    "grade": ("judgekit.cli.grade:grade_command", "Grade outputs against a rubric."),
-    "compare": (
-        "judgekit.cli.compare:compare_command",
-        "Which of two variants is better: blind, in both orders.",
-    ),
-    "rank": (
-        "judgekit.cli.rank:rank_command",
-        "Three variants and more in one order, with the doubt of each place.",
-    ),
-    "calibrate": (
-        "judgekit.cli.calibrate:calibrate_command",
-        "Hold a judge against people's labels: trust, correct, label next.",
-    ),
-    "tune": (
-        "judgekit.cli.tune:tune_command",
-        "Word the judge's rubric better by labels, and show it on unseen cases.",
-    ),
-    "audit": (
-        "judgekit.cli.audit:audit_command",
-        "What moves a judge that should not: eleven probes.",
-    ),
-    "rejudge": (
-        "judgekit.cli.rejudge:rejudge_command",
-        "Grade a run's stored outputs with another judge; what changes.",
-    ),
-    "data": (
-        "judgekit.cli.data:data_command",
-        "Public labelled sets to calibrate with: list, get, path.",
-    ),
-    "approve": (
-        "judgekit.cli.approve:approve_command",
-        "Approve a version, on stored evidence that it is better.",
-    ),
-    "plan": (
-        "judgekit.cli.plan:plan_command",
-        "What a run or a grading would ask and cost; asks nothing.",
-    ),
-    "show": (
-        "judgekit.cli.show:show_command",
-        "The runs that are kept, a run's figures, all of a case.",
-    ),
-    "label": (
-        "judgekit.cli.label:label_command",
-        "Answer the questions of a run that wait for a person.",
-    ),
-    "export": ("judgekit.cli.export:export_command", "Write every answer of a run to a file."),
-    "convert": (
-        "judgekit.cli.convert:convert_command",
-        "Turn cases of one form into another, lossless.",
-    ),
-    "validate": (
-        "judgekit.cli.validate:validate_command",
-        "Check that files are sound, all problems at once.",
-    ),
-    "lint": (
-        "judgekit.cli.lint:lint_command",
-        "Check rubrics and templates for what misleads judges.",
-    ),
-    "cache": ("judgekit.cli.cache:cache_command", "Look into the reply cache, move it, tidy it."),
-    "doctor": (
-        "judgekit.cli.doctor:doctor_command",
-        "Check the installation, keys, cache and a model.",
-    ),
+JOBS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "demo": (
+            "judgekit.cli.demo:demo_command",
+            "Grade real agent outputs with recorded replies; needs no key.",
+        ),
+        "init": (
+            "judgekit.cli.init:init_command",
+            "Create a working example suite to edit; needs no key.",
+        ),
+        "validate": (
+            "judgekit.cli.validate:validate_command",
+            "Check suites, rubrics, cases and other files for errors.",
+        ),
+        "lint": (
+            "judgekit.cli.lint:lint_command",
+            "Check rubrics and templates for wording that misleads judges.",
+        ),
+        "doctor": (
+            "judgekit.cli.doctor:doctor_command",
+            "Check the installation, API keys, cache and, on request, a model.",
+        ),
+    },
+    "Grade and compare": {
+        "grade": ("judgekit.cli.grade:grade_command", "Grade existing outputs against a rubric."),
+        "run": (
+            "judgekit.cli.run:run_command",
+            "Run a suite: produce outputs, check and judge them; resumable.",
+        ),
+        "plan": (
+            "judgekit.cli.plan:plan_command",
+            "Estimate calls and cost of a run without making any call.",
+        ),
+        "compare": (
+            "judgekit.cli.compare:compare_command",
+            "Compare two variants blind, in both orders.",
+        ),
+        "rank": (
+            "judgekit.cli.rank:rank_command",
+            "Rank three or more variants, with confidence intervals.",
+        ),
+        "rejudge": (
+            "judgekit.cli.rejudge:rejudge_command",
+            "Judge stored outputs again with another judge; show changes.",
+        ),
+    },
+    "Calibrate and audit": {
+        "label": (
+            "judgekit.cli.label:label_command",
+            "Answer the questions of a run that wait for a human.",
+        ),
+        "calibrate": (
+            "judgekit.cli.calibrate:calibrate_command",
+            "Measure a judge against human labels and correct its bias.",
+        ),
+        "audit": (
+            "judgekit.cli.audit:audit_command",
+            "Probe a judge for eleven known biases (position, length, …).",
+        ),
+        "tune": (
+            "judgekit.cli.tune:tune_command",
+            "Improve a rubric's wording using labels; verify on held-out cases.",
+        ),
+        "approve": (
+            "judgekit.cli.approve:approve_command",
+            "Approve a variant on stored evidence that it is better.",
+        ),
+        "data": ("judgekit.cli.data:data_command", "List and download public labelled data sets."),
+    },
+    "Store and export": {
+        "show": (
+            "judgekit.cli.show:show_command",
+            "List runs; show a run's results or one case in full.",
+        ),
+        "export": ("judgekit.cli.export:export_command", "Write a run's results to a file."),
+        "convert": (
+            "judgekit.cli.convert:convert_command",
+            "Convert cases between file formats without loss.",
+        ),
+    },
+    "Cache": {
+        "cache": (
+            "judgekit.cli.cache:cache_command",
+            "Inspect, move and clean up the reply cache.",
+        ),
+    },
 }
-"""Each command, where it lives and what it does; its module is imported when it is called."""
+"""The commands by job: where each lives, imported only when it is called, and its summary."""
+
+COMMANDS = {name: command for commands in JOBS.values() for name, command in commands.items()}
+"""Each command by its name."""
 
 
 class LazyGroup(click.Group):
-    """Imports a command's module only when that command is called, so that help is quick."""
+    """Imports a command's module only when that command is called, to keep help fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order a newcomer meets them."""
@@ -123,13 +133,18 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, without importing them."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        # One width for all sections, so that the summaries line up from section to section.
+        width = max(map(len, COMMANDS))
+        for job, commands in JOBS.items():
+            with formatter.section(job):
+                formatter.write_dl(
+                    [(name.ljust(width), summary) for name, (_, summary) in commands.items()]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which ones are near."""
+        """Find the command, or suggest similar names."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             error = errors.UnknownNameError("command", args[0], COMMANDS)
             raise click.UsageError(str(error), ctx)
@@ -139,11 +154,12 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
-    epilog="New here? Run `judgekit demo`, then `judgekit init my-suite`.",
+    epilog="New here? Run judgekit demo, then judgekit init my-suite. "
+    "judgekit COMMAND --help describes one command.",
 )
 @click.version_option(package_name="judgekit-llm", prog_name="judgekit")
 def judgekit() -> None:
-    """Grade what agents and prompts produce, and be able to defend the number."""
+    """Grade the outputs of agents and prompts with LLM judges you can measure and trust."""
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:

@@ -5,114 +5,53 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
 
 from judgekit.calibration import CalibrationOptions
+from judgekit.datasets import CallSettings, JudgeSettings, choices_of, command_options
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from judgekit.datasets import CommandOption, OptionGroup
+
     Decorator = Callable[["_Command"], "_Command"]
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"
-"""Where the cache lies when nothing says otherwise."""
+"""Default folder of the cache."""
 
 DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
-"""Where runs are kept when nothing says otherwise."""
+"""Default file of the store."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-ASKING = (
-    click.option(
-        "--api-base",
-        metavar="URL",
-        envvar="JUDGEKIT_API_BASE",
-        help="Endpoint of an OpenAI-compatible or other server.",
-    ),
-    click.option(
-        "--transport",
-        type=click.Choice(transport_names()),
-        envvar="JUDGEKIT_TRANSPORT",
-        help="How the judge is called (default auto: direct with --api-base, else litellm).",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["per_criterion", "joint"]),
-        envvar="JUDGEKIT_MODE",
-        help="One call a criterion (default), or one call for all.",
-    ),
-    click.option(
-        "--template",
-        metavar="NAME",
-        envvar="JUDGEKIT_TEMPLATE",
-        help="Prompt template, by name or .j2 file.",
-    ),
-    click.option(
-        "--templates",
-        "template_folders",
-        type=_FOLDER,
-        multiple=True,
-        help="Folder of your own templates; may be given more than once.",
-    ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(1),
-        envvar="JUDGEKIT_REPEATS",
-        help="Ask each question N times.",
-    ),
-    click.option(
-        "--temperature",
-        type=click.FloatRange(0),
-        envvar="JUDGEKIT_TEMPERATURE",
-        help="Sampling temperature.",
-    ),
-    click.option(
-        "--judge-seed",
-        type=int,
-        envvar="JUDGEKIT_JUDGE_SEED",
-        help="Sampling seed, for providers that take one.",
-    ),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(1),
-        envvar="JUDGEKIT_MAX_TOKENS",
-        help="Limit of a reply, in tokens.",
-    ),
-    click.option(
-        "--logprobs/--no-logprobs",
-        default=None,
-        envvar="JUDGEKIT_LOGPROBS",
-        help="Ask for token probabilities, for weighted scores and confidence.",
-    ),
-)
-"""How a judge is asked, whoever it is."""
 
 _CONFIG = click.option(
     "-c",
     "--config",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     envvar="JUDGEKIT_CONFIG",
-    help="Suite file (default judgekit.yaml, where there is one).",
+    help="Suite file (default judgekit.yaml, if there is one).",
 )
 
 _RUBRIC = click.option(
     "--rubric",
     metavar="FILE|NAME",
     envvar="JUDGEKIT_RUBRIC",
-    help="Rubric file, or a shipped one's name.",
+    help="Rubric file, or the name of a shipped rubric.",
 )
 
 
 def judge_model_options(function: _Command) -> _Command:
-    """Who judges, and how it is asked."""
+    """The judge model and its settings."""
     return stack_options(
         function,
         click.option(
@@ -120,47 +59,101 @@ def judge_model_options(function: _Command) -> _Command:
             "judge_model",
             metavar="MODEL",
             envvar="JUDGEKIT_JUDGE",
-            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local.",
+            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local.",
         ),
-        *ASKING,
+        settings_options("judge"),
     )
+
+
+_REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
+"""Settings whose choices are what is registered, not a list in their type."""
+
+
+def settings_options(
+    group: OptionGroup, settings: type[CallSettings] = JudgeSettings
+) -> Callable[[_Command], _Command]:
+    """The options of a group of judge settings, generated from the settings."""
+
+    def add(function: _Command) -> _Command:
+        decorators: list[Decorator[_Command]] = [
+            _settings_option(name, field, option)
+            for name, field, option in command_options(settings)
+            if option.group == group
+        ]
+        return stack_options(function, *decorators)
+
+    return add
+
+
+def _settings_option(name: str, field: FieldInfo, option: CommandOption) -> Decorator[_Command]:
+    """One option: its type and range, its default and its help are the field's."""
+    switches = isinstance(field.default, bool)
+    words = (field.description or "").replace("`", "").removesuffix(".")
+    if not switches and field.default not in {None, ()}:
+        shown = f"{field.default:g}" if isinstance(field.default, float) else field.default
+        words += f" (default {shown})"
+    elif switches and field.default:
+        words += " (default: yes)"
+    # A pair of options says yes or no, and neither where it is not given: then the suite decides.
+    pair = option.spelling.startswith("--") and "/" in option.spelling
+    spellings = (option.spelling,) if pair else tuple(option.spelling.split("/"))
+    long = option.spelling.split("/")[0] if pair else spellings[-1]
+    variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
+    return click.option(
+        *spellings,
+        option.parameter or name,
+        type=None if switches else _click_type(name, field),
+        is_flag=switches,
+        default=None if pair else False if switches else None,
+        multiple=isinstance(field.default, tuple),
+        metavar=option.metavar,
+        envvar=variable if option.has_variable else None,
+        help=f"{words}.",
+    )
+
+
+def _click_type(name: str, field: FieldInfo) -> click.ParamType[Any]:
+    """The type of a setting that is no switch."""
+    if words := choices_of(field) or _REGISTERED.get(name, tuple)():
+        return click.Choice(words)
+    if isinstance(field.default, tuple):
+        return _FOLDER
+    kinds = {field.annotation, *get_args(field.annotation)}
+    least = {type(bound).__name__: bound for bound in field.metadata}
+    # Upper ends are for files, where a typing error waits unseen; see SuiteJudge.
+    if (at_least := least.get("Ge")) is not None:
+        return (click.IntRange if int in kinds else click.FloatRange)(at_least.ge)
+    if (above := least.get("Gt")) is not None:
+        return click.FloatRange(above.gt, min_open=True)
+    return click.INT if int in kinds else click.STRING
+
+
+def given_judge_settings(options: Mapping[str, object]) -> dict[str, object]:
+    """The settings of calling a judge that the options of a command give, by field."""
+    return {
+        name: value
+        for name, _, option in command_options()
+        if name in CallSettings.model_fields
+        and (value := options.get(option.parameter or name)) is not None
+    }
+
+
+def given_blind_settings(options: Mapping[str, object]) -> dict[str, object]:
+    """The settings of blind comparisons that the options of a command give, by field."""
+    return {
+        name: value
+        for name, _, option in command_options()
+        if option.group == "blind" and (value := options.get(name)) is not None
+    }
 
 
 def limit_options(function: _Command) -> _Command:
-    """How hard the provider may be asked."""
-    return stack_options(
-        function,
-        click.option(
-            "-j",
-            "--max-concurrency",
-            type=click.IntRange(1),
-            envvar="JUDGEKIT_MAX_CONCURRENCY",
-            help="Calls in flight at most, for each model (default 32).",
-        ),
-        click.option(
-            "--rpm", type=click.IntRange(1), envvar="JUDGEKIT_RPM", help="Requests a minute."
-        ),
-        click.option(
-            "--tpm", type=click.IntRange(1), envvar="JUDGEKIT_TPM", help="Tokens a minute."
-        ),
-        click.option(
-            "--timeout",
-            "timeout_s",
-            type=click.FloatRange(0, min_open=True),
-            envvar="JUDGEKIT_TIMEOUT",
-            help="Deadline of one call, in seconds (default 60).",
-        ),
-        click.option(
-            "--max-retries",
-            type=click.IntRange(0),
-            envvar="JUDGEKIT_MAX_RETRIES",
-            help="Retries after a passing error (default 5).",
-        ),
-    )
+    """Limits on the calls to a provider."""
+    return settings_options("limits")(function)
 
 
 def cache_options(function: _Command) -> _Command:
-    """What is read from the cache, and where it lies."""
+    """Which replies come from the cache, and its folder."""
     return stack_options(
         function,
         click.option(
@@ -173,37 +166,26 @@ def cache_options(function: _Command) -> _Command:
             "--no-cache",
             is_flag=True,
             envvar="JUDGEKIT_NO_CACHE",
-            help="Neither read nor write the cache.",
+            help="Do not read or write the cache.",
         ),
-        click.option(
-            "--refresh",
-            is_flag=True,
-            envvar="JUDGEKIT_REFRESH",
-            help="Ask anew what the cache holds.",
-        ),
-        click.option(
-            "--frozen",
-            is_flag=True,
-            envvar="JUDGEKIT_FROZEN",
-            help="Never ask: what the cache does not hold is an error (exit 6).",
-        ),
+        settings_options("cache"),
     )
 
 
 def calibration_options(function: _Command) -> _Command:
-    """By which maps the judge's values are calibrated, and whether they have to hold."""
+    """The calibration maps, and whether valid ones are required."""
     return stack_options(
         function,
         click.option(
             "--calibration",
             type=click.Path(path_type=Path, exists=True),
             metavar="PATH",
-            help="Maps that `calibrate --write-map` wrote (a file or folder): their values decide.",
+            help="Calibration maps from calibrate --write-map; calibrated values decide.",
         ),
         click.option(
             "--require-calibration",
             is_flag=True,
-            help="Ask nothing without a calibration that holds. Exit code 4.",
+            help="Make no call without a valid calibration. Exit code 4.",
         ),
     )
 
@@ -219,16 +201,18 @@ def input_options(function: _Command) -> _Command:
             "--cases",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CASES",
-            help="Cases that the outputs answer (inputs, references).",
+            help="Cases of the outputs (inputs, references).",
         ),
-        click.option("--variant", help="Name of the variant, for outputs that name none."),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
+        click.option("--variant", help="Variant of outputs that do not name one."),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
         _sampling_options("outputs"),
     )
 
 
 def side_options(function: _Command) -> _Command:
-    """What is compared, by which rubric and at which error."""
+    """What is compared, by which rubric, at which significance level."""
     return stack_options(
         function,
         _CONFIG,
@@ -239,16 +223,18 @@ def side_options(function: _Command) -> _Command:
             "cases",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CASES",
-            help="The cases that are answered (inputs, references).",
+            help="Cases to answer (inputs, references).",
         ),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        _sampling_options("cases", seeded="what is drawn"),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
+        _sampling_options("cases", seeded="the sample"),
         click.option(
             "--alpha",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
             default=0.05,
             show_default=True,
-            help="The error a decision may have.",
+            help="Significance level of a decision.",
         ),
     )
 
@@ -262,64 +248,67 @@ def choice_options(function: _Command) -> _Command:
             "--config",
             type=click.Path(path_type=Path, exists=True),
             envvar="JUDGEKIT_CONFIG",
-            help="Suite file, where it is not the argument.",
+            help="Suite file, if not given as the argument.",
         ),
         click.option("--variant", multiple=True, help="Only this variant; may be repeated."),
-        click.option("--filter-tag", multiple=True, help="Only cases with this tag."),
-        click.option("--filter-case", multiple=True, metavar="ID", help="Only this case."),
-        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches."),
+        click.option(
+            "--filter-tag", multiple=True, help="Only cases with this tag; may be repeated."
+        ),
+        click.option(
+            "--filter-case", multiple=True, metavar="ID", help="Only this case; may be repeated."
+        ),
+        click.option("--filter-name", metavar="REGEX", help="Only cases whose name matches REGEX."),
         _sampling_options("cases"),
     )
 
 
 def target_options(function: _Command) -> _Command:
-    """What is run where the suite names no variants, as other tools' files do not."""
+    """The system under test, for suites without variants such as files of other tools."""
     return stack_options(
         function,
         click.option(
             "--outputs",
             "given_outputs",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="Recorded outputs (rows with case_id and text) to run a suite without variants "
-            "with; each variant that they name is one.",
+            help="Recorded outputs (rows with case_id and text) for a suite without variants.",
         ),
         click.option(
             "--target-command",
             "given_command",
             metavar="COMMAND",
-            help="A program to run it with: case JSON on stdin, output JSON on stdout.",
+            help="Program to test: case JSON on stdin, output JSON on stdout.",
         ),
         click.option(
             "--target-python",
             "given_python",
             metavar="MODULE:NAME",
-            help="A Python function to run it with, called with each case.",
+            help="Python function to test, called with each case.",
         ),
         click.option(
             "--target-http",
             "given_http",
             metavar="URL",
-            help="An endpoint to run it with: case JSON in, output JSON out.",
+            help="Endpoint to test: case JSON in, output JSON out.",
         ),
     )
 
 
 def store_option(function: _Command) -> _Command:
-    """Where runs are kept."""
+    """The store of runs."""
     return click.option(
         "--store",
         envvar="JUDGEKIT_STORE",
         metavar="FILE|URL",
         default=DEFAULT_STORE_FILE,
         show_default=True,
-        help="SQLite file or database URL (postgresql://…) that runs are kept in.",
+        help="SQLite file or database URL (postgresql://…) of the stored runs.",
     )(function)
 
 
 def max_cost_option(
-    text: str = "Never spend more than this. Exit code 5.",
+    text: str = "Stop at this cost. Exit code 5.",
 ) -> Callable[[_Command], _Command]:
-    """What may be spent at the most."""
+    """The cost limit."""
     return click.option(
         "--max-cost",
         type=click.FloatRange(0, min_open=True),
@@ -330,13 +319,15 @@ def max_cost_option(
 
 
 def talk_options(function: _Command) -> _Command:
-    """How much is said."""
+    """The amount and format of output."""
     return stack_options(
         function,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--no-progress", is_flag=True, help="No progress display."),
-        click.option("-q", "--quiet", is_flag=True, help="Only the result."),
-        click.option("-v", "--verbose", is_flag=True, help="Every verdict with every reason."),
+        click.option("--no-progress", is_flag=True, help="Do not show progress."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only the result."),
+        click.option(
+            "-v", "--verbose", is_flag=True, help="Print every verdict with every reason."
+        ),
     )
 
 
@@ -348,7 +339,7 @@ def json_option(function: _Command) -> _Command:
 
 
 def cache_dir_option(function: _Command) -> _Command:
-    """Where the cache lies."""
+    """The folder of the cache."""
     return click.option(
         "--cache-dir",
         type=_FOLDER,
@@ -360,7 +351,7 @@ def cache_dir_option(function: _Command) -> _Command:
 
 
 def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Command], _Command]:
-    """How many of them are taken, and which."""
+    """How many of them are used, and which."""
 
     def add(function: _Command) -> _Command:
         return stack_options(
@@ -368,9 +359,9 @@ def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Co
             click.option(
                 "-n", "--limit", type=click.IntRange(1), help=f"Only the first N {things}."
             ),
-            click.option("--sample", type=click.IntRange(1), help=f"N {things} drawn at random."),
+            click.option("--sample", type=click.IntRange(1), help=f"Draw N {things} at random."),
             click.option(
-                "--seed", type=int, default=0, show_default=True, help=f"Seed of {seeded}."
+                "--seed", type=int, default=0, show_default=True, help=f"Random seed of {seeded}."
             ),
         )
 
@@ -378,7 +369,7 @@ def _sampling_options(things: str, *, seeded: str = "--sample") -> Callable[[_Co
 
 
 def stack_options(function: _Command, *decorators: Decorator[_Command]) -> _Command:
-    """A command with several options, in the order they stand in its help."""
+    """A command with several options, in the order of its help."""
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
@@ -388,7 +379,7 @@ _PairCommand = TypeVar("_PairCommand", bound="Callable[..., object]")
 
 
 def judges_options(function: _PairCommand) -> _PairCommand:
-    """Who judges, one or several, and how they are asked."""
+    """One judge model or a panel of several, and their settings."""
     return stack_options(
         function,
         click.option(
@@ -398,42 +389,25 @@ def judges_options(function: _PairCommand) -> _PairCommand:
             metavar="MODEL",
             multiple=True,
             envvar="JUDGEKIT_JUDGE",
-            help="Provider and model (openai/gpt-4.1-mini, anthropic/…), recorded:FILE, or local; "
-            "given several times they are a panel, and each has a vote.",
+            help="Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local; "
+            "several form a panel with one vote each.",
         ),
-        *ASKING,
+        settings_options("judge"),
     )
 
 
 def blind_options(function: _PairCommand) -> _PairCommand:
-    """What the judge of two outputs does not see."""
-    return stack_options(
-        function,
-        click.option(
-            "--scrub/--no-scrub",
-            default=None,
-            help="Take out where an output names its maker (default: yes).",
-        ),
-        click.option(
-            "--draw-labels/--no-draw-labels",
-            default=None,
-            help="Call the two places by drawn labels as well (default: yes).",
-        ),
-        click.option("--label-seed", type=int, help="Seed of the labels (default 0)."),
-        rule_option(
-            "Who wins where the orders differ: nobody (consistent, the default), or who is "
-            "preferred by more than half of both, with --logprobs by probabilities (average)."
-        ),
-    )
+    """How two outputs are shown to the judge without naming their makers."""
+    return settings_options("blind")(function)
 
 
 def rule_option(words: str) -> Callable[[_PairCommand], _PairCommand]:
-    """By which rule two orders are reconciled."""
+    """The rule that reconciles the two orders."""
     return click.option("--rule", type=click.Choice(["consistent", "average"]), help=words)
 
 
 def check_no_rule(rule: str | None) -> None:
-    """Refuse a rule for two orders where no comparison is meant."""
+    """Refuse a rule for comparisons where there is no comparison."""
     if rule is not None:
         raise SettingsError(
             "--rule is for comparisons", hint="name one (cmp-…): judgekit show --comparisons"
@@ -441,24 +415,28 @@ def check_no_rule(rule: str | None) -> None:
 
 
 class _Model(click.types.StringParamType):
-    """A model; in an environment variable several are parted by commas, for names have blanks."""
+    """A model; several in an environment variable are separated by commas."""
 
+    # click splits at blanks by default, but `recorded:my replies.jsonl` is one model.
     envvar_list_splitter = ","
 
 
 def label_options(function: _Command) -> _Command:
-    """Whose labels count, and how several come to one."""
+    """Which annotators count, and how their labels are combined."""
     return stack_options(
         function,
         click.option(
-            "--annotator", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+            "--annotator",
+            multiple=True,
+            metavar="NAME",
+            help="Only labels of this annotator; may be repeated.",
         ),
         click.option(
             "--consensus",
             type=click.Choice(["median", "mean", "majority"]),
             default=CalibrationOptions().consensus,
             show_default=True,
-            help="How several annotators come to one label.",
+            help="How labels of several annotators are combined.",
         ),
     )
 
@@ -468,16 +446,16 @@ _NOT_AGAIN = frozenset({
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
     "sample", "seed", "variant",
 })  # fmt: skip
-"""What belongs to one sitting, or what the run itself remembers."""
+"""Options of one invocation, and those that the stored run remembers."""
 
 _PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
-"""In a database's address."""
+"""The password in a database URL; it must never be printed."""
 
 
 def resume_command(
     context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
 ) -> str:
-    """What to type to go on with a run or a comparison."""
+    """The command line that resumes a run or a comparison."""
     words = ["judgekit", command, *_given(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_LIMIT
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     TARGET_OPTIONS,
     cache_options,
@@ -58,7 +59,7 @@ _OF_SUITES = {
 }
 
 
-@click.command("plan")
+@click.command("plan", cls=HelpCommand)
 @click.argument("paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path))
 @choice_options
 @target_options
@@ -66,23 +67,37 @@ _OF_SUITES = {
     "--rubric",
     metavar="FILE|NAME",
     envvar="JUDGEKIT_RUBRIC",
-    help="Rubric of OUTPUTS, or of cases without one of their own: a file, or a shipped one.",
+    help="Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric.",
 )
 @click.option(
     "--cases",
     type=click.Path(path_type=Path, exists=True),
     envvar="JUDGEKIT_CASES",
-    help="Cases that OUTPUTS answer (inputs, references).",
+    help="Cases of OUTPUTS (inputs, references).",
 )
 @judge_model_options
 @limit_options
 @cache_options
 @store_option
-@max_cost_option("Say whether this much suffices for SUITE. Exit code 5 when it likely does not.")
+@max_cost_option("Exit with code 5 if SUITE is likely to cost more than this.")
 @output_option("Write the plan to FILE: .json, .md or .html.")
 @json_option
 def plan_command(*, paths: tuple[Path, ...], output: tuple[Path, ...], **options: object) -> None:
-    """Say what a run of SUITE, or a grading of OUTPUTS, would ask and cost; asks nothing."""
+    """Estimate the calls and the cost of a run of SUITE or a grading of OUTPUTS; makes no call.
+
+    SUITE is a suite file, or any file of cases with --outputs or one of the --target options. The
+    estimate has the calls for each model, tokens, price, cached replies and duration; for a suite
+    also the smallest difference between variants that its size can detect. It takes the options of
+    judgekit run or judgekit grade. Without an argument judgekit.yaml is planned: as a run if it has
+    variants that must still answer, else as a grading.
+
+    Tokens are counted and prices looked up without a network. Exit code 0; 5 if --max-cost is less
+    than the likely price.
+
+    Examples:
+        judgekit plan
+        judgekit plan outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
+    """
     # SUITE is a suite file, or any file of cases with --outputs or one of the --target options.
     # Calls for each model, tokens, price, replies owned already, time; of a suite also the smallest
     # difference between variants that its size can show. Takes the options of `judgekit run`, or of

@@ -21,6 +21,7 @@ from judgekit.cli.exit_codes import (
     EXIT_INTERRUPTED,
     EXIT_LIMIT,
 )
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     blind_options,
     cache_options,
@@ -80,14 +81,14 @@ if TYPE_CHECKING:
     from judgekit.records import Comparison, Rubric
 
 
-@click.command("rank")
+@click.command("rank", cls=HelpCommand)
 @click.argument("sides", nargs=-1, required=True)
 @side_options
 @click.option(
     "-m",
     "--model",
     envvar="JUDGEKIT_MODEL",
-    help="The model that prompt templates are sent to.",
+    help="Model that answers prompt templates.",
 )
 @blind_options
 @click.option(
@@ -95,34 +96,34 @@ if TYPE_CHECKING:
     type=click.Choice(["round-robin", "adaptive"]),
     default="round-robin",
     show_default=True,
-    help="Compare all, or ask where the order is most uncertain until the top is decided.",
+    help="All pairs, or the most uncertain ones until the top is decided.",
 )
 @click.option(
     "--top",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="How many of the first places are to be decided.",
+    help="Number of first places to decide.",
 )
 @click.option(
     "--ties",
     type=click.Choice(["half", "davidson", "rao-kupper"]),
     default="half",
     show_default=True,
-    help="A tie is half a win for each, or an outcome of its own with a modelled chance.",
+    help="Count a tie as half a win for each, or model it as a third outcome.",
 )
-@click.option("--max-comparisons", type=click.IntRange(1), help="Make N comparisons at most.")
-@max_cost_option(
-    "Never spend more than this, outputs included; run it again to go on. Exit code 5."
-)
+@click.option("--max-comparisons", type=click.IntRange(1), help="Maximum number of comparisons.")
+@max_cost_option("Stop at this cost, outputs included; run it again to continue. Exit code 5.")
 @click.option(
     "--resume",
     metavar="RUN",
-    help="Take the outputs that were made before, and make those that are missing: their run.",
+    help="Reuse the outputs of this run and produce only the missing ones.",
 )
-@click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and teardown.")
+@click.option(
+    "--allow-scripts", is_flag=True, help="Allow the setup and teardown scripts of the suite."
+)
 @output_option("Write every comparison to FILE (.jsonl, .json), or the report (.md, .html).")
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 @store_option
 @judges_options
 @limit_options
@@ -141,15 +142,21 @@ def rank_command(
     dry_run: bool,
     **options: object,
 ) -> None:
-    """Rank SIDES: every two are compared blind, in both orders, on the cases that both answer.
+    """Rank SIDES: each pair is compared blind, in both orders, on the cases that both answer.
 
-    SIDES are named as for `judgekit compare`: outputs files, variants of a suite, prompt
-    templates (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Outputs
-    that are not there yet are made first and kept. Or they are files of comparisons that were
-    made before (what `compare -o` and `rank -o` write, or rows of variant_a, variant_b, winner
-    and case_id): then no judge is asked. With several judges each has one vote. Exit 0 when the
-    first places are decided, 4 when they are not, 3 when a judge failed, 5 when the money is
-    used up.
+    SIDES are named as for judgekit compare: output files, variants of a suite, prompt templates
+    (.j2, with --cases and -m) or stored runs (FILE::VARIANT, RUN::VARIANT). Missing outputs are
+    produced first and stored. SIDES can also be files with existing comparisons (written by
+    compare -o or rank -o, or rows with variant_a, variant_b, winner and case_id); then no judge is
+    called. With several judges, each has one vote.
+
+    Exit code 0 if the first places are decided, 4 if not, 3 if a judge failed, 5 if the cost limit
+    was reached.
+
+    Examples:
+        judgekit rank v1 v2 v3
+        judgekit rank a.jsonl b.jsonl c.jsonl --rubric helpfulness --judge local
+        judgekit rank comparisons.jsonl --ties davidson
     """
     files = sort_outputs(output, what="comparisons", exports=(".jsonl", ".json"))
     rules = RankRules(ties=ties, top=top, alpha=alpha)

@@ -14,6 +14,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     judge_model_options,
@@ -61,14 +62,14 @@ _EXITS = {
 _VERB = ("judging again", "judged again")
 
 
-@click.command("rejudge")
+@click.command("rejudge", cls=HelpCommand)
 @click.argument("source", metavar="RUN | VERDICTS")
 @click.argument("outputs", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--rubric", metavar="FILE|NAME", help="Another rubric; needed for VERDICTS.")
+@click.option("--rubric", metavar="FILE|NAME", help="Another rubric; required for VERDICTS.")
 @click.option(
     "--cases",
     type=click.Path(path_type=Path, exists=True),
-    help="Cases that OUTPUTS answer (inputs, references).",
+    help="Cases of OUTPUTS (inputs, references).",
 )
 @judge_model_options
 @limit_options
@@ -79,7 +80,7 @@ _VERB = ("judging again", "judged again")
     "--calibration",
     type=click.Path(path_type=Path, exists=True),
     metavar="MAPS",
-    help="Say whether these maps (a file, or a folder of them) hold for the new judge too.",
+    help="Check whether these calibration maps (file or folder) fit the new judge.",
 )
 @max_cost_option()
 @output_option("Write the findings to FILE: .json, .md or .html.")
@@ -91,15 +92,18 @@ def rejudge_command(
     output: tuple[Path, ...],
     **options: object,
 ) -> None:
-    """Judge what was judged before with --judge NEW, and say what changes.
+    """Judge stored outputs again with --judge NEW and show what changes.
 
-    RUN is a stored run: its id, the beginning of one, or `latest` (the last one that made its
-    outputs itself). Its outputs are judged again as they are, no system under test is asked, and
-    what the new judge says is kept as a run of its own that names the old one. VERDICTS is a file
-    that `judgekit grade -o` wrote; give the OUTPUTS it is about and the --rubric with it.
+    RUN is a stored run: its id, the beginning of its id, or latest (the last run that produced its
+    own outputs). Its outputs are judged again as they are, no system under test is called, and the
+    result is stored as a new run that refers to the old one. VERDICTS is a file written by judgekit
+    grade -o; it needs the OUTPUTS it is about and the --rubric.
 
-    Exit 0 whatever changes, 3 when the new judge failed somewhere, 5 when the money did not
-    suffice.
+    Exit code 0 whatever changes, 3 if the new judge failed, 5 if the cost limit was reached.
+
+    Examples:
+        judgekit rejudge latest --judge anthropic/claude-sonnet-4-5
+        judgekit rejudge verdicts.jsonl outputs.jsonl --rubric r.yaml --judge local
     """
     if options.get("judge_model") is None:
         raise SettingsError(

@@ -26,6 +26,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
     EXIT_QUALITY,
 )
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     calibration_options,
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     from judgekit.records import CaseResult, RunInfo
 
 
-@click.command("run")
+@click.command("run", cls=HelpCommand)
 @click.argument("suite", required=False, type=click.Path(path_type=Path, exists=True))
 @choice_options
 @target_options
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
     "--rubric",
     metavar="FILE|NAME",
     envvar="JUDGEKIT_RUBRIC",
-    help="Rubric of cases without one of their own: a file, or a shipped one.",
+    help="Rubric of cases that have none: a file, or the name of a shipped rubric.",
 )
 @judge_model_options
 @calibration_options
@@ -94,20 +95,20 @@ if TYPE_CHECKING:
     metavar="[RUN]",
     is_flag=False,
     flag_value="latest",
-    help="Go on with a run of this suite: its id, the beginning of it, or the latest.",
+    help="Resume a run of this suite: its id, the beginning of it, or the latest.",
 )
-@click.option("--retry-errors", is_flag=True, help="With --resume: ask again what failed.")
-@click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first answer that fails.")
-@max_cost_option("Never spend more than this; what is left can be resumed. Exit code 5.")
+@click.option("--retry-errors", is_flag=True, help="With --resume: retry what failed.")
+@click.option("-x", "--fail-fast", is_flag=True, help="Stop at the first failed answer.")
+@max_cost_option("Stop at this cost; --resume continues. Exit code 5.")
 @click.option(
     "--max-time",
     type=click.FloatRange(0, min_open=True),
     envvar="JUDGEKIT_MAX_TIME",
     metavar="SECONDS",
-    help="Begin nothing after this time; what is left can be resumed. Exit code 5.",
+    help="Start no new case after this time; --resume continues. Exit code 5.",
 )
-@click.option("--allow-scripts", is_flag=True, help="Let the suite run its setup and scripts.")
-@click.option("--notes", help="Whatever should be remembered with the run.")
+@click.option("--allow-scripts", is_flag=True, help="Allow the setup and the scripts of the suite.")
+@click.option("--notes", help="Notes to store with the run.")
 @click.option(
     "-o",
     "--output",
@@ -118,22 +119,27 @@ if TYPE_CHECKING:
     "--fail-under",
     type=click.FloatRange(0, 1),
     metavar="RATE",
-    help="Exit 1 when the pass rate of a variant is below RATE (0 to 1), 4 when it has none.",
+    help="Exit 1 if the pass rate of a variant is below RATE, 4 if it has none.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 def run_command(
     *, suite: Path | None, output: Path | None, fail_under: float | None, **options: object
 ) -> None:
-    """Run SUITE: every case by every variant, checked, judged and kept as it goes.
+    """Run SUITE: every variant answers every case, and each answer is checked, judged and stored.
 
-    SUITE is a suite file (judgekit.yaml, where there is one), a skill's folder or zip with
-    eval/tests.json, any other file of cases, or a folder, of which every suite and every other
-    dataset is run in turn.
-    A suite that names no variants is run with --outputs or one of the --target options; cases that
-    name no rubric are judged by --rubric, else by the profile's, else against their reference.
+    SUITE is a suite file (default: judgekit.yaml), the folder or zip file of a skill with
+    eval/tests.json, any other file of cases, or a folder; of a folder, every suite and every other
+    dataset is run. A suite without variants needs --outputs or one of the --target options. Cases
+    without a rubric are judged by --rubric, else by the rubric of their profile, else against
+    their reference.
 
-    Everything observed is committed to the store as it arrives, and every reply that was paid
-    for to the cache: interrupt it, kill it, and go on with --resume.
+    Every answer is stored as soon as it arrives, and every reply is cached. If the run is
+    interrupted, continue it with --resume.
+
+    Examples:
+        judgekit run
+        judgekit run suite.yaml --max-cost 2 --fail-under 0.8
+        judgekit run --resume --retry-errors
     """
     if output is not None:
         check_export_suffix(output)

@@ -11,12 +11,13 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
-from judgekit.cli.options import DEFAULT_CACHE_FOLDER
+from judgekit.cli.options import DEFAULT_CACHE_FOLDER, given_judge_settings
 from judgekit.datasets import (
+    JudgeSettings,
     iter_case_outputs,
     load_dataset,
     load_rubric,
@@ -25,7 +26,12 @@ from judgekit.datasets import (
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.evaluation import refresh_mode
-from judgekit.judge import Judge
+from judgekit.judge import (
+    configured_judge,
+    resolve_suite_model,
+    resolve_suite_template,
+    suite_template_folders,
+)
 from judgekit.models import RecordedModel
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
 from judgekit.records import Dataset
@@ -34,10 +40,10 @@ from judgekit.report import message
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from judgekit.datasets import Suite
-    from judgekit.judge import JudgeMode
+    from judgekit.datasets import Suite, SuiteJudge
+    from judgekit.judge import Judge
     from judgekit.models import Budget, Refresh
-    from judgekit.records import CalibrationInUse, Case, JsonObject, Output, Rubric
+    from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
 _T = TypeVar("_T")
 
@@ -45,32 +51,6 @@ SUITE_FILE = "judgekit.yaml"
 
 Options = dict[str, object]
 """The options of a command, by parameter name; None where one was not given."""
-
-JUDGE_SETTINGS = (
-    "mode", "repeats", "temperature", "template", "max_tokens", "logprobs", "api_base",
-    "transport", "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "parameters",
-)  # fmt: skip
-"""The settings of a judge that options may give, by the names of `Judge`'s arguments."""
-
-
-class _JudgeArguments(TypedDict, total=False):
-    """The settings of a judge that options and suite files may give."""
-
-    mode: JudgeMode
-    repeats: int
-    temperature: float | None
-    seed: int | None
-    template: str | None
-    max_tokens: int | None
-    logprobs: bool
-    parameters: JsonObject
-    api_base: str | None
-    transport: str
-    max_concurrency: int
-    rpm: int | None
-    tpm: int | None
-    timeout_s: float
-    max_retries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +184,8 @@ def make_judge(
     if options.get("refresh") and options.get("frozen"):
         raise SettingsError("--refresh and --frozen contradict each other")
     named = cast("str | None", options.get("judge_model"))
-    settings = _suite_judge(suite, named)
-    model = named or cast("str | None", settings.get("model"))
-    settings.pop("model", None)
+    own = _suite_judge(suite, named)
+    model = named or (None if own is None else own.model)
     if model is None:
         raise SettingsError(
             "no judge is named",
@@ -214,23 +193,23 @@ def make_judge(
             "litellm knows, recorded:FILE, or local",
         )
     if named is None and suite is not None:
-        model = _beside(suite, model)
-    if suite is not None and isinstance(own := settings.get("template"), str):
-        beside = suite.resolve(own)
-        settings["template"] = str(beside) if beside.is_file() else own
-    given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
-    if options.get("judge_seed") is not None:
-        given["seed"] = options["judge_seed"]
+        model = resolve_suite_model(suite, model)
+    settings = {} if own is None else own.given()
+    if own is not None and named not in {None, own.model}:
+        settings.pop("api_base", None)  # another model is not at this one's address
+    if suite is not None and own is not None:
+        settings["template"] = resolve_suite_template(suite, own.template)
     folders = cast("Iterable[Path]", options.get("template_folders") or ())
-    merged = {**settings, **given, **(more or {})}
-    return Judge(
+    settings |= {**given_judge_settings(options), **(more or {})} | {
+        "template_folders": (*folders, *(suite_template_folders(suite) if suite else ())),
+        "frozen": bool(options.get("frozen")),
+        "refresh": refresh_of(options),
+    }
+    return configured_judge(
         model,
+        JudgeSettings.checked(**settings),
         cache=cache_folder(options),
-        frozen=bool(options.get("frozen")),
-        refresh=refresh_of(options),
-        template_folders=[*folders, *_suite_templates(suite)],
         budget=cast("Budget | None", options.get("budget")),
-        **cast("_JudgeArguments", merged),
     )
 
 
@@ -289,8 +268,8 @@ def _cases(options: Options, suite: Suite | None) -> Dataset | None:
     return None if suite.cases is None else Dataset(name=suite.name, cases=suite.cases)
 
 
-def _suite_judge(suite: Suite | None, named: str | None) -> dict[str, object]:
-    """The settings of the suite's judge; of the one that is named, where that is in a panel."""
+def _suite_judge(suite: Suite | None, named: str | None) -> SuiteJudge | None:
+    """The judge of a suite whose settings hold: the one that is named, or the only one."""
     panel = () if suite is None else suite.judge
     if named is None and len(panel) > 1:
         raise SettingsError(
@@ -298,26 +277,7 @@ def _suite_judge(suite: Suite | None, named: str | None) -> dict[str, object]:
             hint=f"name the one to ask: --judge {panel[0].model}; `judgekit run` asks a panel",
         )
     same = next((judge for judge in panel if judge.model == named), None)
-    judge = same or (panel[0] if len(panel) == 1 else None)
-    # What the file leaves out takes the judge's defaults; what it sets to null stays null.
-    settings = {} if judge is None else judge.model_dump(exclude_unset=True)
-    if named is not None and same is None:
-        settings.pop("api_base", None)  # another model does not live at this one's address
-    return settings
-
-
-def _suite_templates(suite: Suite | None) -> list[Path]:
-    """A `prompts/` folder beside the suite file holds the suite's own templates."""
-    if suite is None:
-        return []
-    folder = suite.resolve("prompts")
-    return [folder] if folder.is_dir() else []
-
-
-def _beside(suite: Suite, model: str) -> str:
-    """Recorded replies named in a suite lie beside it."""
-    kind, colon, path = model.partition(":")
-    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
+    return same or (panel[0] if len(panel) == 1 else None)
 
 
 def draw_sample(items: Iterable[_T], size: int, rng: random.Random) -> Iterator[_T]:

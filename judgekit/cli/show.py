@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from judgekit.cli import console, console as streams
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import check_no_rule, json_option, rule_option, store_option
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError, UnknownNameError
@@ -65,25 +66,27 @@ class _How:
     limit: int | None
 
 
-@click.command("show")
+@click.command("show", cls=HelpCommand)
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@click.option("--variant", help="Only this variant; without RUN: runs that have it.")
-@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag.")
-@click.option("--failed", is_flag=True, help="Only answers that did not pass or have no verdict.")
-@click.option("--full", is_flag=True, help="Long texts whole.")
-@click.option("--history", is_flag=True, help="With CASE: also what was replaced since.")
-@click.option("--figures", is_flag=True, help="Without RUN: pass rates too; reads every answer.")
+@click.option("--variant", help="Only this variant; without RUN: runs with it.")
+@click.option("--filter-tag", metavar="TAG", help="Only cases with this tag; may be repeated.")
+@click.option("--failed", is_flag=True, help="Only answers that failed or have no verdict.")
+@click.option("--full", is_flag=True, help="Do not shorten long texts.")
+@click.option("--history", is_flag=True, help="With CASE: also replaced results.")
+@click.option("--figures", is_flag=True, help="Without RUN: include pass rates (slower).")
 @click.option("-n", "--limit", type=click.IntRange(1), help="At most N (default 20; JSON: all).")
-@click.option("--case", "case_id", metavar="ID", help="Without RUN: a case in every run.")
-@click.option("--agent", metavar="NAME", help="Without RUN: cases of this agent, their runs.")
-@click.option("--skill", metavar="NAME", help="Without RUN: cases of this skill, their runs.")
-@click.option("--prompt-version", metavar="NAME", help="Without RUN: cases of this version.")
-@click.option("--criterion", metavar="NAME", help="Without RUN: what judges said of it.")
-@click.option("--rubric", metavar="NAME", help="Without RUN: only judged by this rubric.")
-@click.option("--agent-run", metavar="ID", help="Without RUN: the outputs of an agent's run.")
-@click.option("--comparisons", is_flag=True, help="Without RUN: the blind comparisons.")
-@rule_option("Of a comparison: conclude it by this rule instead of its own; nobody is asked.")
+@click.option("--case", "case_id", metavar="ID", help="Without RUN: this case in every run.")
+@click.option("--agent", metavar="NAME", help="Without RUN: runs with cases of this agent.")
+@click.option("--skill", metavar="NAME", help="Without RUN: runs with cases of this skill.")
+@click.option(
+    "--prompt-version", metavar="NAME", help="Without RUN: runs with this prompt version."
+)
+@click.option("--criterion", metavar="NAME", help="Without RUN: judgments of this criterion.")
+@click.option("--rubric", metavar="NAME", help="Without RUN: runs judged by this rubric.")
+@click.option("--agent-run", metavar="ID", help="Without RUN: outputs of this agent run.")
+@click.option("--comparisons", is_flag=True, help="Without RUN: list the blind comparisons.")
+@rule_option("For a comparison: apply this rule instead of its own; makes no call.")
 @store_option
 @json_option
 def show_command(
@@ -109,15 +112,19 @@ def show_command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Show the runs that are kept; of RUN its figures; of RUN and CASE everything.
+    """List runs; show the results of RUN, or everything about one CASE of it.
 
-    RUN is a run's id, the beginning of one, `latest` or `latest:SUITE`. Without it runs are
-    listed, newest first, or what the options ask for: they find what is related to a case, an
-    agent, a skill, a prompt version, a criterion, a rubric or an agent's own run. With it,
-    --variant, --filter-tag and --failed list the answers meant.
+    RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
+    listed, newest first; the options find runs by case, agent, skill, prompt version, criterion,
+    rubric or agent run. With RUN, --variant, --filter-tag and --failed list the matching answers.
 
-    RUN may also be a comparison's id (cmp-…): with CASE, what the judge said of that case; with
-    --rule, what another rule makes of the same answers.
+    RUN can also be the id of a comparison (cmp-…): with CASE, the judgments of that case; with
+    --rule, the result by another rule.
+
+    Examples:
+        judgekit show
+        judgekit show latest --failed
+        judgekit show latest CASE --full
     """
     related = ListingQuery(
         case=case_id,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.cli.exit_codes import EXIT_LIMIT
+from judgekit.cli.options import given_blind_settings
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import (
     SUITE_FILE,
@@ -316,8 +317,7 @@ def blind_arguments(suite: Suite | None, options: Options) -> dict[str, object]:
     """How outputs are shown to the judge: the command line first, then the suite."""
     own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
     settings = {"label_seed" if name == "seed" else name: value for name, value in own.items()}
-    given = {name: options.get(name) for name in ("scrub", "draw_labels", "label_seed", "rule")}
-    return {**settings, **{name: value for name, value in given.items() if value is not None}}
+    return {**settings, **given_blind_settings(options)}
 
 
 def judges_and_rubric(names: SideArguments, options: Options) -> tuple[Panel, Rubric]:

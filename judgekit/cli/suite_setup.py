@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
-from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS
-from judgekit.cli.setup import JUDGE_SETTINGS, SUITE_FILE, cache_folder, refresh_of
+from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS, given_judge_settings
+from judgekit.cli.setup import SUITE_FILE, cache_folder, refresh_of
 from judgekit.datasets import (
     Gate,
     HttpTarget,
-    JudgeSettings,
+    SuiteJudge,
     VariantSettings,
     discover_datasets,
     discover_suites,
@@ -69,7 +69,7 @@ class RunSetup:
     """The run that is gone on with."""
 
     notes: str | None
-    """Whatever should be remembered with the run."""
+    """Notes to store with the run."""
 
     info: RunInfo | None = None
     """The run, once it is known."""
@@ -114,20 +114,18 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
 def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
     """The suite with the judge that the command line names, or its settings of asking."""
     named = cast("str | None", options.get("judge_model"))
-    given = {name: options[name] for name in JUDGE_SETTINGS if options.get(name) is not None}
-    if options.get("judge_seed") is not None:
-        given["seed"] = options["judge_seed"]
+    given = given_judge_settings(options)
     if isinstance(template := given.get("template"), str):
         given["template"] = _from_here(template, suite)
     judges = suite.judge
     if named is not None:
         same = [judge for judge in judges if judge.model == named]
-        judges = tuple(same) or (JudgeSettings(model=_recorded_here(named, suite)),)
+        judges = tuple(same) or (SuiteJudge(model=_recorded_here(named, suite)),)
         suite = suite.model_copy(update={"panel": None})
     if named is None and not given:
         return suite
     merged = tuple(
-        JudgeSettings.model_validate({**judge.model_dump(exclude_unset=True), **given})
+        SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **given})
         if judge.kind == "llm"
         else judge
         for judge in judges

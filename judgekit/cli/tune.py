@@ -12,6 +12,7 @@ import click
 from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
     judge_model_options,
@@ -45,37 +46,37 @@ if TYPE_CHECKING:
 _DEFAULTS = TuneOptions()
 
 
-@click.command("tune")
+@click.command("tune", cls=HelpCommand)
 @click.argument("labels", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--outputs",
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="FILE",
-    help="The labelled outputs; may be repeated.",
+    help="File of labelled outputs; may be repeated.",
 )
 @click.option(
     "--candidates",
     metavar="FILE|NAME",
     multiple=True,
-    help="The rubric in other words: same criteria, same scales; may be repeated.",
+    help="Reworded rubric with the same criteria and scales; may be repeated.",
 )
 @click.option(
     "--few-shot",
     metavar="N,N",
     default="0",
     show_default=True,
-    help="Try each wording with N labelled outputs as examples; 0 is without.",
+    help="Try each wording with N labelled outputs as examples; 0: none.",
 )
 @click.option(
-    "--anchors", is_flag=True, help="Try each wording with three labelled outputs in its guide."
+    "--anchors", is_flag=True, help="Try each wording with three labelled outputs as anchors."
 )
 @click.option(
     "--holdout",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=_DEFAULTS.holdout,
     show_default=True,
-    help="Share of cases that nothing is chosen by; all figures are of these.",
+    help="Share of cases held out; all reported figures come from them.",
 )
 @label_options
 @click.option(
@@ -83,16 +84,16 @@ _DEFAULTS = TuneOptions()
     metavar="case|KEY",
     default=_DEFAULTS.cluster,
     show_default=True,
-    help="What is never split: cases, or a metadata entry that cases share.",
+    help="Unit that is never split: cases, or a metadata key that cases share.",
 )
 @max_cost_option()
 @output_option("Write the better rubric to FILE (.yaml or .json), or the report (.md, .html).")
 @click.option(
     "--write-anyway",
     is_flag=True,
-    help="Write the candidate that did best while choosing, even where nothing is shown.",
+    help="Write the best candidate even if it is not significantly better.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be asked and what it costs.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost without making any.")
 @side_options
 @judge_model_options
 @limit_options
@@ -101,14 +102,19 @@ _DEFAULTS = TuneOptions()
 def tune_command(
     *, labels: Path, output: tuple[Path, ...], write_anyway: bool, dry_run: bool, **options: object
 ) -> None:
-    """Tune the judge on labels: other words, anchors, examples; told on cases it has not seen.
+    """Improve a judge using human labels: wording, anchors, examples; verified on held-out cases.
 
-    LABELS and --outputs are files as `judgekit calibrate` takes them. Cases are split in two.
-    On one part each way of asking is tried, no output being shown as an example to itself; the
-    nearest to people is then held against the present rubric on the other part, and all figures
-    are of that part. Exit 0 whatever is found; 3 when the judge failed, 4 when there are too
-    few labels, 5 at --max-cost. Everything answered is in the cache: the same command goes on
-    where it stopped.
+    LABELS and --outputs are files as for judgekit calibrate. The cases are split in two. Every
+    candidate is tried on one part, where no output serves as an example for itself. The candidate
+    that agrees best with the labels is then compared with the present rubric on the other part, and
+    all reported figures come from that part.
+
+    Exit code 0 whatever the result; 3 if the judge failed, 4 if there are too few labels, 5 at
+    --max-cost. All replies are cached: the same command continues where it stopped.
+
+    Examples:
+        judgekit tune labels.jsonl --outputs outputs.jsonl --anchors --dry-run
+        judgekit tune labels.jsonl --outputs outputs.jsonl -o tuned.yaml
     """
     files = sort_outputs(output, what="a rubric", exports=RUBRIC_SUFFIXES)
     if write_anyway and not files.exports:

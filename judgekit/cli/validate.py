@@ -30,6 +30,7 @@ from judgekit.assertions import (
 from judgekit.cli import console, diagnostics
 from judgekit.cli.diagnostics import Diagnostic
 from judgekit.cli.exit_codes import EXIT_INPUT
+from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import json_option
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import RowCheck, load_rubric, suite_from_path, validate_path
@@ -88,18 +89,22 @@ _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
 
 
-@click.command("validate")
+@click.command("validate", cls=HelpCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--strict", is_flag=True, help="Exit 2 for warnings too.")
+@click.option("--strict", is_flag=True, help="Exit 2 for warnings as well.")
 @json_option
 def validate_command(*, paths: tuple[Path, ...], strict: bool, as_json: bool) -> None:
-    """Check that files are sound: every problem of every file at once.
+    """Check that files are valid: reports every problem of every file at once.
 
-    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders with
-    them; by default judgekit.yaml, with all the files it names. What a file is, is seen from what
-    it holds. In a folder, files that are not judgekit's are passed over.
+    PATHS are suites, rubrics, cases, outputs, recorded replies, labels, templates, or folders of
+    these; by default judgekit.yaml and all files it names. The type of a file is recognized by its
+    content. Other files in a folder are skipped.
 
-    Exit 2 when there is an error, 0 otherwise.
+    Exit code 2 if there is an error, else 0.
+
+    Examples:
+        judgekit validate
+        judgekit validate cases.jsonl rubrics/ --strict
     """
     files = [(path, _title(path)) for path in _files(paths)]
     found = [(path, title, _diagnostics(path)) for path, title in files]

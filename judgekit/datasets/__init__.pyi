@@ -1,3 +1,13 @@
+from .judge_settings import (
+    CallSettings as CallSettings,
+    CommandOption as CommandOption,
+    JudgeMode as JudgeMode,
+    JudgeSettings as JudgeSettings,
+    OptionGroup as OptionGroup,
+    SuiteJudge as SuiteJudge,
+    choices_of as choices_of,
+    command_options as command_options,
+)
 from .labels import (
     YES_NO as YES_NO,
     LocatedLabel as LocatedLabel,
@@ -28,7 +38,6 @@ from .outputs import (
 from .settings import (
     Gate as Gate,
     HttpTarget as HttpTarget,
-    JudgeSettings as JudgeSettings,
     PriceSettings as PriceSettings,
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,

@@ -1,4 +1,7 @@
-"""The settings in a suite: judges, panels, variants, prices, targets, gate and run."""
+"""The settings in a suite: panels, variants, prices, targets, gate and run.
+
+Those of a judge are in `judge_settings`.
+"""
 
 from __future__ import annotations
 
@@ -31,89 +34,11 @@ TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
 ProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
 """The kind of skill under test, which decides what its cases leave open."""
 
-JudgeKind = Literal["llm", "human", "heuristic"]
-"""Who judges: a model, a person, or the assertions."""
-
 _KINDS: tuple[TargetKind, ...] = ("outputs", "prompt", "command", "python", "http")
 
 
 def _named_url(value: object) -> object:
     return {"url": value} if isinstance(value, str) else value
-
-
-class JudgeSettings(Record):
-    """One judge of a suite."""
-
-    model: Name
-    """Provider and model (`openai/gpt-4.1-mini`), `recorded:replies.jsonl`, `human` for a person,
-    or `heuristic` for the suite's assertions."""
-
-    weight: Weight = 1.0
-    """Its weight among the judges, where they are combined `weighted`."""
-
-    mode: Literal["per_criterion", "joint"] = "per_criterion"
-    """Whether each criterion is asked on its own or all at once."""
-
-    repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """How many times each question is asked, 1 to 100."""
-
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
-    """Sampling temperature, 0 to 2; null leaves it to the provider."""
-
-    seed: int | None = None
-    """Sampling seed, where the provider takes one."""
-
-    template: Name | None = None
-    """A prompt template, by name or path; null takes the mode's own."""
-
-    api_base: Name | None = None
-    """The endpoint, where it is not the provider's own."""
-
-    # None and not "auto": a stored config, and with it a suite's history, must not change.
-    transport: Name | None = None
-    """How the judge is called: `litellm`, `direct` or another transport; null chooses one."""
-
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """The longest reply, in tokens."""
-
-    logprobs: bool = False
-    """Whether to ask for token probabilities, for weighted scores and confidence."""
-
-    parameters: JsonObject = Field(default_factory=dict)
-    """Further parameters of every request (`top_p`, `reasoning_effort`, …)."""
-
-    max_concurrency: Annotated[int, Field(ge=1)] = 32
-    """Calls in flight at most."""
-
-    rpm: Annotated[int, Field(ge=1)] | None = None
-    """Requests a minute at most."""
-
-    tpm: Annotated[int, Field(ge=1)] | None = None
-    """Tokens a minute at most."""
-
-    timeout_s: PositiveNumber = 60
-    """Deadline of one call, in seconds."""
-
-    max_retries: Annotated[int, Field(ge=0)] = 5
-    """Retries after a passing error of the provider."""
-
-    @property
-    def kind(self) -> JudgeKind:
-        """Who judges."""
-        if self.model == "human":
-            return "human"
-        return "heuristic" if self.model == "heuristic" else "llm"
-
-    def arguments(self) -> dict[str, object]:
-        """The settings of asking that the file gives; what it leaves out has its default."""
-        return self.model_dump(exclude_unset=True, exclude={"model", "weight"})
-
-    @model_validator(mode="after")
-    def _is_asked_only_as_a_model(self) -> Self:
-        own = self.model_dump(exclude_defaults=True, exclude={"model", "weight"})
-        if self.kind != "llm" and (strange := sorted(own)):
-            raise ValueError(f"the judge `{self.model}` takes no `{strange[0]}`: it is no model")
-        return self
 
 
 class PanelSettings(Record):

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
+from judgekit.datasets.judge_settings import SuiteJudge
 from judgekit.datasets.settings import (
     CompareSettings,
     Gate,
     HttpTarget,
-    JudgeSettings,
     PanelSettings,
     PriceSettings,
     ProfileName,
@@ -87,7 +87,7 @@ class Suite(Record):
     rubric: Name | None = None
     """A rubric file, or the name of a shipped rubric."""
 
-    judge: Annotated[tuple[JudgeSettings, ...], BeforeValidator(_panel)] = ()
+    judge: Annotated[tuple[SuiteJudge, ...], BeforeValidator(_panel)] = ()
     """One judge, or a list of them: a panel."""
 
     panel: PanelSettings | None = None
@@ -232,7 +232,7 @@ def suite_schema() -> JsonObject:
     """The JSON Schema of a suite file, for editors."""
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
-        JudgeSettings, PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
+        PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
         CompareSettings, SuiteGroup, PriceSettings, Case,
     )  # fmt: skip
     definitions = schema["$defs"]
@@ -245,7 +245,7 @@ def suite_schema() -> JsonObject:
 
 def _allow_short_forms(schema: dict[str, Any]) -> None:
     """What may stand in a file though the record holds the long form."""
-    one: dict[str, Any] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/JudgeSettings"}]}
+    one: dict[str, Any] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SuiteJudge"}]}
     many: dict[str, Any] = {"type": "array", "items": one}
     scorers = schema["properties"]["scorers"]
     scorers["items"] = {"anyOf": [{"type": "string"}, scorers["items"]]}

@@ -8,8 +8,9 @@ from __future__ import annotations
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
+from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.pairwise import Comparer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from judgekit.datasets import JudgeSettings, Suite
+    from judgekit.datasets import JudgeMode, Suite, SuiteJudge
     from judgekit.judge.pointwise import PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
@@ -45,6 +46,8 @@ _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joi
 _UNSEEN = "no_reference"
 
 _TOP_LOGPROBS = 10
+
+_SETTINGS = frozenset(JudgeSettings.model_fields)
 
 
 class Judge:
@@ -126,52 +129,61 @@ class Judge:
         label_seed: int | None = None,
         rule: ReconciliationRule = "consistent",
     ) -> None:
-        check_judge_settings(
-            mode=mode, repeats=repeats, max_reasks=max_reasks, temperature=temperature
-        )
-        check_pair_rule(rule)
+        # The signature is for readers and type checkers; what a setting may be and what it does by
+        # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
+        # here a second time.
+        given = {name: value for name, value in locals().items() if name in _SETTINGS}
+        given |= {
+            "parameters": dict(parameters or {}),
+            "template": None if template is None else str(template),
+            "template_folders": tuple(map(Path, template_folders)),
+        }
+        settings = JudgeSettings.checked(**given)
+        self._set_up(model, settings, cache=cache, prices=prices, budget=budget)
+
+    def _set_up(
+        self,
+        model: str | Model,
+        settings: JudgeSettings,
+        *,
+        cache: str | Path | ReplyCache | None,
+        prices: PriceTable | None,
+        budget: Budget | None,
+    ) -> None:
+        self._settings = settings
         self._connection: Connection = connect(
             model,
-            api_base=api_base,
+            api_base=settings.api_base,
             cache=cache,
-            max_concurrency=max_concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            timeout_s=timeout_s,
-            max_retries=max_retries,
-            frozen=frozen,
-            refresh=refresh,
-            transport=transport,
+            max_concurrency=settings.max_concurrency,
+            rpm=settings.rpm,
+            tpm=settings.tpm,
+            timeout_s=settings.timeout_s,
+            max_retries=settings.max_retries,
+            frozen=settings.frozen,
+            refresh=settings.refresh,
+            transport=settings.transport,
             prices=prices,
             budget=budget,
         )
-        folders = [Path(folder) for folder in template_folders]
-        own = None if template is None else str(template)
+        folders, own = settings.template_folders, settings.template
         compares = own is not None and is_pair_template(own, folders)
+        mode_template = _TEMPLATES[settings.mode]
         self._grader = Grader(
             model=self._connection.model,
             model_name=self._connection.name,
-            template=PromptTemplate(_TEMPLATES[mode] if compares or not own else own, folders),
-            parameters=sent_parameters(
-                parameters,
-                temperature=temperature,
-                seed=seed,
-                max_tokens=max_tokens,
-                logprobs=True if logprobs else None,
-                top_logprobs=_TOP_LOGPROBS if logprobs else None,
-            ),
-            api_base=api_base,
-            repeats=repeats,
-            max_reasks=max_reasks,
+            template=PromptTemplate(mode_template if compares or not own else own, folders),
+            parameters=_sent_parameters(settings),
+            api_base=settings.api_base,
+            repeats=settings.repeats,
+            max_reasks=settings.max_reasks,
             flags=self._connection.flags,
             cache=self._connection.cached_model,
         )
-        self._scrubs, self._draws_labels, self._rule = scrub, draw_labels, rule
-        self._seed = (seed or 0) if label_seed is None else label_seed
-        blind = own if own is not None and compares else _PAIR_TEMPLATES[mode]
+        blind = own if own is not None and compares else _PAIR_TEMPLATES[settings.mode]
         if self._grader.template.name.endswith(_UNSEEN):
             blind += f"_{_UNSEEN}"
-        self._pair_template = blind, folders
+        self._pair_template = blind
         if compares:
             _ = self.comparer  # an invalid template is reported now, not at the first comparison
         self._sync_runner = SyncRunner()
@@ -200,19 +212,20 @@ class Judge:
     @cached_property
     def comparer(self) -> Comparer:
         """What compares two outputs: its questions, its answers as they come, its template."""
+        settings, label_seed = self._settings, self._settings.label_seed
         return Comparer(
             model=self._grader.model,
             model_name=self._grader.model_name,
-            template=PairTemplate(*self._pair_template),
+            template=PairTemplate(self._pair_template, settings.template_folders),
             parameters=self._grader.parameters,
             api_base=self._grader.api_base,
             repeats=self._grader.repeats,
             max_reasks=self._grader.max_reasks,
             flags=self._grader.flags,
-            scrubs=self._scrubs,
-            draws_labels=self._draws_labels,
-            seed=self._seed,
-            rule=self._rule,
+            scrubs=settings.scrub,
+            draws_labels=settings.draw_labels,
+            seed=(settings.seed or 0) if label_seed is None else label_seed,
+            rule=settings.rule,
             cache=self._connection.cached_model,
             asks_overall=self._connection.compares_overall,
         )
@@ -409,65 +422,72 @@ def _close(sync_runner: SyncRunner, connection: Connection) -> None:
     connection.close()
 
 
-JudgeMode = Literal["per_criterion", "joint"]
-"""Whether a call asks about one criterion or about all of them."""
-
-
-def check_judge_settings(
-    *, mode: str, repeats: int, max_reasks: int, temperature: float | None
-) -> None:
-    """Refuse settings that no judge can have."""
-    if mode not in get_args(JudgeMode):
-        raise SettingsError(f"mode is {mode!r}", hint="use per_criterion or joint")
-    if repeats < 1:
-        raise SettingsError(f"repeats is {repeats}; it must be 1 or more")
-    if max_reasks < 0:
-        raise SettingsError(f"max_reasks is {max_reasks}; it must be 0 or more")
-    if temperature is not None and not temperature >= 0:
-        raise SettingsError(f"temperature is {temperature}; it must be 0 or more, or None")
-
-
 def check_pair_rule(rule: str) -> None:
     """Refuse a rule for two orders that there is none of."""
     if rule not in get_args(ReconciliationRule):
         raise SettingsError(f"rule is {rule!r}", hint="use consistent or average")
 
 
-def sent_parameters(more: Mapping[str, object] | None, **known: object) -> JsonObject:
-    """The parameters that are set."""
-    merged = {**known, **(more or {})}
-    return cast("JsonObject", {name: value for name, value in merged.items() if value is not None})
+def _sent_parameters(settings: JudgeSettings) -> JsonObject:
+    """The parameters of every request; those that are None are left to the provider."""
+    merged: JsonObject = {
+        "temperature": settings.temperature,
+        "seed": settings.seed,
+        "max_tokens": settings.max_tokens,
+        "logprobs": True if settings.logprobs else None,
+        "top_logprobs": _TOP_LOGPROBS if settings.logprobs else None,
+        **settings.parameters,
+    }
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def configured_judge(
+    model: str | Model,
+    settings: JudgeSettings,
+    *,
+    cache: str | Path | ReplyCache | None,
+    prices: PriceTable | None = None,
+    budget: Budget | None = None,
+) -> Judge:
+    """A judge of settings that were read and merged before."""
+    judge = Judge.__new__(Judge)
+    judge._set_up(model, settings, cache=cache, prices=prices, budget=budget)  # noqa: SLF001 - its other constructor
+    return judge
 
 
 def open_judge(
-    settings: JudgeSettings,
-    suite: Suite | None,
+    settings: SuiteJudge,
+    suite: Suite,
     *,
     cache: Path | ReplyCache | None,
     template_folders: Sequence[Path] = (),
-    given: Mapping[str, object] | None = None,
     frozen: bool = False,
     refresh: Refresh = False,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    arguments = settings.arguments()
-    template = arguments.get("template")
-    if suite is not None and isinstance(template, str):
-        beside = suite.resolve(template)
-        arguments["template"] = str(beside) if beside.is_file() else template
-    folders = [*template_folders, *(suite_template_folders(suite) if suite is not None else ())]
-    return Judge(
-        settings.model if suite is None else resolve_suite_model(suite, settings.model),
+    given = settings.given() | {
+        "template": resolve_suite_template(suite, settings.template),
+        "template_folders": (*template_folders, *suite_template_folders(suite)),
+        "frozen": frozen,
+        "refresh": refresh,
+    }
+    return configured_judge(
+        resolve_suite_model(suite, settings.model),
+        JudgeSettings.checked(**given),
         cache=cache,
-        template_folders=folders,
-        frozen=frozen,
-        refresh=refresh,
         prices=prices,
         budget=budget,
-        **cast("dict[str, object]", {**arguments, **(given or {})}),  # type: ignore[arg-type]  # checked by JudgeSettings
     )
+
+
+def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
+    """A template's name; a file that a suite names is found beside the suite."""
+    if template is None:
+        return None
+    beside = suite.resolve(template)
+    return str(beside) if beside.is_file() else template
 
 
 def suite_template_folders(suite: Suite) -> list[Path]:

@@ -115,25 +115,28 @@ class PluginOption:
             raise ArgumentTypeError(str(error)) from error
 
 
+# pytest loads the plugin in every session of every project where judgekit is installed, so nothing
+# here may import pydantic. The judge settings among these are therefore written out; a test
+# compares their names, choices and help with the fields of JudgeSettings.
 PLUGIN_OPTIONS = (
-    PluginOption("judge", "model", "MODEL", "Who judges: PROVIDER/MODEL, recorded:FILE, or local."),
-    PluginOption("api_base", "api_base", "URL", "Endpoint of an OpenAI-compatible or other server."),  # noqa: E501
-    PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or a shipped one's name."),
-    PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then takes their ids."),
-    PluginOption("mode", "mode", "MODE", "per_criterion or joint.", choice_parser("per_criterion", "joint")),  # noqa: E501
-    PluginOption("repeats", "repeats", "N", "Ask each question N times.", parse_count),
-    PluginOption("threshold", "threshold", "VALUE", "Value from which an output passes.", parse_fraction),  # noqa: E501
+    PluginOption("judge", "model", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
+    PluginOption("api_base", "api_base", "URL", "Endpoint of the model, if it is not the provider's own."),  # noqa: E501
+    PluginOption("rubric", "rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
+    PluginOption("cases", "cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
+    PluginOption("mode", "mode", "MODE", "One call per criterion, or one joint call for all criteria.", choice_parser("per_criterion", "joint")),  # noqa: E501
+    PluginOption("repeats", "repeats", "N", "Number of times each question is asked.", parse_count),
+    PluginOption("threshold", "threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),  # noqa: E501
     PluginOption("cache_dir", "cache_dir", "DIR", "Folder of the reply cache."),
-    PluginOption("no_cache", "no_cache", "", "Neither read nor write the cache.", parse_flag),
-    PluginOption("frozen", "frozen", "", "Never ask: what the cache does not hold is an error.", parse_flag),  # noqa: E501
-    PluginOption("refresh", "refresh", "", "Ask anew what the cache holds.", parse_flag),
-    PluginOption("max_cost", "max_cost", "USD", "Spend no more than this on judging.", parse_amount),  # noqa: E501
+    PluginOption("no_cache", "no_cache", "", "Do not read or write the cache.", parse_flag),
+    PluginOption("frozen", "frozen", "", "Use cached replies only; a reply that is not cached is an error.", parse_flag),  # noqa: E501
+    PluginOption("refresh", "refresh", "", "Ignore cached replies and fetch each one again.", parse_flag),  # noqa: E501
+    PluginOption("max_cost", "max_cost", "USD", "Maximum cost of judging.", parse_amount),
     PluginOption(
         "no_answer", "no_answer", "OUTCOME",
         "Outcome of a test whose judge gave no usable answer: error (default), skip or xfail.",
         choice_parser("error", "skip", "xfail"),
     ),
-    PluginOption("report", "report", "FILE", "Write every verdict to FILE, a line of JSON each."),
+    PluginOption("report", "report", "FILE", "Write every verdict to FILE as JSON Lines."),
 )  # fmt: skip
 """Every setting of a run."""
 

@@ -22,12 +22,15 @@ _COMMAND = re.compile(r"^  ([a-z]\S*)(?:  .*)?$")
 _TAIL = re.compile(r"\[((?:default: |required|[\d.]*<?=?x[<>=])[^\[\]]*)\]$")
 """The default and the range, which stand in brackets after the words."""
 
+_PROSE = {"", "Examples"}
+"""What is under no heading, and what shows how a command is used."""
+
 HERE = Path(__file__).parent
 
 
-def help_of(command: str) -> str:
-    """What the `--help` of a command prints; "" is judgekit itself."""
-    ran = judgekit(*command.split(), "--help", folder=HERE)
+def help_of(command: str, flag: str = "--help") -> str:
+    """What the help of a command prints; "" is judgekit itself."""
+    ran = judgekit(*command.split(), flag, folder=HERE)
     assert (ran.code, ran.err) == (0, "")
     return ran.out
 
@@ -39,7 +42,7 @@ def sections(text: str) -> dict[str, list[str]]:
     for line in text.removeprefix("Usage:").splitlines():
         if not line.strip():
             heading = ""
-        elif re.fullmatch(r"[A-Z]\w+:", line):
+        elif re.fullmatch(r"[A-Z][\w ]+:", line):
             heading = line.removesuffix(":")
         parts.setdefault(heading, []).append(line)
     return parts
@@ -60,11 +63,14 @@ def options(lines: list[str]) -> list[str]:
 
 def interface(command: str) -> dict[str, Any]:
     """The arguments, options and subcommands of a command."""
-    parts = sections(help_of(command))
-    commands = [match[1] for line in parts.get("Commands", []) if (match := _COMMAND.match(line))]
-    usage = " ".join(" ".join(parts["Usage"]).split())
-    shown = {"usage": usage, "options": options(parts["Options"])}
-    return shown | ({"commands": sorted(commands)} if commands else {})
+    is_group = "COMMAND" in help_of(command).splitlines()[0]
+    parts = sections(help_of(command) if is_group else help_of(command, "--help-all"))
+    usage = " ".join(" ".join(parts.pop("Usage")).split())
+    # The options and the commands stand in groups, whose names are words of the help as well.
+    lines = [line for heading, part in parts.items() if heading not in _PROSE for line in part]
+    shown = {"usage": usage, "options": options(lines)}
+    commands = [match[1] for line in lines if (match := _COMMAND.match(line))]
+    return shown | ({"commands": sorted(commands)} if is_group else {})
 
 
 def all_commands(command: str = "") -> Iterator[str]:

@@ -1,0 +1,141 @@
+"""Help texts: options in groups, rare ones only with `--help-all`, examples at the end.
+
+Commands declare their options in any order; which group an option is shown in, and whether it is
+rare, follows from its name, so that it is the same for every command.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GROUPS = {
+    "What to grade": (
+        "config", "rubric", "cases", "variant", "outputs", "results", "run", "sides", "candidates",
+        "given_outputs", "given_command", "given_python", "given_http", "model", "filter_tag",
+        "filter_case", "filter_name", "annotator", "consensus", "categories", "limit", "sample",
+        "seed", "calibration", "require_calibration",
+    ),
+    "Judge": (
+        "judge_model", "api_base", "transport", "mode", "template", "template_folders", "repeats",
+        "temperature", "judge_seed", "max_tokens", "logprobs", "rule", "scrub", "draw_labels",
+        "label_seed", "paraphrases", "own_family",
+    ),
+    "Cache and cost": (
+        "max_cost", "max_time", "dry_run", "cache_dir", "no_cache", "refresh", "frozen", "resume",
+        "retry_errors", "fail_fast", "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries",
+        "allow_scripts",
+    ),
+    "Statistics": (
+        "alpha", "until_decided", "max_cases", "scores", "pairs", "top", "ties", "max_comparisons",
+        "labels_are", "right", "max_error", "epsilon", "alignment", "half_width", "suggest",
+        "worst", "by", "cluster", "few_shot", "anchors", "holdout", "probes", "askings", "attacks",
+        "attacks_each", "margin", "share_margin", "self_test",
+    ),
+    "Output": (
+        "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",
+        "fail_on", "min_kappa", "require_stand_in", "store", "notes", "no_progress", "quiet",
+        "verbose",
+    ),
+}  # fmt: skip
+"""The groups of long help texts, each with the parameters it shows, in this order."""
+
+RARE = frozenset({
+    "allow_scripts", "analysis", "alignment", "askings", "attacks", "attacks_each", "by",
+    "cluster", "consensus", "draw_labels", "epsilon", "filter_name", "given_command", "given_http",
+    "given_python", "half_width", "holdout", "judge_seed", "label_seed", "labels_are", "logprobs",
+    "margin", "max_comparisons", "max_error", "max_retries", "max_time", "max_tokens",
+    "no_progress", "notes", "own_family", "paraphrases", "pairs", "require_calibration", "right",
+    "rpm", "scrub", "seed", "self_test", "share_margin", "suggest", "template_folders", "ties",
+    "timeout_s", "top", "tpm", "transport", "worst", "write_anyway",
+})  # fmt: skip
+"""Parameters that a first reader of the help does not need."""
+
+_SHORT = 12
+"""Commands with no more options than this, and those without a judge, list all of them."""
+
+_WIDEST_OPTION = 26
+"""Longer spellings have a line of their own."""
+
+_EXAMPLES = "\nExamples:\n"
+
+_ALL = "judgekit.help_all"
+
+
+class HelpCommand(click.Command):
+    """A command whose help has groups of options and ends with examples.
+
+    The examples are the part of the docstring below the line `Examples:`.
+    """
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        words, _, examples = inspect.cleandoc(self.help or "").partition(_EXAMPLES)
+        self.help = words.strip()
+        self.examples = [line.strip() for line in examples.splitlines() if line.strip()]
+        self.params.append(_help_all_option())
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, each group under its heading."""
+        records = list(self._records(ctx))
+        has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
+        shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
+        n_rare = 0 if shows_all else sum(name in RARE for name, _ in records)
+        shown = [(name, row) for name, row in records if shows_all or name not in RARE]
+        # One width for all groups, so that the help texts line up down the page.
+        width = min(_WIDEST_OPTION, max(len(spelling) for _, (spelling, _) in shown))
+        left = {name: (spelling.ljust(width), words) for name, (spelling, words) in shown}
+        if has_groups:
+            for title, names in GROUPS.items():
+                if rows := [left.pop(name) for name in names if name in left]:
+                    with formatter.section(title):
+                        formatter.write_dl(rows, col_max=_WIDEST_OPTION)
+        if n_rare:
+            spelling, _ = left["help_all"]
+            left["help_all"] = (spelling, f"Show all options, {n_rare} more than here.")
+        with formatter.section("Options"):
+            formatter.write_dl(list(left.values()), col_max=_WIDEST_OPTION)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are, for a wrapped command line cannot be copied."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+    def _records(self, ctx: click.Context) -> Iterator[tuple[str, tuple[str, str]]]:
+        for parameter in self.get_params(ctx):
+            if (
+                isinstance(parameter, click.Option)
+                and (row := parameter.get_help_record(ctx)) is not None
+            ):
+                yield parameter.name or "", row
+
+
+class HelpGroup(click.Group):
+    """A group whose commands have such a help."""
+
+    command_class = HelpCommand
+
+
+def _help_all_option() -> click.Option:
+    def show(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+        if is_wanted and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )

@@ -1,0 +1,303 @@
+"""The settings of a judge: one field each, with its bounds, its description and its option.
+
+Command line options, pytest options, the suite's JSON Schema and the reference page are generated
+from these fields; a further setting is a further field and what makes use of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
+
+from pydantic import Field, ValidationError, model_validator
+
+from judgekit.errors import SettingsError
+from judgekit.records import JsonObject, Name, ReconciliationRule, Record, Weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+JudgeMode = Literal["per_criterion", "joint"]
+"""Whether each criterion is a question of its own, or all are one."""
+
+JudgeKind = Literal["llm", "human", "heuristic"]
+"""Who judges: a model, a person, or the assertions."""
+
+OptionGroup = Literal["judge", "limits", "cache", "blind"]
+"""The commands that take an option: every judge, its rate limits, the cache, blind comparisons."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOption:
+    """How a setting is given on the command line and to pytest."""
+
+    spelling: str
+    """Its option as click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one."""
+
+    group: OptionGroup
+    """Which commands take it."""
+
+    metavar: str | None = None
+    """What stands for the value in the help; None takes the type's own word."""
+
+    has_variable: bool = True
+    """Whether `JUDGEKIT_…` gives it too."""
+
+    is_rare: bool = False
+    """Whether only `--help-all` shows it."""
+
+    parameter: str | None = None
+    """The name of the command's parameter, where another option has the field's."""
+
+    in_pytest: bool = False
+    """Whether the pytest plugin has it as well."""
+
+
+class CallSettings(Record):
+    """How a judge model is called: what a suite file and `Judge(...)` can both set."""
+
+    api_base: Annotated[
+        Name | None,
+        Field(description="Endpoint of the model, if it is not the provider's own."),
+        CommandOption("--api-base", "judge", metavar="URL", in_pytest=True),
+    ] = None
+
+    # The transports are registered in `models`, a layer above: their names are checked there.
+    transport: Annotated[
+        Name,
+        Field(description="How the model is called; auto: direct with --api-base, else litellm."),
+        CommandOption("--transport", "judge", is_rare=True),
+    ] = "auto"
+
+    mode: Annotated[
+        JudgeMode,
+        Field(description="One call per criterion, or one joint call for all criteria."),
+        CommandOption("--mode", "judge", in_pytest=True),
+    ] = "per_criterion"
+
+    template: Annotated[
+        Name | None,
+        Field(description="Prompt template, by name or .j2 file; by default that of the mode."),
+        CommandOption("--template", "judge", metavar="NAME"),
+    ] = None
+
+    repeats: Annotated[
+        int,
+        Field(ge=1, description="Number of times each question is asked."),
+        CommandOption("--repeats", "judge", in_pytest=True),
+    ] = 1
+
+    temperature: Annotated[
+        float | None,
+        Field(ge=0, description="Sampling temperature; null leaves it to the provider."),
+        CommandOption("--temperature", "judge"),
+    ] = 0.0
+
+    seed: Annotated[
+        int | None,
+        Field(description="Sampling seed, for providers that accept one."),
+        # `--seed` is that of the sample of cases.
+        CommandOption("--judge-seed", "judge", parameter="judge_seed", is_rare=True),
+    ] = None
+
+    max_tokens: Annotated[
+        int | None,
+        Field(ge=1, description="Maximum length of a reply, in tokens."),
+        CommandOption("--max-tokens", "judge", is_rare=True),
+    ] = None
+
+    logprobs: Annotated[
+        bool,
+        Field(description="Request token probabilities, for weighted scores and confidence."),
+        CommandOption("--logprobs/--no-logprobs", "judge", is_rare=True),
+    ] = False
+
+    parameters: Annotated[
+        JsonObject,
+        Field(description="Further parameters of every request (top_p, reasoning_effort, …)."),
+    ] = Field(default_factory=dict)
+
+    max_concurrency: Annotated[
+        int,
+        Field(ge=1, description="Maximum number of simultaneous calls, for each model."),
+        CommandOption("-j/--max-concurrency", "limits"),
+    ] = 32
+
+    rpm: Annotated[
+        int | None,
+        Field(ge=1, description="Maximum number of requests per minute."),
+        CommandOption("--rpm", "limits", is_rare=True),
+    ] = None
+
+    tpm: Annotated[
+        int | None,
+        Field(ge=1, description="Maximum number of tokens per minute."),
+        CommandOption("--tpm", "limits", is_rare=True),
+    ] = None
+
+    timeout_s: Annotated[
+        float,
+        Field(gt=0, allow_inf_nan=False, description="Time limit of one call, in seconds."),
+        CommandOption("--timeout", "limits", is_rare=True),
+    ] = 60
+
+    max_retries: Annotated[
+        int,
+        Field(ge=0, description="Number of retries after a temporary provider error."),
+        CommandOption("--max-retries", "limits", is_rare=True),
+    ] = 5
+
+    @classmethod
+    def checked(cls, **given: object) -> Self:
+        """The settings, or a `SettingsError` that names the first one that is out of its range."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise _settings_error(cls, error) from error
+
+    def given(self) -> dict[str, object]:
+        """The settings that were given, by name; a default is not given, a null is."""
+        return self.model_dump(exclude_unset=True, include=set(CallSettings.model_fields))
+
+
+class JudgeSettings(CallSettings):
+    """All that `Judge(...)` can be set to, beside its model and the cache, prices and budget."""
+
+    # Cache, prices and budget are live objects that judges share; they are handed over, not set.
+
+    template_folders: Annotated[
+        tuple[Path, ...],
+        Field(description="Folder with your own templates; may be repeated."),
+        CommandOption("--templates", "judge", has_variable=False, is_rare=True),
+    ] = ()
+
+    max_reasks: Annotated[
+        int,
+        Field(ge=0, description="Number of retries after a reply that cannot be parsed."),
+    ] = 2
+
+    refresh: Annotated[
+        bool | Literal["unreadable"],
+        Field(description="Ignore cached replies and fetch each one again."),
+        CommandOption("--refresh", "cache", in_pytest=True),
+    ] = False
+
+    frozen: Annotated[
+        bool,
+        Field(description="Use cached replies only; a reply that is not cached is an error."),
+        CommandOption("--frozen", "cache", in_pytest=True),
+    ] = False
+
+    scrub: Annotated[
+        bool,
+        Field(description="Remove passages in which an output names its model or author."),
+        CommandOption("--scrub/--no-scrub", "blind", has_variable=False, is_rare=True),
+    ] = True
+
+    draw_labels: Annotated[
+        bool,
+        Field(description="Give the two outputs random labels besides their positions."),
+        CommandOption("--draw-labels/--no-draw-labels", "blind", has_variable=False, is_rare=True),
+    ] = True
+
+    label_seed: Annotated[
+        int | None,
+        Field(description="Seed of the random labels; by default that of the judge, or 0."),
+        CommandOption("--label-seed", "blind", has_variable=False, is_rare=True),
+    ] = None
+
+    rule: Annotated[
+        ReconciliationRule,
+        Field(
+            description="Winner if the two orders disagree: nobody (consistent), or the side "
+            "preferred in more than half of both, by probability with --logprobs (average)."
+        ),
+        CommandOption("--rule", "blind", has_variable=False),
+    ] = "consistent"
+
+
+class SuiteJudge(CallSettings):
+    """One judge of a suite file."""
+
+    model: Annotated[
+        Name,
+        Field(
+            description="Provider and model (`openai/gpt-4.1-mini`), `recorded:replies.jsonl`, "
+            "`human` for a person, or `heuristic` for the suite's assertions."
+        ),
+    ]
+
+    weight: Annotated[
+        Weight, Field(description="Weight among the judges of a panel combined by `weighted`.")
+    ] = 1.0
+
+    # A file is written once and run often: what is likely a typing error there (1000 repeats) is
+    # refused, while a program may ask for it.
+    repeats: Annotated[
+        int, Field(ge=1, le=100, description="Number of times each question is asked, 1 to 100.")
+    ] = 1
+
+    temperature: Annotated[
+        float | None,
+        Field(ge=0, le=2, description="Sampling temperature, 0 to 2; null: the provider's."),
+    ] = 0.0
+
+    # None and not "auto": a stored configuration, and with it a suite's history, must not change.
+    transport: Annotated[
+        Name | None, Field(description="How the model is called; null chooses a transport.")
+    ] = None  # type: ignore[assignment]  # a suite may leave open what a judge must know
+
+    @property
+    def kind(self) -> JudgeKind:
+        """Who judges."""
+        if self.model == "human":
+            return "human"
+        return "heuristic" if self.model == "heuristic" else "llm"
+
+    @model_validator(mode="after")
+    def _has_settings_of_a_model_only_for_a_model(self) -> Self:
+        own = self.model_dump(exclude_defaults=True, exclude={"model", "weight"})
+        if self.kind != "llm" and (unknown := sorted(own)):
+            raise ValueError(f"the judge `{self.model}` takes no `{unknown[0]}`: it is no model")
+        return self
+
+
+def command_options(
+    settings: type[CallSettings] = JudgeSettings,
+) -> Iterator[tuple[str, FieldInfo, CommandOption]]:
+    """The settings that have an option: name, field and option, in the order of the fields."""
+    for name, field in settings.model_fields.items():
+        for entry in field.metadata:
+            if isinstance(entry, CommandOption):
+                yield name, field, entry
+
+
+def choices_of(field: FieldInfo) -> tuple[str, ...]:
+    """The words that a setting can be; none where it is not one of a few words."""
+    words = get_args(field.annotation)
+    return words if words and all(isinstance(word, str) for word in words) else ()
+
+
+def _settings_error(settings: type[CallSettings], error: ValidationError) -> SettingsError:
+    """The first problem, in the words of someone who calls `Judge(...)`."""
+    problem = error.errors(include_url=False)[0]
+    place, value, limits = problem["loc"], problem["input"], problem.get("ctx", {})
+    if not place:  # several settings contradict each other
+        return SettingsError(problem["msg"].removeprefix("Value error, "))
+    if place[0] == "parameters" and len(place) > 1:
+        return SettingsError(f"the parameter {place[1]} cannot be sent as JSON")
+    said = f"{place[0]} is {value!r}"
+    if words := choices_of(settings.model_fields[str(place[0])]):
+        return SettingsError(said, hint=f"use {' or '.join(words)}")
+    for bound, words_of_bound in _BOUNDS.items():
+        if bound in limits:
+            return SettingsError(f"{said}; it must be {words_of_bound.format(limits[bound])}")
+    message = problem["msg"]
+    return SettingsError(f"{said}: {message[:1].lower()}{message[1:]}")
+
+
+_BOUNDS = {"ge": "{:g} or more", "gt": "greater than {:g}", "le": "{:g} or less"}
+"""What a value must be, by pydantic's name of the bound it breaks."""
