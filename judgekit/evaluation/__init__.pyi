@@ -43,10 +43,7 @@ from .gate import (
 )
 from .grading import (
     Graded as Graded,
-    GradeSummary as GradeSummary,
-    VariantSummary as VariantSummary,
     grade_answers as grade_answers,
-    summarize_verdicts as summarize_verdicts,
 )
 from .human_labels import (
     LabellingSession as LabellingSession,
@@ -81,6 +78,7 @@ from .outcome import (
     conclude_result as conclude_result,
     judge_feedback as judge_feedback,
     needs_attention as needs_attention,
+    run_verdicts as run_verdicts,
     select_outcomes as select_outcomes,
 )
 from .pairing import (
@@ -136,6 +134,7 @@ from .runner import (
 )
 from .schedule import (
     PARTS_KEY as PARTS_KEY,
+    VERSIONS_KEY as VERSIONS_KEY,
     variant_version_in as variant_version_in,
 )
 from .score_comparison import (
@@ -147,6 +146,7 @@ from .score_comparison import (
 from .session import (
     Choice as Choice,
     OpenSuite as OpenSuite,
+    RecordedAnswers as RecordedAnswers,
     RunStopReason as RunStopReason,
     Session as Session,
     calibration_of_suite as calibration_of_suite,
@@ -180,6 +180,7 @@ from .summary import (
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,
+    summarize_verdicts as summarize_verdicts,
 )
 from .worker import (
     UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self, overload
 from judgekit.datasets import suite_from_path
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.gate import check_gate
-from judgekit.evaluation.grading import summarize_verdicts
 from judgekit.evaluation.judges import (
     ExecutionOptions,
     calibration_of_run,
@@ -23,7 +22,7 @@ from judgekit.evaluation.judges import (
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
 from judgekit.evaluation.session import Session, open_suite
-from judgekit.evaluation.summary import RunTally
+from judgekit.evaluation.summary import RunTally, summarize_verdicts
 from judgekit.judge import SyncRunner
 from judgekit.store import RunStore
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.grading import GradeSummary
     from judgekit.evaluation.outcome import Outcome
     from judgekit.evaluation.session import Choice, OpenSuite
     from judgekit.evaluation.summary import RunSummary
@@ -250,13 +248,19 @@ class Run:
             yield conclude_result(result, self.info)
 
     def summary(
-        self, *, level: float = 0.95, watch: Callable[[Outcome], None] | None = None
+        self,
+        *,
+        level: float = 0.95,
+        watch: Callable[[Outcome], None] | None = None,
+        results: Iterable[CaseResult] | None = None,
     ) -> RunSummary:
         """What the run comes to, worked out now.
 
         Args:
             level: Confidence level of all intervals, in (0, 1).
             watch: Told of each answer on the way, in the order of the cases.
+            results: All that was observed, in the order of the cases, where it is in memory; None
+                reads it from the store.
 
         Returns:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
@@ -264,10 +268,11 @@ class Run:
         tally = RunTally(self.info)
         own = without_calibration(self.info)
         raw = None if own is self.info else RunTally(own)
-        for concluded in self.concluded():
+        for result in self.results() if results is None else results:
+            concluded = conclude_result(result, self.info)
             tally.take(concluded)
             if raw is not None:
-                raw.take(conclude_result(concluded.result, own))
+                raw.take(conclude_result(result, own))
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
@@ -314,22 +319,24 @@ def summarize(observed: Run, *, level: float = 0.95) -> RunSummary: ...
 
 
 @overload
-def summarize(observed: Iterable[Verdict], rubric: Rubric) -> GradeSummary: ...
+def summarize(
+    observed: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
+) -> RunSummary: ...
 
 
 def summarize(
     observed: Run | Iterable[Verdict], rubric: Rubric | None = None, *, level: float = 0.95
-) -> RunSummary | GradeSummary:
+) -> RunSummary:
     """Sum up a run, or verdicts.
 
     Args:
         observed: A run, or verdicts of one rubric.
         rubric: The rubric of the verdicts; a run knows its own.
-        level: Confidence level of a run's intervals, in (0, 1).
+        level: Confidence level of the intervals, in (0, 1).
 
     Returns:
-        Of a run: figures per variant, criterion, tag and stratum, each with its interval, and
-        how the variants differ. Of verdicts: figures per variant.
+        Figures per variant, criterion, tag and stratum, each with its interval, and how the
+        variants differ; verdicts say nothing of tags and strata.
 
     Raises:
         InputError: When verdicts come without their rubric, or a run with one.
@@ -341,4 +348,4 @@ def summarize(
         return observed.summary(level=level)
     if rubric is None:
         raise InputError("verdicts are summed up with their rubric: summarize(verdicts, rubric)")
-    return summarize_verdicts(observed, rubric)
+    return summarize_verdicts(observed, rubric, level=level)
