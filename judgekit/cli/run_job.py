@@ -330,4 +330,7 @@ def _command(setup: RunSetup, *, retry: bool = False) -> str:
     # The options say which outputs were chosen, so that all of them are needed once more.
     flags = ["--resume"] if setup.is_stored else []
     flags += ["--retry-errors"] if retry else []
-    return f"the same command {' '.join(['with', *flags]) if flags else 'again'}"
+    given = click.get_current_context().params
+    against = next((name for name in ("no_cache", "refresh") if given.get(name)), None)
+    without = f" without --{against.replace('_', '-')}" if setup.is_stored and against else ""
+    return f"the same command {' '.join(['with', *flags]) if flags else 'again'}{without}"
