@@ -123,6 +123,7 @@ from .run import (
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,
     summarize as summarize,
+    summarize_verdicts as summarize_verdicts,
 )
 from .runner import (
     choice_of_run as choice_of_run,
@@ -180,7 +181,6 @@ from .summary import (
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,
-    summarize_verdicts as summarize_verdicts,
 )
 from .worker import (
     UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,

@@ -5,7 +5,9 @@ Gate. The engine is in `runner`; figures are computed in `summary`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
@@ -19,11 +21,12 @@ from judgekit.evaluation.judges import (
     refresh_mode,
     without_calibration,
 )
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
 from judgekit.evaluation.session import Session, open_suite
-from judgekit.evaluation.summary import RunTally, summarize_verdicts
+from judgekit.evaluation.summary import RunTally
 from judgekit.judge import SyncRunner
+from judgekit.records import Case, CaseResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -32,11 +35,10 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.evaluation.session import Choice, OpenSuite
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import CaseResult, Rubric, RunInfo, RunStatus, Verdict
+    from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
 
 _DEFAULT_STORE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
@@ -349,3 +351,53 @@ def summarize(
     if rubric is None:
         raise InputError("verdicts are summed up with their rubric: summarize(verdicts, rubric)")
     return summarize_verdicts(observed, rubric, level=level)
+
+
+def summarize_verdicts(
+    verdicts: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
+) -> RunSummary:
+    """Sum up verdicts of one rubric that belong to no stored run."""
+    known = list(verdicts)
+    said: list[Judgment | JudgeFailure] = []
+    for verdict in known:
+        said += (*verdict.judgments, *verdict.failures)
+    run = RunInfo(
+        id="verdicts",
+        suite=rubric.name,
+        started_at=datetime.now(UTC),
+        status="complete",
+        rubric=rubric,
+        panel=RunPanel(judges=tuple(dict.fromkeys(one.judge for one in said if one.judge))),
+    )
+    tally = RunTally(run)
+    raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
+    for outcome in verdict_outcomes(known):
+        tally.take(outcome)
+        if raw is not None:
+            raw.take(conclude_result(outcome.result, run))
+    found = tally.summary(level=level)
+    return found if raw is None else replace(found, uncalibrated=raw.summary(level=level).variants)
+
+
+def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
+    """Verdicts as answers of a run, paired across variants by case."""
+    # Two verdicts of one case and variant may be of different outputs, as in a test session, so
+    # they are not repeats of one answer: each is a case of its own.
+    places: dict[tuple[str, int], int] = {}
+    n_seen: Counter[tuple[str, str]] = Counter()
+    for number, verdict in enumerate(verdicts):
+        case_id = verdict.case_id or f"#{number}"
+        variant = verdict.variant or ""
+        place = places.setdefault((case_id, n_seen[case_id, variant]), len(places))
+        n_seen[case_id, variant] += 1
+        result = CaseResult.model_construct(  # a variant without a name is none a run could have
+            run_id="verdicts",
+            place=place,
+            case=Case(id=case_id, input=None),
+            variant=variant,
+            output=Output(text="") if verdict.error is None else Output(error=verdict.error),
+            judgments=verdict.judgments,
+            failures=verdict.failures,
+            is_done=True,
+        )
+        yield Outcome(result, verdict, verdict.value, verdict.passed)

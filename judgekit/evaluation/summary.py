@@ -9,7 +9,6 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
@@ -22,15 +21,15 @@ from judgekit.evaluation.outcome import (
     last_repeats,
     scores_by_name,
 )
-from judgekit.records import Case, CaseResult, CaseStratum, Output, RunInfo, RunPanel
+from judgekit.records import CaseResult, CaseStratum, Output, RunInfo
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import paired_difference, pass_rate_difference
 from judgekit.stats.power import mde_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from judgekit.records import CalibrationState, JudgeFailure, Judgment, Rubric, Verdict
+    from judgekit.records import CalibrationState, JudgeFailure, Judgment
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
     from judgekit.stats.paired import PairedDifference, PairedProportions
@@ -293,56 +292,6 @@ def summarize_run(
     for result in results:
         tally.take(conclude_result(result, run))
     return tally.summary(n_waiting=n_waiting, level=level)
-
-
-def summarize_verdicts(
-    verdicts: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
-) -> RunSummary:
-    """Sum up verdicts of one rubric that belong to no stored run."""
-    known = list(verdicts)
-    said: list[Judgment | JudgeFailure] = []
-    for verdict in known:
-        said += (*verdict.judgments, *verdict.failures)
-    run = RunInfo(
-        id="verdicts",
-        suite=rubric.name,
-        started_at=datetime.now(UTC),
-        status="complete",
-        rubric=rubric,
-        panel=RunPanel(judges=tuple(dict.fromkeys(one.judge for one in said if one.judge))),
-    )
-    tally = RunTally(run)
-    raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
-    for outcome in verdict_outcomes(known):
-        tally.take(outcome)
-        if raw is not None:
-            raw.take(conclude_result(outcome.result, run))
-    found = tally.summary(level=level)
-    return found if raw is None else replace(found, uncalibrated=raw.summary(level=level).variants)
-
-
-def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
-    """Verdicts as answers of a run, paired across variants by case."""
-    # Two verdicts of one case and variant may be of different outputs, as in a test session, so
-    # they are not repeats of one answer: each is a case of its own.
-    places: dict[tuple[str, int], int] = {}
-    n_seen: Counter[tuple[str, str]] = Counter()
-    for number, verdict in enumerate(verdicts):
-        case_id = verdict.case_id or f"#{number}"
-        variant = verdict.variant or ""
-        place = places.setdefault((case_id, n_seen[case_id, variant]), len(places))
-        n_seen[case_id, variant] += 1
-        result = CaseResult.model_construct(  # a variant without a name is none a run could have
-            run_id="verdicts",
-            place=place,
-            case=Case(id=case_id, input=None),
-            variant=variant,
-            output=Output(text="") if verdict.error is None else Output(error=verdict.error),
-            judgments=verdict.judgments,
-            failures=verdict.failures,
-            is_done=True,
-        )
-        yield Outcome(result, verdict, verdict.value, verdict.passed)
 
 
 class RunTally:

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from judgekit.evaluation import GradePlan, Outcome, summarize_verdicts
-from judgekit.evaluation.summary import verdict_outcomes
+from judgekit.evaluation.run import verdict_outcomes
 from judgekit.records import Evidence
 from judgekit.report.answers import WorstAnswers, answer_lines
 from judgekit.report.plan import print_judging_plan
