@@ -32,7 +32,7 @@ from judgekit.cli.exit_codes import (
     EXIT_LIMIT,
     EXIT_QUALITY,
 )
-from judgekit.cli.grade import grade_all
+from judgekit.cli.grading import grade_all
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
@@ -414,7 +414,6 @@ def _from_outputs(options: Options) -> CollectedJudgments:
         graded, interrupted = asyncio.run(grade_all(setup, options))
     finally:
         setup.judge.close()
-    graded.sort(key=lambda item: item.index)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     code, note = _ended(kinds, budget, interrupted=interrupted)
     return CollectedJudgments(

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from judgekit.cli import console
-from judgekit.cli.grade import run_grading
+from judgekit.cli.grade import run_grading, show_dry_run
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import DEFAULT_CACHE_FOLDER
-from judgekit.cli.setup import grade_setup
+from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries
 from judgekit.resources import shipped_file
@@ -54,6 +54,7 @@ def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **option
         judgekit demo
         judgekit demo --judge openai/gpt-4.1-mini -n 6
     """
+    options["no_store"] = True  # a demonstration leaves nothing in the user's own store
     options["config"] = shipped_file("calibration", "demo", "judgekit.yaml")
     talks = not (options["quiet"] or options["as_json"])
     if live or judge_model is not None:
@@ -62,34 +63,29 @@ def demo_command(*, judge_model: str | None, live: bool, dry_run: bool, **option
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
         options |= {"cache_dir": Path(folder), "frozen": True, "no_progress": True}
-        setup = grade_setup(options)
         if talks:
-            console.note(_RECORDED.format(n_criteria=len(setup.rubric.criteria)))
+            rubric = grade_rubric(options, configured_suite(options))
+            console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
         if dry_run:
-            from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
-
-            show_grade_plan(setup, options)
+            show_dry_run(options)
             return
-        code = run_grading(setup, options)
+        code = run_grading(options)
     if talks:
         console.note(_AFTERWARDS)
     sys.exit(code)
 
 
 def _graded_live(options: dict[str, object], *, talks: bool, dry_run: bool) -> int:
-    setup = grade_setup(options)
     if dry_run:
-        from judgekit.cli.plan import show_grade_plan  # noqa: PLC0415 - only for a dry run
-
-        show_grade_plan(setup, options)
+        show_dry_run(options)
         return 0
-    connection = setup.judge.connection
+    with grade_setup(options).judge as judge:
+        name = judge.connection.name
     if talks:
-        kept = "" if connection.cache is None else f"; replies are kept in {DEFAULT_CACHE_FOLDER}"
-        console.note(f"Grading live with {connection.name}{kept}.")
-        if is_smoke_name(connection.name):
+        console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
+        if is_smoke_name(name):
             console.note(SMOKE_NOTICE)
-    return run_grading(setup, options)
+    return run_grading(options)
 
 
 def import_recording(folder: Path) -> None:

@@ -14,6 +14,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_FROZEN, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_LIMIT
+from judgekit.cli.grading import grade_all
 from judgekit.cli.help import HelpCommand
 from judgekit.cli.options import (
     cache_options,
@@ -29,7 +30,6 @@ from judgekit.cli.setup import grade_setup, make_judge
 from judgekit.cli.signals import Interrupts
 from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
-from judgekit.evaluation import grade_answers
 from judgekit.models import Budget
 from judgekit.rejudgment import (
     RejudgeSession,
@@ -48,9 +48,9 @@ from judgekit.report import rejudgment_document
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.cli.setup import GradeSetup, Options
+    from judgekit.cli.setup import Options
     from judgekit.judge import Judge
-    from judgekit.records import Rubric, RunInfo, Verdict
+    from judgekit.records import Rubric, RunInfo
     from judgekit.rejudgment import Rejudged
 
 _EXITS = {
@@ -196,13 +196,13 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
     maps = cast("Path | None", options["calibration"])
     words = describe_file_calibration(maps, old, setup.rubric, setup.judge)
     try:
-        verdicts, is_stopped = asyncio.run(_grade(setup, options))
+        graded, is_stopped = asyncio.run(grade_all(setup, options, verb=_VERB))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_again("stopped at once"))
         return None, EXIT_INTERRUPTED
     finally:
         setup.judge.close()
-    both = pair_verdicts(old, verdicts)
+    both = pair_verdicts(old, [one.verdict for one in graded])
     if not both.pairs and not is_stopped:
         raise SettingsError(
             f"no output has a verdict in {path.name}",
@@ -224,25 +224,6 @@ def _of_file(path: Path, options: Options) -> tuple[Rejudged | None, int]:
         console.note(_again("interrupted"))
         return found, EXIT_INTERRUPTED
     return found, _code(found)
-
-
-async def _grade(setup: GradeSetup, options: Options) -> tuple[list[Verdict], bool]:
-    stop = asyncio.Event()
-    in_flight = max(4, setup.judge.connection.max_concurrency)
-    graded = []
-    total, _ = setup.counts()
-    with (
-        show_progress(console.stderr(), total, shown=_is_shown(options), verb=_VERB) as display,
-        Interrupts(stop.set),
-    ):
-        async with setup.judge:
-            async for item in grade_answers(
-                setup.judge, setup.answers(), setup.rubric, in_flight=in_flight, stop=stop
-            ):
-                graded.append(item)
-                display.advance([*item.verdict.judgments, *item.verdict.failures])
-    graded.sort(key=lambda item: item.index)
-    return [item.verdict for item in graded], stop.is_set()
 
 
 def _is_shown(options: Options) -> bool:

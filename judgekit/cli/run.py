@@ -5,18 +5,16 @@ Into a stored run that can be resumed.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli import console, console as streams
+from judgekit.cli import console
 from judgekit.cli.exit_codes import (
     EXIT_FROZEN,
     EXIT_INCOMPLETE,
@@ -34,44 +32,21 @@ from judgekit.cli.options import (
     judge_model_options,
     limit_options,
     max_cost_option,
-    resume_command,
     store_option,
     talk_options,
     target_options,
 )
-from judgekit.cli.progress import show_progress
-from judgekit.cli.setup import refuse_uncalibrated
-from judgekit.cli.signals import Interrupts
+from judgekit.cli.run_job import carry_out
 from judgekit.cli.suite_setup import run_setup, suite_paths
 from judgekit.errors import InputError, SettingsError
-from judgekit.evaluation import (
-    Run,
-    calibration_of_run,
-    calibration_of_suite,
-    meets_calibration_gate,
-    prepare_run,
-    run_suite,
-)
 from judgekit.report import (
-    WorstAnswers,
-    answer_lines,
     check_export_suffix,
-    message,
-    numbers,
-    print_run,
-    run_json,
-    undecided_reason,
-    write_results,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from judgekit.cli.progress import ProgressReporter
     from judgekit.cli.setup import Options
-    from judgekit.cli.suite_setup import RunSetup
-    from judgekit.evaluation import GateResult, OpenSuite, RunStopReason, RunSummary, Session
-    from judgekit.records import CaseResult, RunInfo
 
 
 @click.command("run", cls=HelpCommand)
@@ -171,8 +146,8 @@ def _one(path: Path, options: Options, output: Path | None, fail_under: float | 
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
         return DatasetEnd(show_suite_plan(setup, options))
-    with closing(setup.store):
-        code = _run(setup, options, output=output, fail_under=fail_under)
+    with closing(setup):
+        code = carry_out(setup, options, output=output, fail_under=fail_under)
     # A dataset's own failing fast ends its run, not those of the others.
     is_own = setup.session.reason == "fail_fast" and not options.get("fail_fast")
     return DatasetEnd(
@@ -180,80 +155,6 @@ def _one(path: Path, options: Options, output: Path | None, fail_under: float | 
         is_stopped=(setup.session.reason is not None and not is_own) or code == EXIT_INTERRUPTED,
         spent_usd=0.0 if setup.opened.budget is None else setup.opened.budget.spent_usd,
     )
-
-
-def _run(
-    setup: RunSetup, options: Options, *, output: Path | None, fail_under: float | None
-) -> int:
-    info = setup.info = prepare_run(
-        setup.opened, setup.store, setup.begun, now=setup.session.now(), notes=setup.notes
-    )
-    if setup.begun is not None:
-        note_stored_calibration(info, setup.opened)
-    if not meets_calibration_gate(setup.opened.suite.gate, info):
-        asyncio.run(setup.opened.aclose())
-        return refuse_uncalibrated(calibration_of_run(info))
-    try:
-        ended = asyncio.run(_all(setup, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
-        return note_hard_stop(info.id)
-    held = Run(ended, setup.store)
-    summary, gate = _shown(held, setup, options)
-    if output is not None:
-        n = write_results(output, held.results())
-        console.note(f"wrote {numbers.format_count(n, 'answer')} to {output}")
-    return conclude_run(setup.session, summary, gate, fail_under)
-
-
-async def _all(setup: RunSetup, options: Options) -> RunInfo:
-    shown = not (options.get("quiet") or options.get("no_progress") or options.get("as_json"))
-    info = cast("RunInfo", setup.info)
-    try:
-        with (
-            show_progress(
-                console.stderr(), setup.total(), shown=shown, verb=("running", "done")
-            ) as bar,
-            Interrupts(lambda: setup.session.end("interrupted")),
-        ):
-            setup.session.watch = lambda result: _advance(bar, result, setup.opened)
-            setup.session.note = lambda text: console.note(message.message_lines(text))
-            return await run_suite(
-                setup.opened, setup.store, info, setup.session, resumed=setup.begun is not None
-            )
-    finally:
-        await setup.opened.aclose()
-
-
-def _advance(bar: ProgressReporter, result: CaseResult, opened: OpenSuite) -> None:
-    usage = result.output.usage
-    is_paid = usage is not None and not opened.is_owned(result.variant, result.output)
-    own_usd = (usage.cost_usd or 0.0) if usage is not None and is_paid else 0.0
-    bar.advance(
-        [*result.judgments, *result.failures],
-        target_usd=own_usd + fsum(asked.cost_usd or 0.0 for asked in result.asked),
-        is_error=result.output.error is not None,
-    )
-
-
-def _shown(held: Run, setup: RunSetup, options: Options) -> tuple[RunSummary, GateResult | None]:
-    """The run's figures and its gate, printed; what it was made of is read once for all of it."""
-    if options.get("as_json"):
-        summary = held.summary()
-        gate = held.gate(summary)
-        unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
-        streams.print_json(run_json(summary, gate, unmatched=unmatched))
-        return summary, gate
-    console = streams.stdout()
-    if options.get("verbose"):
-        summary = held.summary(watch=lambda answer: console.print(answer_lines(answer)))
-    else:
-        weakest = WorstAnswers()
-        summary = held.summary(watch=weakest.take)
-        if not options.get("quiet"):
-            weakest.show(console)
-    gate = held.gate(summary)
-    print_run(console, summary, gate)
-    return summary, gate
 
 
 _WORST_FIRST = (
@@ -292,108 +193,6 @@ def run_datasets(
 
 def _rest(limit: object, used: float) -> float | None:
     return max(0.0, limit - used) if isinstance(limit, int | float) else None
-
-
-_STOP_EXIT_CODES: dict[RunStopReason, int] = {
-    "interrupted": EXIT_INTERRUPTED,
-    "budget": EXIT_LIMIT,
-    "time": EXIT_LIMIT,
-    "fail_fast": EXIT_QUALITY,
-    "model": EXIT_INCOMPLETE,
-}
-"""The exit code for each reason to end before everything was asked."""
-
-
-def conclude_run(
-    session: Session, summary: RunSummary, gate: GateResult | None, fail_under: float | None
-) -> int:
-    """Say how a run ended and what to do about it."""
-    run = summary.run
-    if session.reason is not None:
-        what = "interrupted" if session.reason == "interrupted" else f"stopped: {session.words()}"
-        console.note(_go_on(what, run.id, retry=session.reason == "model"))
-        return _STOP_EXIT_CODES[session.reason]
-    if session.n_missed:
-        console.note("some replies are not in the frozen cache; nothing was asked for them")
-        console.note(f"ask for them: {_command(run.id)}")
-        return EXIT_FROZEN
-    if run.status == "incomplete":
-        if summary.is_blank:
-            console.note(undecided_reason(summary))
-        console.note(_to_complete(summary))
-        return EXIT_INCOMPLETE
-    if summary.is_blank and run.status != "waiting":
-        return _blank(summary)
-    return _quality(summary, gate, fail_under)
-
-
-def note_stored_calibration(run: RunInfo, opened: OpenSuite) -> None:
-    """Say where a run that is gone on with keeps another calibration than the suite has now."""
-    then, now = calibration_of_run(run), calibration_of_suite(opened)
-    if then.words != now.words:
-        console.note(f"the run keeps what it was begun with: {message.printable(then.words)}")
-
-
-def note_hard_stop(run_id: str) -> int:
-    """Say that a run was left in the middle of its answers."""
-    console.note(_go_on("stopped at once", run_id))
-    return EXIT_INTERRUPTED
-
-
-def _to_complete(summary: RunSummary) -> str:
-    n_errors = sum(variant.n_errors for variant in summary.variants)
-    if summary.failures.keys() == {"cannot_assess"} and not n_errors:
-        return message.NOT_ASSESSED
-    return f"ask again what failed: {_command(summary.run.id, retry=True)}"
-
-
-def _blank(summary: RunSummary) -> int:
-    """Nobody failed to judge, and yet nothing is known: no result may look like a good one."""
-    console.note(undecided_reason(summary))
-    if any(variant.n_errors or variant.assertions for variant in summary.variants):
-        console.note(f"ask again what failed: {_command(summary.run.id, retry=True)}")
-        return EXIT_INCOMPLETE
-    return EXIT_INCONCLUSIVE
-
-
-def _quality(summary: RunSummary, gate: GateResult | None, fail_under: float | None) -> int:
-    found = [_under(summary, fail_under), 0 if gate is None else _gate(gate)]
-    if EXIT_QUALITY in found:
-        return EXIT_QUALITY
-    return EXIT_INCONCLUSIVE if any(found) or summary.run.status == "waiting" else 0
-
-
-def _under(summary: RunSummary, fail_under: float | None) -> int:
-    if fail_under is None:
-        return 0
-    low = [v for v in summary.variants if v.pass_rate.value < fail_under]
-    for variant in low:
-        who, found = message.printable(variant.variant), numbers.format_rate(variant.pass_rate)
-        console.note(f"{who}: pass rate {found} is below --fail-under {fail_under:g}")
-    if low:
-        return EXIT_QUALITY
-    if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
-        console.note("a variant has no decided answer, so that --fail-under cannot be decided")
-        return EXIT_INCONCLUSIVE
-    return 0
-
-
-def _gate(gate: GateResult) -> int:
-    if gate.held == "failed":
-        console.note("the gate of the suite is not reached")
-        return EXIT_QUALITY
-    if gate.held == "inconclusive":
-        console.note("the gate of the suite cannot be decided")
-        return EXIT_INCONCLUSIVE
-    return 0
-
-
-def _go_on(what: str, run_id: str, *, retry: bool = False) -> str:
-    return f"{what}; everything is kept. Go on with: {_command(run_id, retry=retry)}"
-
-
-def _command(run_id: str, *, retry: bool = False) -> str:
-    return resume_command(click.get_current_context(), run_id, retry=retry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,69 +73,73 @@ class OutputSource:
         return output.model_copy(update={"variant": self.stem})
 
 
-@dataclass(frozen=True, slots=True)
-class GradeSetup:
-    """Everything a grading needs, resolved and checked."""
-
-    judge: Judge
-    """Who grades."""
-
-    rubric: Rubric
-    """How outputs are judged."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeInputs:
+    """The outputs to be graded and the cases they answer."""
 
     sources: tuple[OutputSource, ...]
     """Where the outputs come from."""
 
-    cases: Dataset | None
+    cases: Dataset | None = None
     """The cases they answer, where these are in a file of their own."""
 
-    filter_tags: frozenset[str]
+    filter_tags: frozenset[str] = frozenset()
     """Only cases with one of these tags; empty for all."""
 
-    refresh: bool
-    """Whether replies that are owned are asked anew."""
-
-    limit: int | None
+    limit: int | None = None
     """Only the first so many."""
 
-    sample: int | None
+    sample: int | None = None
     """So many, drawn at random."""
 
-    seed: int
+    seed: int = 0
     """Seed of the drawing."""
-
-    calibration: Path | None = None
-    """The maps the judge's values are calibrated by."""
-
-    requires_calibration: bool = False
-    """Whether nothing is asked without maps that hold."""
 
     def answers(self) -> Iterator[tuple[Case, Output]]:
         """Cases with their outputs, filtered, drawn and limited."""
+        return ((case, output) for _, case, output in self.with_sources())
+
+    def with_sources(self) -> Iterator[tuple[OutputSource, Case, Output]]:
+        """The same with the file each output is from."""
         chosen = self._filtered()
         if self.sample is not None:
             chosen = draw_sample(chosen, self.sample, random.Random(self.seed))
         return itertools.islice(chosen, self.limit)
 
     def counts(self) -> tuple[int, int]:
-        """How many there are; reads every file once, so that all of them are known to be sound."""
+        """How many there are, and how many without an input; reads and checks every file."""
         n = n_unasked = 0
         for case, _ in self.answers():
             n += 1
             n_unasked += case.input is None
         if n == 0:
-            raise SettingsError(
-                f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
-                hint="look at `tags` in the file of cases, or leave --filter-tag out",
-            )
+            raise self.nothing_chosen()
         return n, n_unasked
 
-    def _filtered(self) -> Iterator[tuple[Case, Output]]:
-        for case, output in self._all():
-            if not self.filter_tags or self.filter_tags & set(case.tags):
-                yield case, output
+    def nothing_chosen(self) -> SettingsError:
+        """The error of a filter that leaves nothing."""
+        return SettingsError(
+            f"no case has the tag {' or '.join(sorted(self.filter_tags))}",
+            hint="look at `tags` in the file of cases, or leave --filter-tag out",
+        )
 
-    def _all(self) -> Iterator[tuple[Case, Output]]:
+    @property
+    def takes_all(self) -> bool:
+        """Whether no output is left out by chance or number."""
+        return self.sample is None and self.limit is None
+
+    def tagged_cases(self) -> tuple[Case, ...]:
+        """The cases with a wanted tag."""
+        known = () if self.cases is None else self.cases.cases
+        return tuple(case for case in known if self._is_wanted(case))
+
+    def _is_wanted(self, case: Case) -> bool:
+        return not self.filter_tags or bool(self.filter_tags & set(case.tags))
+
+    def _filtered(self) -> Iterator[tuple[OutputSource, Case, Output]]:
+        return (one for one in self._all() if self._is_wanted(one[1]))
+
+    def _all(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         seen: dict[tuple[str, str | None], Path] = {}
         for source in self.sources:
             for case, output in iter_case_outputs(
@@ -150,25 +154,51 @@ class GradeSetup:
                         case_id=case.id,
                         hint="give each its own `variant`, or name one of the files",
                     )
-                yield case, named
+                yield source, case, named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeSetup(GradeInputs):
+    """Outputs, a rubric and one judge, for commands that ask the judge themselves."""
+
+    judge: Judge
+    """Who grades."""
+
+    rubric: Rubric
+    """How outputs are judged."""
+
+    refresh: bool
+    """Whether replies that are cached are fetched again."""
+
+    calibration: Path | None = None
+    """The maps the judge's values are calibrated by."""
+
+    requires_calibration: bool = False
+    """Whether nothing is asked without maps that hold."""
+
+
+def grade_inputs(options: Options, suite: Suite | None) -> GradeInputs:
+    """The outputs that are meant, and what is chosen of them."""
+    return GradeInputs(
+        sources=output_sources(options, suite),
+        cases=_cases(options, suite),
+        filter_tags=frozenset(cast("Iterable[str]", options.get("filter_tag") or ())),
+        limit=cast("int | None", options.get("limit")),
+        sample=cast("int | None", options.get("sample")),
+        seed=cast("int", options.get("seed") or 0),
+    )
 
 
 def grade_setup(options: Options, judge: Judge | None = None) -> GradeSetup:
     """Resolve the options of a grading: command line first, then the suite file, then defaults."""
-    suite = _suite(options)
-    rubric = _rubric(options, suite)
-    sources = output_sources(options, suite)
-    cases = _cases(options, suite)
+    suite = configured_suite(options)
+    rubric = grade_rubric(options, suite)
+    inputs = grade_inputs(options, suite)
     return GradeSetup(
+        **{name: getattr(inputs, name) for name in GradeInputs.__slots__},
         judge=judge or make_judge(options, suite),
         rubric=rubric,
-        sources=sources,
-        cases=cases,
-        filter_tags=frozenset(cast("Iterable[str]", options.get("filter_tag") or ())),
         refresh=bool(options.get("refresh")),
-        limit=cast("int | None", options.get("limit")),
-        sample=cast("int | None", options.get("sample")),
-        seed=cast("int", options.get("seed") or 0),
         calibration=_calibration(options, suite),
         requires_calibration=bool(
             options.get("require_calibration")
@@ -187,11 +217,7 @@ def make_judge(
     own = _suite_judge(suite, named)
     model = named or (None if own is None else own.model)
     if model is None:
-        raise SettingsError(
-            "no judge is named",
-            hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
-            "litellm knows, recorded:FILE, or local",
-        )
+        raise no_judge_error()
     if named is None and suite is not None:
         model = resolve_suite_model(suite, model)
     settings = {} if own is None else own.given()
@@ -210,6 +236,15 @@ def make_judge(
         JudgeSettings.checked(**settings),
         cache=cache_folder(options),
         budget=cast("Budget | None", options.get("budget")),
+    )
+
+
+def no_judge_error() -> SettingsError:
+    """The error of a grading without a judge."""
+    return SettingsError(
+        "no judge is named",
+        hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
+        "litellm knows, recorded:FILE, or local",
     )
 
 
@@ -235,14 +270,16 @@ def _calibration(options: Options, suite: Suite | None) -> Path | None:
     return suite.resolve(suite.calibration)
 
 
-def _suite(options: Options) -> Suite | None:
+def configured_suite(options: Options) -> Suite | None:
+    """The suite file that is named, or the one in this folder."""
     config = cast("Path | None", options.get("config"))
     if config is None and Path(SUITE_FILE).is_file():
         config = Path(SUITE_FILE)
     return None if config is None else load_suite(config)
 
 
-def _rubric(options: Options, suite: Suite | None) -> Rubric:
+def grade_rubric(options: Options, suite: Suite | None) -> Rubric:
+    """The rubric that is named, else the suite's."""
     named = cast("str | None", options.get("rubric"))
     if named is not None:
         return load_rubric(named)

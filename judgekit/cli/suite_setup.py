@@ -1,23 +1,34 @@
-"""Resolves options and suite files to what `run` and its plan need.
+"""Resolves options and suite files to what `run` and `grade` carry out.
 
-`setup` does so for gradings.
+`grade` is a run whose variants are all recorded; `setup` reads its outputs.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
 from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS, given_judge_settings
-from judgekit.cli.setup import SUITE_FILE, cache_folder, refresh_of
+from judgekit.cli.setup import (
+    MISSING_INPUT_REMEDY,
+    SUITE_FILE,
+    cache_folder,
+    configured_suite,
+    grade_inputs,
+    grade_rubric,
+    no_judge_error,
+    refresh_of,
+)
 from judgekit.datasets import (
     Gate,
     HttpTarget,
+    Suite,
     SuiteJudge,
     VariantSettings,
     discover_datasets,
@@ -29,27 +40,30 @@ from judgekit.datasets import (
     scorer_name,
     suite_from_path,
 )
-from judgekit.errors import InputError, SettingsError
+from judgekit.errors import DatasetError, InputError, SettingsError, StoreError
 from judgekit.evaluation import (
     JUDGE_SCORER,
+    VERSIONS_KEY,
     Choice,
     ExecutionOptions,
     OpenSuite,
+    RecordedAnswers,
     Session,
     choice_of_run,
     find_resumed_run,
     needs_judge,
     open_suite,
 )
+from judgekit.records import CaseSource
+from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judgekit.cli.setup import Options
-    from judgekit.datasets import Suite
-    from judgekit.records import RunInfo
+    from judgekit.cli.setup import GradeInputs, Options
+    from judgekit.records import Case, CaseResult, Output, RunInfo
 
 
 @dataclass(slots=True)
@@ -74,10 +88,27 @@ class RunSetup:
     info: RunInfo | None = None
     """The run, once it is known."""
 
+    is_grading: bool = False
+    """Whether its outputs were recorded before, so that its options say all of it."""
+
+    graded: list[CaseResult] = field(default_factory=list)
+    """The answers of a grading, as they come."""
+
+    is_stored: bool = True
+    """Whether the run is kept after this command."""
+
+    folder: TemporaryDirectory[str] | None = None
+    """The folder of a store that is not kept."""
+
+    def close(self) -> None:
+        """Close the store; one that is not kept is deleted."""
+        self.store.close()
+        if self.folder is not None:
+            self.folder.cleanup()
+
     def total(self) -> int:
         """How many answers are still to be had; tries of what failed are not counted."""
-        n_cases = (self.info.n_cases if self.info else None) or 0
-        n_all = n_cases * len(self.opened.variants) * self.opened.suite.settings.repeats
+        n_all = self.opened.count_answers((self.info.n_cases if self.info else None) or 0)
         if self.begun is None:
             return n_all
         again = self.session.retry_errors
@@ -90,8 +121,7 @@ class RunSetup:
 
 def run_setup(path: Path | None, options: Options) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
-    if options.get("refresh") and options.get("frozen"):
-        raise SettingsError("--refresh and --frozen contradict each other")
+    _refuse_contradictions(options)
     suite = with_command_line_rubric(_suite(path, options), options)
     suite = with_command_line_variant(_judged(suite, options), options)
     suite = _with_given_calibration(suite, options)
@@ -100,15 +130,142 @@ def run_setup(path: Path | None, options: Options) -> RunSetup:
     chosen = _choice(options)
     if begun is not None and chosen == Choice():
         chosen = choice_of_run(begun)
-    asking = asking_of(options)
-    session = Session(
+    opened = open_suite(suite, chosen, asking_of(options))
+    notes = cast("str | None", options.get("notes"))
+    return RunSetup(opened, store, _session(options), begun, notes)
+
+
+def _refuse_contradictions(options: Options) -> None:
+    if options.get("refresh") and options.get("frozen"):
+        raise SettingsError("--refresh and --frozen contradict each other")
+
+
+def _session(options: Options) -> Session:
+    return Session(
         max_seconds=cast("float | None", options.get("max_time")),
         fail_fast=bool(options.get("fail_fast")),
         in_flight=cast("int | None", options.get("max_concurrency")),
         retry_errors=bool(options.get("retry_errors")),
     )
-    notes = cast("str | None", options.get("notes"))
-    return RunSetup(open_suite(suite, chosen, asking), store, session, begun, notes)
+
+
+def grade_run_setup(options: Options) -> RunSetup:
+    """Resolve the options of a grading to a run of recorded outputs, without a store yet."""
+    _refuse_contradictions(options)
+    named = configured_suite(options)
+    inputs = grade_inputs(options, named)
+    suite = named or _suite_of_outputs(inputs)
+    if named is None or not (named.assertions or named.profile):
+        grade_rubric(options, named)  # nothing to decide by is an error before the outputs are read
+    suite = with_command_line_judge(with_command_line_rubric(suite, options), options)
+    if suite.rubric is not None and not suite.judge:
+        raise no_judge_error()
+    suite = _with_given_calibration(suite, options)
+    recorded, variants = read_recorded(inputs, is_suite=not options.get("outputs"))
+    suite = suite.model_copy(update={"variants": variants})
+    opened = open_suite(
+        suite, _choice({**options, "variant": ()}), asking_of(options), recorded=recorded
+    )
+    store, folder = _grade_store(options)
+    return RunSetup(
+        opened,
+        store,
+        _session(options),
+        begun=None,
+        notes=None,
+        is_grading=True,
+        is_stored=folder is None,
+        folder=folder,
+    )
+
+
+def _suite_of_outputs(inputs: GradeInputs) -> Suite:
+    """The suite of outputs that no suite file names."""
+    path = inputs.sources[0].path
+    return Suite(name=path.stem or "outputs", dataset=str(path.resolve()))
+
+
+def _grade_store(options: Options) -> tuple[RunStore, TemporaryDirectory[str] | None]:
+    """The store of a grading; a temporary one where it is not to be kept, or cannot be."""
+    if not options.get("no_store"):
+        location = cast("str | None", options.get("store")) or DEFAULT_STORE_FILE
+        try:
+            store = RunStore(location)
+            with store.writing():  # a file that may only be read opens all the same
+                return store, None
+        except StoreError as error:
+            console.note(f"warning: the run is not stored: {error.message}")
+    folder = TemporaryDirectory(prefix="judgekit-run-")
+    return RunStore(Path(folder.name, "judgekit.db")), folder
+
+
+def read_recorded(
+    inputs: GradeInputs, *, is_suite: bool
+) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
+    """The chosen outputs and their cases, and the variants they are of."""
+    files: dict[str, Path] = {}
+    unnamed: set[str] = set()
+    outputs: dict[str, dict[str, Output]] = {}
+    cases: dict[str, Case] = {}
+    n_unasked = n = 0
+    for source, case, output in inputs.with_sources():
+        variant = output.variant or source.path.stem
+        if output.variant is None:
+            unnamed.add(variant)
+        files.setdefault(variant, source.path)
+        own = outputs.setdefault(variant, {})
+        if case.id in own:
+            raise DatasetError(
+                f"a second output of variant {variant!r}",
+                path=source.path,
+                case_id=case.id,
+                hint="give each its own `variant`, or name one of the files",
+            )
+        own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        cases[case.id] = _same_case(cases.get(case.id), case, source.path)
+        n, n_unasked = n + 1, n_unasked + (case.input is None)
+    if not n:
+        raise inputs.nothing_chosen()
+    if n_unasked:
+        console.note(
+            f"{n_unasked} of {format_count(n, 'output')} without what was asked: the judge sees "
+            f"the output alone; {MISSING_INPUT_REMEDY}"
+        )
+    # A suite says which cases each variant is to answer; a file alone says only what was answered.
+    is_whole = is_suite and inputs.takes_all and inputs.cases is not None
+    found = inputs.tagged_cases() if is_whole else tuple(cases.values())
+    name, version = (
+        ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
+    )
+    recorded = RecordedAnswers(
+        CaseSource(name, version, lambda: iter(found)),
+        outputs,
+        has_gaps=not is_whole,
+        unnamed=frozenset(unnamed),
+    )
+    variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
+    return recorded, variants
+
+
+def _same_case(known: Case | None, case: Case, path: Path) -> Case:
+    """A case as the rows of several variants describe it; a row may leave the input out."""
+    if known is None or known == case or known.input is None:
+        return case
+    if case.input is None:
+        return known
+    raise DatasetError(
+        "two rows describe this case differently",
+        path=path,
+        case_id=case.id,
+        hint="give each case its own id, or name the file with the cases (--cases)",
+    )
+
+
+def find_unfinished_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
+    """The last stored run of the same outputs, where it did not come to its end."""
+    found = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
+    same = [run for run in found if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
+    return next((run for run in same if run.status != "complete"), None)
 
 
 def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suite:
@@ -120,7 +277,7 @@ def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suit
     judges = suite.judge
     if named is not None:
         same = [judge for judge in judges if judge.model == named]
-        judges = tuple(same) or (SuiteJudge(model=_recorded_here(named, suite)),)
+        judges = tuple(same) or (_another_judge(named, suite),)
         suite = suite.model_copy(update={"panel": None})
     if named is None and not given:
         return suite
@@ -131,6 +288,14 @@ def with_command_line_judge(suite: Suite, options: Mapping[str, object]) -> Suit
         for judge in judges
     )
     return suite.model_copy(update={"judge": merged})
+
+
+def _another_judge(model: str, suite: Suite) -> SuiteJudge:
+    """Another model in the place of the suite's only judge: asked as that one is."""
+    (only,) = suite.judge if len(suite.judge) == 1 else (None,)
+    known = {} if only is None or only.kind != "llm" else only.model_dump(exclude_unset=True)
+    known.pop("api_base", None)  # another model does not live at this one's address
+    return SuiteJudge.model_validate({**known, "model": _recorded_here(model, suite)})
 
 
 def asking_of(options: Options) -> ExecutionOptions:

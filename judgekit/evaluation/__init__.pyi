@@ -42,10 +42,7 @@ from .gate import (
 )
 from .grading import (
     Graded as Graded,
-    GradeSummary as GradeSummary,
-    VariantSummary as VariantSummary,
     grade_answers as grade_answers,
-    summarize_verdicts as summarize_verdicts,
 )
 from .human_labels import (
     LabellingSession as LabellingSession,
@@ -80,6 +77,7 @@ from .outcome import (
     conclude_result as conclude_result,
     judge_feedback as judge_feedback,
     needs_attention as needs_attention,
+    run_verdicts as run_verdicts,
     select_outcomes as select_outcomes,
 )
 from .pairing import (
@@ -123,6 +121,7 @@ from .run import (
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,
     summarize as summarize,
+    summarize_verdicts as summarize_verdicts,
 )
 from .runner import (
     choice_of_run as choice_of_run,
@@ -134,6 +133,7 @@ from .runner import (
 )
 from .schedule import (
     PARTS_KEY as PARTS_KEY,
+    VERSIONS_KEY as VERSIONS_KEY,
     variant_version_in as variant_version_in,
 )
 from .score_comparison import (
@@ -145,6 +145,7 @@ from .score_comparison import (
 from .session import (
     Choice as Choice,
     OpenSuite as OpenSuite,
+    RecordedAnswers as RecordedAnswers,
     RunStopReason as RunStopReason,
     Session as Session,
     calibration_of_suite as calibration_of_suite,

@@ -82,6 +82,18 @@ class JudgeUsage:
     output_tokens: int = 0
     """Tokens received for replies paid now."""
 
+    def __add__(self, other: JudgeUsage) -> JudgeUsage:
+        """Both together."""
+        return JudgeUsage(
+            n_replies=self.n_replies + other.n_replies,
+            n_cached=self.n_cached + other.n_cached,
+            cost_usd=self.cost_usd + other.cost_usd,
+            saved_usd=self.saved_usd + other.saved_usd,
+            cost_unknown=self.cost_unknown or other.cost_unknown,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
 
 def one_per_reply(answers: Iterable[AnswerT]) -> list[AnswerT]:
     """One judgment, preference or failure for each reply of a judge."""
@@ -176,6 +188,18 @@ class SuiteJudges:
             return found
         heard = {one.criterion for one in said if one.judge == HEURISTIC}
         return tuple(one for one in found if one.criterion not in heard)
+
+    def read_cached(self, case: Case, output: Output, rubric: Rubric) -> list[Said]:
+        """What the models say of an output as far as their replies are in the cache."""
+        # A cascade asks a later judge only where those before it were unsure: one by one.
+        if self.models is None or self.panel.combine == "cascade":
+            return []
+        found: list[Said] = []
+        for judge in self.models.judges:
+            if judge.connection.cache is not None:
+                (grading,) = judge.begin([(case, output)], rubric)
+                found += [one for answer in grading.answers for one in answer or ()]
+        return found
 
     async def observe(
         self, case: Case, output: Output, rubric: Rubric, *, said: Sequence[Said]

@@ -20,6 +20,7 @@ from judgekit.evaluation.case_plans import (
     evaluation_plan_of,
     scorer_weights,
 )
+from judgekit.evaluation.judges import judging_of_run
 from judgekit.judge import with_repeat_confidence
 from judgekit.records import AssertionResult, Output, Rubric, Score
 from judgekit.scoring import (
@@ -34,7 +35,7 @@ from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -89,6 +90,13 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     outcome = strategy_outcome(plan, result, run, verdict)
     passed = decide_strategy_pass(suite_assertion_results(result, run), passed=outcome.passed)
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
+
+
+def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
+    """What the rubric concludes for each answer of a run, with how its judges were asked."""
+    asked = judging_of_run(run)
+    found = (conclude_result(result, run).verdict for result in results)
+    return [one.model_copy(update={"asked": asked}) for one in found if one is not None]
 
 
 def scores_by_name(concluded: Outcome) -> dict[str, float | None]:

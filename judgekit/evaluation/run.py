@@ -5,14 +5,15 @@ Gate. The engine is in `runner`; figures are computed in `summary`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
 from judgekit.datasets import suite_from_path
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.gate import check_gate
-from judgekit.evaluation.grading import summarize_verdicts
 from judgekit.evaluation.judges import (
     ExecutionOptions,
     calibration_of_run,
@@ -20,11 +21,12 @@ from judgekit.evaluation.judges import (
     refresh_mode,
     without_calibration,
 )
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
 from judgekit.evaluation.session import Session, open_suite
 from judgekit.evaluation.summary import RunTally
 from judgekit.judge import SyncRunner
+from judgekit.records import Case, CaseResult, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -33,12 +35,10 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.grading import GradeSummary
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.evaluation.session import Choice, OpenSuite
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import CaseResult, Rubric, RunInfo, RunStatus, Verdict
+    from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
 
 _DEFAULT_STORE = ".judgekit/judgekit.db"
 """Where runs are kept when nothing says otherwise."""
@@ -250,13 +250,19 @@ class Run:
             yield conclude_result(result, self.info)
 
     def summary(
-        self, *, level: float = 0.95, watch: Callable[[Outcome], None] | None = None
+        self,
+        *,
+        level: float = 0.95,
+        watch: Callable[[Outcome], None] | None = None,
+        results: Iterable[CaseResult] | None = None,
     ) -> RunSummary:
         """What the run comes to, worked out now.
 
         Args:
             level: Confidence level of all intervals, in (0, 1).
             watch: Told of each answer on the way, in the order of the cases.
+            results: All that was observed, in the order of the cases, where it is in memory; None
+                reads it from the store.
 
         Returns:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
@@ -264,10 +270,11 @@ class Run:
         tally = RunTally(self.info)
         own = without_calibration(self.info)
         raw = None if own is self.info else RunTally(own)
-        for concluded in self.concluded():
+        for result in self.results() if results is None else results:
+            concluded = conclude_result(result, self.info)
             tally.take(concluded)
             if raw is not None:
-                raw.take(conclude_result(concluded.result, own))
+                raw.take(conclude_result(result, own))
             if watch is not None:
                 watch(concluded)
         n_waiting = sum(1 for _ in self.store.queue(self.id))
@@ -314,22 +321,24 @@ def summarize(observed: Run, *, level: float = 0.95) -> RunSummary: ...
 
 
 @overload
-def summarize(observed: Iterable[Verdict], rubric: Rubric) -> GradeSummary: ...
+def summarize(
+    observed: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
+) -> RunSummary: ...
 
 
 def summarize(
     observed: Run | Iterable[Verdict], rubric: Rubric | None = None, *, level: float = 0.95
-) -> RunSummary | GradeSummary:
+) -> RunSummary:
     """Sum up a run, or verdicts.
 
     Args:
         observed: A run, or verdicts of one rubric.
         rubric: The rubric of the verdicts; a run knows its own.
-        level: Confidence level of a run's intervals, in (0, 1).
+        level: Confidence level of the intervals, in (0, 1).
 
     Returns:
-        Of a run: figures per variant, criterion, tag and stratum, each with its interval, and
-        how the variants differ. Of verdicts: figures per variant.
+        Figures per variant, criterion, tag and stratum, each with its interval, and how the
+        variants differ; verdicts say nothing of tags and strata.
 
     Raises:
         InputError: When verdicts come without their rubric, or a run with one.
@@ -341,4 +350,54 @@ def summarize(
         return observed.summary(level=level)
     if rubric is None:
         raise InputError("verdicts are summed up with their rubric: summarize(verdicts, rubric)")
-    return summarize_verdicts(observed, rubric)
+    return summarize_verdicts(observed, rubric, level=level)
+
+
+def summarize_verdicts(
+    verdicts: Iterable[Verdict], rubric: Rubric, *, level: float = 0.95
+) -> RunSummary:
+    """Sum up verdicts of one rubric that belong to no stored run."""
+    known = list(verdicts)
+    said: list[Judgment | JudgeFailure] = []
+    for verdict in known:
+        said += (*verdict.judgments, *verdict.failures)
+    run = RunInfo(
+        id="verdicts",
+        suite=rubric.name,
+        started_at=datetime.now(UTC),
+        status="complete",
+        rubric=rubric,
+        panel=RunPanel(judges=tuple(dict.fromkeys(one.judge for one in said if one.judge))),
+    )
+    tally = RunTally(run)
+    raw = None if all(verdict.uncalibrated is None for verdict in known) else RunTally(run)
+    for outcome in verdict_outcomes(known):
+        tally.take(outcome)
+        if raw is not None:
+            raw.take(conclude_result(outcome.result, run))
+    found = tally.summary(level=level)
+    return found if raw is None else replace(found, uncalibrated=raw.summary(level=level).variants)
+
+
+def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
+    """Verdicts as answers of a run, paired across variants by case."""
+    # Two verdicts of one case and variant may be of different outputs, as in a test session, so
+    # they are not repeats of one answer: each is a case of its own.
+    places: dict[tuple[str, int], int] = {}
+    n_seen: Counter[tuple[str, str]] = Counter()
+    for number, verdict in enumerate(verdicts):
+        case_id = verdict.case_id or f"#{number}"
+        variant = verdict.variant or ""
+        place = places.setdefault((case_id, n_seen[case_id, variant]), len(places))
+        n_seen[case_id, variant] += 1
+        result = CaseResult.model_construct(  # a variant without a name is none a run could have
+            run_id="verdicts",
+            place=place,
+            case=Case(id=case_id, input=None),
+            variant=variant,
+            output=Output(text="") if verdict.error is None else Output(error=verdict.error),
+            judgments=verdict.judgments,
+            failures=verdict.failures,
+            is_done=True,
+        )
+        yield Outcome(result, verdict, verdict.value, verdict.passed)

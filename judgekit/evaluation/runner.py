@@ -58,9 +58,6 @@ if TYPE_CHECKING:
 DEFAULT_IN_FLIGHT = 32
 """Cases in work at a time, where nothing else says."""
 
-READING_IN_FLIGHT = 128
-"""The same where nobody is asked: more answers are committed at a time."""
-
 _FATAL = frozenset({"auth", "not_found", "quota"})
 """Kinds of a model's errors after which every further call would fail in the same way."""
 
@@ -196,6 +193,7 @@ class _RunLoop:
             self._opened.suite.suites,
             self._ledger,
             self._opened.retries_of,
+            self._opened.has_answer,
         )
         return work.chains(self._opened.case_as_run(case) for case in self._opened.cases)
 
@@ -263,8 +261,6 @@ class _RunLoop:
         if settings.in_sequence:
             return 1
         wanted = self._session.in_flight or settings.max_concurrency
-        if wanted is None and self._opened.only_reads:
-            return READING_IN_FLIGHT
         return wanted or max(DEFAULT_IN_FLIGHT, self._opened.jury.max_concurrency)
 
 

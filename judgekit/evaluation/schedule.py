@@ -109,6 +109,9 @@ class Schedule:
     retries: Callable[[Case], int] = lambda _: 0
     """How often an answer to a case is tried again when it fails."""
 
+    has_answer: Callable[[str, Case], bool] = lambda _, __: True
+    """Whether a variant is to answer a case."""
+
     def chains(self, cases: Iterable[Case]) -> Iterator[WorkChain]:
         """Everything to be done, read as slowly as it is done."""
         group_of = {
@@ -142,6 +145,8 @@ class Schedule:
 
     def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
         for variant in self.variants:
+            if not self.has_answer(variant, case):
+                continue
             for repeat in range(self.repeats):
                 if not self._is_over(variant, repeat, place, case):
                     yield WorkItem(ItemKey(case.id, variant, repeat), place, case)

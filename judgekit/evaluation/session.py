@@ -35,16 +35,16 @@ from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, Variant, VariantVersion
-from judgekit.targets import TargetPrompt, open_target
+from judgekit.targets import GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.datasets import CaseSelection, Suite, TargetKind, VariantSettings
     from judgekit.evaluation.judges import ExecutionOptions
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
+    from judgekit.records import Case, CaseResult, CaseSource, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
 
@@ -98,6 +98,27 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.jury))
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedAnswers:
+    """Outputs that were read already and are graded as they are, with the cases they answer."""
+
+    cases: CaseSource
+    """The cases, in the order they are graded."""
+
+    outputs: Mapping[str, Mapping[str, Output]]
+    """The output of each case, by variant and case."""
+
+    has_gaps: bool
+    """Whether a case without an output of a variant is left out; else it is an error of it."""
+
+    unnamed: frozenset[str] = frozenset()
+    """Variants that are named after their file, for its rows name none."""
+
+    def has_answer(self, variant: str, case_id: str) -> bool:
+        """Whether a case is to be graded for a variant."""
+        return not self.has_gaps or case_id in self.outputs[variant]
+
+
 DEFAULT_TARGET_TIMEOUT_S = 60.0
 """How long an answer may take where neither the variant nor the suite says."""
 
@@ -148,6 +169,9 @@ class OpenSuite:
     prompts: dict[str, str]
     """The fingerprint of each prompt under test, by variant."""
 
+    recorded: RecordedAnswers | None = None
+    """The outputs, where they were read before the suite was opened."""
+
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Ids in recorded outputs that no case of the dataset has, by variant; known once the cases
     were read."""
@@ -157,11 +181,15 @@ class OpenSuite:
         """Whether the suite has answers that do not pass tried again, whatever their case."""
         return self.suite.settings.retry_failed > 0
 
-    @property
-    def only_reads(self) -> bool:
-        """Whether every answer is recorded and no model is asked, so that nothing is waited for."""
-        asks_model = self.jury.models is not None or self.plans.embeddings
-        return not asks_model and set(self._kinds.values()) == {"outputs"}
+    def has_answer(self, variant: str, case: Case) -> bool:
+        """Whether a variant is to answer a case."""
+        return self.recorded is None or self.recorded.has_answer(variant, case.id)
+
+    def count_answers(self, n_cases: int) -> int:
+        """How many answers a run has; tries of what failed are not counted."""
+        if self.recorded is not None and self.recorded.has_gaps:
+            return sum(map(len, self.recorded.outputs.values()))
+        return n_cases * len(self.variants) * self.suite.settings.repeats
 
     def retries_of(self, case: Case) -> int:
         """How often an answer to a case is tried again when it does not pass."""
@@ -232,20 +260,18 @@ class OpenSuite:
         return {variant.id: variant.kind for variant in self.variants}
 
 
-def open_suite(suite: Suite | Path | str, choice: Choice, asking: ExecutionOptions) -> OpenSuite:
-    """Open everything a suite names."""
+def open_suite(
+    suite: Suite | Path | str,
+    choice: Choice,
+    asking: ExecutionOptions,
+    *,
+    recorded: RecordedAnswers | None = None,
+) -> OpenSuite:
+    """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded)
-    cases = choose_cases(
-        open_cases(loaded),
-        tags=choice.tags,
-        ids=choice.case_ids,
-        name_pattern=choice.name_pattern,
-        sample=choice.sample,
-        seed=choice.seed,
-        limit=choice.limit,
-    )
+    cases = _chosen_cases(loaded, choice) if recorded is None else choose_cases(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     prices = price_table(loaded)
     budget = None if asking.max_cost_usd is None else Budget(asking.max_cost_usd, prices)
@@ -269,7 +295,12 @@ def open_suite(suite: Suite | Path | str, choice: Choice, asking: ExecutionOptio
             asking=asking,
             cases=cases,
             variants=variants,
-            targets={variant.id: means.target(variant) for variant in variants},
+            targets={
+                variant.id: means.target(variant)
+                if recorded is None
+                else GivenTarget(variant.id, recorded.outputs[variant.id])
+                for variant in variants
+            },
             jury=jury,
             rubric=whole,
             plans=plans,
@@ -277,11 +308,24 @@ def open_suite(suite: Suite | Path | str, choice: Choice, asking: ExecutionOptio
             cache=cache,
             owns_cache=owns_cache,
             prompts={v.id: means.prompt(v) for v in variants if isinstance(v.prompt, str)},
+            recorded=recorded,
         )
     except BaseException:
         if owns_cache and cache is not None:
             cache.close()
         raise
+
+
+def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
+    return choose_cases(
+        open_cases(suite),
+        tags=choice.tags,
+        ids=choice.case_ids,
+        name_pattern=choice.name_pattern,
+        sample=choice.sample,
+        seed=choice.seed,
+        limit=choice.limit,
+    )
 
 
 def price_table(suite: Suite) -> PriceTable:

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
+from judgekit.evaluation.judges import JudgeUsage, calibration_of_run, judge_usage
 from judgekit.evaluation.outcome import (
+    Outcome,
     OutcomeGroup,
     ValueColumn,
     conclude_result,
     last_repeats,
     scores_by_name,
 )
-from judgekit.records import CaseStratum
+from judgekit.records import CaseResult, CaseStratum, Output, RunInfo
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import paired_difference, pass_rate_difference
 from judgekit.stats.power import mde_paired
@@ -27,8 +29,7 @@ from judgekit.stats.power import mde_paired
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from judgekit.evaluation.outcome import Outcome
-    from judgekit.records import CaseResult, JudgeFailure, Judgment, Output, RunInfo
+    from judgekit.records import CalibrationState, JudgeFailure, Judgment
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
     from judgekit.stats.paired import PairedDifference, PairedProportions
@@ -149,6 +150,16 @@ class VariantFigures(GroupFigures):
     """Cases answered several times that neither always pass nor never; where a run tries again
     what failed, those that passed only then."""
 
+    @property
+    def n(self) -> int:
+        """Answers, as `n_answers`."""
+        return self.n_answers
+
+    @property
+    def pass_rate_bounds(self) -> tuple[float, float]:
+        """The rate if all answers without a verdict, errors included, had failed; had passed."""
+        return self.pass_rate.worst, self.pass_rate.best
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantDifference:
@@ -199,6 +210,54 @@ class RunSummary:
     uncalibrated: tuple[VariantFigures, ...] = ()
     """The variants by the judges' own values, where calibration maps decide."""
 
+    spent: JudgeUsage = field(default_factory=JudgeUsage)
+    """Replies and money."""
+
+    models: tuple[str, ...] = ()
+    """The models that answered, in the providers' words."""
+
+    n_evidence: int = 0
+    """Passages that judges quoted."""
+
+    n_evidence_found: int = 0
+    """Of them, those that the outputs hold."""
+
+    flags: dict[str, int] = field(default_factory=dict)
+    """Advisory marks of judgments, by name."""
+
+    failure_messages: dict[str, str] = field(default_factory=dict)
+    """For each kind of failure, what the first of them says."""
+
+    @property
+    def rubric(self) -> str:
+        """Name of the rubric; empty where none was asked."""
+        return "" if self.run.rubric is None else self.run.rubric.name
+
+    @property
+    def pass_threshold(self) -> float:
+        """The value from which an answer passes; nan without a rubric."""
+        return math.nan if self.run.rubric is None else self.run.rubric.pass_threshold
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged: model and template."""
+        return self.run.panel.judges
+
+    @property
+    def calibration_state(self) -> CalibrationState:
+        """Whether the judge is calibrated."""
+        return calibration_of_run(self.run).state
+
+    @property
+    def calibration(self) -> str:
+        """The same in words."""
+        return calibration_of_run(self.run).words
+
+    @property
+    def complete(self) -> bool:
+        """Whether every criterion of every answer has a judgment."""
+        return not self.failures
+
     @property
     def is_blank(self) -> bool:
         """Whether nothing at all was found out: no answer decided, no value and no score known."""
@@ -247,6 +306,7 @@ class RunTally:
     def __init__(self, run: RunInfo) -> None:
         self._run = run
         self._has_tries = _setting(run, "retry_failed") > 0
+        self._replies = _ReplyTally()
         self._recorded = _of_kinds(run, "outputs")
         own = _of_kinds(run, "command", "python", "http")
         self._tallies = {
@@ -260,6 +320,7 @@ class RunTally:
         own = result.case.evaluation
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
+        self._replies.take(result)
 
     def is_owned(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in the run: it was recorded, or its reply was owned."""
@@ -278,7 +339,38 @@ class RunTally:
             differences=_differences(tallies, level),
             n_waiting=n_waiting,
             replaced_usd=replaced_usd,
+            spent=self._replies.spent,
+            models=tuple(self._replies.models),
+            n_evidence=self._replies.n_evidence,
+            n_evidence_found=self._replies.n_evidence_found,
+            flags=dict(self._replies.flags.most_common()),
+            failure_messages=self._replies.failure_messages,
         )
+
+
+@dataclass(slots=True)
+class _ReplyTally:
+    """What judges' replies come to, whichever variant they are about."""
+
+    spent: JudgeUsage = field(default_factory=JudgeUsage)
+    models: dict[str, None] = field(default_factory=dict)
+    n_evidence: int = 0
+    n_evidence_found: int = 0
+    flags: Counter[str] = field(default_factory=Counter)
+    failure_messages: dict[str, str] = field(default_factory=dict)
+
+    def take(self, result: CaseResult) -> None:
+        """Count the judgments of one answer."""
+        # Criteria that share a reply share its cost; a reply never belongs to two answers.
+        self.spent += judge_usage(result.judgments, result.failures)
+        for judgment in result.judgments:
+            if judgment.model:
+                self.models[judgment.model] = None
+            self.n_evidence += len(judgment.evidence)
+            self.n_evidence_found += sum(piece.found for piece in judgment.evidence)
+            self.flags.update(judgment.flags)
+        for failure in result.failures:
+            self.failure_messages.setdefault(failure.kind, failure.message)
 
 
 @dataclass(slots=True, kw_only=True)

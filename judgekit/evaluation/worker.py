@@ -158,6 +158,8 @@ class AnswerWorker:
             raise
         self._take_findings(progressed, named, found)
         rubric = None if output.error is not None else self._opened.rubric_of(item.case)
+        if rubric is not None:
+            progressed.said += self._opened.jury.read_cached(item.case, named, rubric)
         progressed.is_done = rubric is None or self._opened.jury.is_content(rubric, progressed.said)
         await self._keep_all(progressed)
 
@@ -178,7 +180,10 @@ class AnswerWorker:
 
     async def _keep_all(self, progressed: PartialAnswer) -> None:
         item = progressed.item
-        await self._keeper.keep(
+        # An answer that is complete cost nothing to get, so the next one need not wait until it is
+        # on disk; one that is still to be judged must be there before a judge is paid for it.
+        keep = self._keeper.keep_soon if progressed.is_done else self._keeper.keep
+        await keep(
             Observation(
                 key=item.key,
                 place=item.place,
@@ -330,6 +335,12 @@ def _is_unasked(one: Judgment | JudgeFailure) -> bool:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
 
 
+_MOST_UNWRITTEN = 256
+"""Observations that may wait to be written, so that memory stays bounded."""
+
+_YIELD_EVERY = 16
+"""After so many the event loop gets a turn: progress is drawn, and an interrupt is noticed."""
+
 _MOST_FAILURES = 2
 """After so many it is not the observations that are at fault, and trying on takes long."""
 
@@ -345,11 +356,30 @@ class ObservationWriter:
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
         self._untold: BaseException | None = None
+        self._n_soon = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgekit-store")
 
     async def keep(self, observed: Observation) -> None:
         """Keep one observation; on disk when this returns."""
         await self.put(observed)
+
+    async def keep_soon(self, observed: Observation) -> None:
+        """Have one observation kept, and wait only where too many are waiting already."""
+        if self._untold is not None:
+            raise self._untold
+        done = self.put(observed)
+        if len(self._waiting) >= _MOST_UNWRITTEN:
+            await done
+            return
+        done.add_done_callback(self._note_failure)
+        self._n_soon += 1
+        if self._n_soon % _YIELD_EVERY == 0:
+            await asyncio.sleep(0)
+
+    def _note_failure(self, done: asyncio.Future[None]) -> None:
+        """Keep the first error of a write nobody waits for; the end of the run raises it."""
+        if not done.cancelled():
+            self._untold = self._untold or done.exception()
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
         """Have one observation kept without waiting for it, so that the next one can come."""

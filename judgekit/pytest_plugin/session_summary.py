@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from judgekit.evaluation import GradeSummary
+    from judgekit.evaluation import RunSummary
     from judgekit.pytest_plugin.verdict_recorder import ReportPayload
 
 
@@ -61,7 +61,7 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
     yield from _common_lines(summarize_verdicts(read, Rubric.model_validate_json(text)))
 
 
-def _rate_lines(summary: GradeSummary) -> Iterator[str]:
+def _rate_lines(summary: RunSummary) -> Iterator[str]:
     from judgekit.report import (  # noqa: PLC0415
         message,
         numbers,
@@ -78,7 +78,7 @@ def _rate_lines(summary: GradeSummary) -> Iterator[str]:
         )
 
 
-def _common_lines(summary: GradeSummary) -> Iterator[str]:
+def _common_lines(summary: RunSummary) -> Iterator[str]:
     from judgekit.report import (  # noqa: PLC0415
         message,
         numbers,

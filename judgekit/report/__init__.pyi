@@ -81,6 +81,7 @@ from .rejudgment import (
 )
 from .run import (
     default_rubric_lines as default_rubric_lines,
+    grading_json as grading_json,
     print_run as print_run,
     run_json as run_json,
     undecided_reason as undecided_reason,

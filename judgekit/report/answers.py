@@ -16,12 +16,12 @@ from judgekit.report.message import safe_text
 from judgekit.report.tables import HangingText, print_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from judgekit.evaluation import Graded, Outcome
+    from judgekit.evaluation import Outcome
     from judgekit.records import (
         AssertionResult,
         Case,
@@ -101,32 +101,7 @@ def _append_check(text: Text, check: AssertionResult) -> None:
     text.append(message.one_line(check.error or check.message, _MESSAGE_LENGTH))
 
 
-_MOST_SHOWN = 5
-
 _RATIONALE_LENGTH = 220
-
-
-def print_worst_verdicts(
-    console: Console, graded: Sequence[Graded], most: int = _MOST_SHOWN
-) -> None:
-    """Print the outputs that did not pass, worst first, with the judge's reasons."""
-    # Outputs without any judgment are left out: the notes below the table say why there is none.
-    wanting = [g for g in graded if g.verdict.passed is not True and g.verdict.judgments]
-    if not wanting:
-        return
-    wanting.sort(key=lambda g: (g.verdict.value_high, g.index))
-    console.print()
-    shown = wanting[:most]
-    more = f" ({len(shown)} of {len(wanting)}; all with -v)" if len(wanting) > most else ""
-    console.print(f"[bold]Not passed[/bold][dim]{more}[/dim]", highlight=False)
-    for item in shown:
-        console.print(_verdict_lines(item.verdict))
-
-
-def print_verdicts(console: Console, graded: Iterable[Graded]) -> None:
-    """Print every verdict with every reason."""
-    for item in graded:
-        console.print(_verdict_lines(item.verdict))
 
 
 def answer_headline(
@@ -170,15 +145,6 @@ def append_judgments(
         text.append(f"\n  {message.printable(failure.criterion)}: ", style="dim")
         text.append(f"{failure.kind}  ", style="yellow")
         text.append(message.one_line(failure.message, _RATIONALE_LENGTH))
-
-
-def _verdict_lines(verdict: Verdict) -> RenderableType:
-    text = answer_headline(verdict.passed, verdict.case_id or "?", verdict.variant, verdict.value)
-    append_uncalibrated_value(text, verdict)
-    if verdict.error is not None:
-        text.append(f"\n  no output: {message.printable(verdict.error, _RATIONALE_LENGTH)}")
-    append_judgments(text, verdict.judgments, verdict.failures)
-    return HangingText(text, margin=2)
 
 
 def _append_judgment(text: Text, judgment: Judgment) -> None:

@@ -1,4 +1,4 @@
-"""The figures of a run or a grading: variant table, differences, notes, gate and JSON.
+"""The figures of a run: variant table, differences, notes, gate and JSON.
 
 Single answers are in `answers`.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit.evaluation import (
     SIMILARITY_KEY,
@@ -18,8 +18,8 @@ from judgekit.evaluation import (
 )
 from judgekit.judge import HEURISTIC
 from judgekit.report import message, numbers, tables
+from judgekit.report.exports import verdict_json
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
-from judgekit.report.tables import print_lines, print_variant_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,24 +29,28 @@ if TYPE_CHECKING:
     from judgekit.evaluation import (
         DropGateResult,
         GateResult,
-        GradeSummary,
         RunSummary,
         TierGateResult,
         VariantDifference,
         VariantFigures,
-        VariantSummary,
     )
-    from judgekit.records import JsonObject, Rubric, RunInfo
+    from judgekit.records import JsonObject, Rubric, RunInfo, Verdict
     from judgekit.report.tables import VariantRow
 
 
-def print_run(console: Console, summary: RunSummary, gate: GateResult | None = None) -> None:
+def print_run(
+    console: Console,
+    summary: RunSummary,
+    gate: GateResult | None = None,
+    *,
+    is_stored: bool = True,
+) -> None:
     """Print a run's table of variants, their differences, and the notes below."""
     rubric = summary.run.rubric
     passes = "" if rubric is None else f"; {_passes(summary.run, rubric)}"
     n = numbers.format_count(summary.run.n_cases or 0, "case")
     tables.print_variant_table(console, summary.variants, f"{summary.run.suite}: {n}{passes}")
-    tables.print_lines(console, run_notes(summary))
+    tables.print_lines(console, run_notes(summary, is_stored=is_stored))
     tables.print_lines(console, [] if gate is None else gate_lines(gate))
 
 
@@ -55,10 +59,10 @@ def run_json(
     gate: GateResult | None = None,
     *,
     unmatched: Mapping[str, Sequence[str]] | None = None,
-) -> object:
+) -> dict[str, object]:
     """A run's figures as JSON; what is undefined is null."""
     looked = {} if unmatched is None else {"unmatched_outputs": dict(unmatched)}
-    return _nan_to_null(
+    whole = _nan_to_null(
         {
             "run": summary.run.to_json(),
             "variants": [asdict(variant) for variant in summary.variants],
@@ -70,6 +74,29 @@ def run_json(
             **looked,
         }
     )
+    return cast("dict[str, object]", whole)
+
+
+def grading_json(summary: RunSummary, verdicts: Sequence[Verdict]) -> dict[str, object]:
+    """What the JSON of a grading has beside a run's: one summary, and every verdict."""
+    figures = {
+        name: getattr(summary, name)
+        for name in (
+            "rubric", "pass_threshold", "judges", "models", "failures", "failure_messages",
+            "n_evidence", "n_evidence_found", "flags", "calibration_state", "calibration",
+        )
+    }  # fmt: skip
+    whole = {
+        **figures,
+        "spent": asdict(summary.spent),
+        "variants": [_grading_variant(variant) for variant in summary.variants],
+        "uncalibrated": [_grading_variant(variant) for variant in summary.uncalibrated],
+    }
+    return {"summary": _nan_to_null(whole), "verdicts": [verdict_json(one) for one in verdicts]}
+
+
+def _grading_variant(variant: VariantFigures) -> dict[str, object]:
+    return {"n": variant.n, "pass_rate_bounds": variant.pass_rate_bounds, **asdict(variant)}
 
 
 def _calibration_json(summary: RunSummary) -> dict[str, object]:
@@ -104,13 +131,14 @@ _MEASURES = {"value": "value", "pass_rate": "pass rate"}
 _SMALLEST_P = 0.001
 
 
-def run_notes(summary: RunSummary) -> list[str]:
+def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[str]:
     """What has to be said of a run beside its table."""
     run = summary.run
     status = RUN_STATUS_WORDS[run.status] + (
         f": {message.one_line(run.reason)}" if run.reason else ""
     )
-    lines = [f"run     {run.id} ({status})", *_partial(summary)]
+    name = run.id if is_stored else "not stored"
+    lines = [f"run     {name} ({status})", *_partial(summary)]
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(f"similar {message.printable(str(measure))}")
     lines += [f"rubric  {words}" for words in default_rubric_lines(default_rubrics_in(run.config))]
@@ -121,9 +149,11 @@ def run_notes(summary: RunSummary) -> list[str]:
     if len(run.panel.judges) > 1:
         lines.append(f"panel   {run.panel.combine}")
     if has_model_judges(run):
-        lines += judge_calibration_lines(calibration_of_run(run).words, summary.uncalibrated)
+        lines += judge_calibration_lines(summary.calibration, summary.uncalibrated)
+    lines += _reply_lines(summary)
+    messages = dict(summary.failure_messages)
     for variant in summary.variants:
-        lines += _variant_notes(variant, has_tries=run.repeats == 1)
+        lines += _variant_notes(variant, messages, has_tries=run.repeats == 1)
     if summary.replaced_usd:
         lines.append(
             f"spent   {numbers.format_usd(summary.replaced_usd)} more for what was replaced since"
@@ -132,6 +162,21 @@ def run_notes(summary: RunSummary) -> list[str]:
     if summary.n_waiting:
         question = numbers.format_count(summary.n_waiting, "question waits", "questions wait")
         lines.append(f"people  {question} for a person: judgekit label {run.id}")
+    return lines
+
+
+def _reply_lines(summary: RunSummary) -> list[str]:
+    """What was asked of the judges, and what their judgments are marked with."""
+    lines = [f"asked   {numbers.format_spending(summary.spent)}"] if summary.spent.n_replies else []
+    if summary.n_evidence:
+        lines.append(
+            f"quotes  {summary.n_evidence_found} of {summary.n_evidence} passages that the judge "
+            "quoted are in the outputs"
+        )
+    for flag, n in summary.flags.items():
+        if flag != "evidence_not_found":  # the line above counts those
+            words = message.FLAG_WORDS.get(flag, flag)
+            lines.append(f"marked  {numbers.format_count(n, 'judgment')}: {words}")
     return lines
 
 
@@ -224,7 +269,9 @@ def _partial(summary: RunSummary) -> list[str]:
     return lines
 
 
-def _variant_notes(variant: VariantFigures, *, has_tries: bool) -> list[str]:
+def _variant_notes(
+    variant: VariantFigures, messages: dict[str, str], *, has_tries: bool
+) -> list[str]:
     name, lines = message.printable(variant.variant), []
     lines.append(f"spent   {name}: {_spent(variant)}")
     if variant.n_undecided or variant.n_errors:
@@ -243,6 +290,8 @@ def _variant_notes(variant: VariantFigures, *, has_tries: bool) -> list[str]:
             f"failed  {name}: {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
             "(left out of the means, not counted as 0)"
         )
+        if (first := messages.pop(kind, None)) is not None:  # once, though several variants have it
+            lines.append(f"        {message.one_line(first, 300)}")
     if variant.scores:
         lines.append(f"scores  {name}: {_scores(variant)}")
     if variant.n_flaky:
@@ -368,55 +417,3 @@ def _drop(one: DropGateResult) -> str:
         f"({numbers.format_count(e.n, 'case')}), {allowed}"
     )
     return text + (undecided if one.held == "inconclusive" else "")
-
-
-def print_grade_summary(console: Console, summary: GradeSummary) -> None:
-    """Print the table of variants and the lines below it."""
-    title = f"{summary.rubric}: passes from {summary.pass_threshold:g}"
-    print_variant_table(console, summary.variants, title)
-    print_lines(console, _grade_notes(summary))
-
-
-def _grade_notes(summary: GradeSummary) -> list[str]:
-    lines = [f"judge   {message.printable(judge)}" for judge in summary.judges]
-    lines += judge_calibration_lines(summary.calibration, summary.uncalibrated)
-    lines.append(f"asked   {numbers.format_spending(summary.spent)}")
-    if summary.n_evidence:
-        lines.append(
-            f"quotes  {summary.n_evidence_found} of {summary.n_evidence} passages that the judge "
-            "quoted stand in the outputs"
-        )
-    for flag, n in summary.flags.items():
-        if flag != "evidence_not_found":  # the line above counts those
-            lines.append(
-                f"marked  {numbers.format_count(n, 'judgment')}: "
-                f"{message.FLAG_WORDS.get(flag, flag)}"
-            )
-    for variant in summary.variants:
-        name = message.printable(variant.variant) or "all"
-        if variant.n_undecided or variant.n_errors:
-            low, high = variant.pass_rate_bounds
-            lines.append(
-                f"bounds  {name}: {low * 100:.0f} to {high * 100:.0f} % if the "
-                f"{_open_outputs(variant)} had failed or passed"
-            )
-        if variant.n_errors:
-            lines.append(
-                f"errors  {name}: "
-                ""
-                f"{numbers.format_count(variant.n_errors, 'output')} of the system under test failed; "  # noqa: E501
-                "not judged"
-            )
-    for kind, n in summary.failures.items():
-        lines.append(
-            f"failed  {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
-            "(left out of the means, not counted as 0)"
-        )
-        lines.append(f"        {message.one_line(summary.failure_messages[kind], 300)}")
-    return lines
-
-
-def _open_outputs(variant: VariantSummary) -> str:
-    if not variant.n_errors:
-        return numbers.format_count(variant.n_undecided, "undecided output")
-    return f"{numbers.format_count(variant.n_undecided + variant.n_errors, 'output')} without a verdict"  # noqa: E501

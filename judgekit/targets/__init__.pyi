@@ -6,6 +6,7 @@ from .prompt import (
     TargetPrompt as TargetPrompt,
 )
 from .recorded_outputs import (
+    GivenTarget as GivenTarget,
     RecordedTarget as RecordedTarget,
 )
 from .target import (

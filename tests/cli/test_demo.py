@@ -70,7 +70,7 @@ def test_a_suite_in_the_folder_does_not_become_the_demo(bench: Bench) -> None:
 def test_the_quiet_demo_shows_only_the_table(bench: Bench) -> None:
     ran = bench.run("demo", "-q")
     assert ran.err == ""
-    assert "demo: passes from 0.7" in ran.out
+    assert "demo: 12 cases; demo passes from 0.7" in ran.out
     assert "Not passed" not in ran.out
 
 
@@ -100,7 +100,7 @@ def test_another_judge_grades_the_same_outputs_anew(bench: Bench) -> None:
     options = ("demo", "--judge", "recorded:replies.jsonl", "-n", 1)
     ran, found = bench.run(*options), bench.run(*options, "--json").json
     assert ran.code == 0
-    assert ran.err.startswith("Grading live with recorded:replies.jsonl.\n")
+    assert ran.err.startswith("Grading live with recorded:replies.jsonl; replies are cached in")
     assert {judgment["raw"] for judgment in found["verdicts"][0]["judgments"]} == {1}
 
 

@@ -47,7 +47,7 @@ def test_a_frozen_cache_that_misses_asks_nothing_and_exits_with_6(bench: Bench) 
         assert server.n_requests == 6
     assert ran.code == 6
     assert "3/3 +1?" in ran.out
-    assert "failed  2 judgments: not in the frozen cache" in ran.out
+    assert "failed  outputs: 2 judgments: not in the frozen cache" in ran.out
 
 
 def test_an_empty_frozen_cache_misses_everything(bench: Bench) -> None:
@@ -83,7 +83,7 @@ def test_without_a_cache_nothing_is_kept_and_everything_asked_again(bench: Bench
         bench.grade(server, "--no-cache")
         bench.grade(server, "--no-cache")
         assert server.n_requests == 16
-    assert not (bench.folder / ".judgekit").exists()
+    assert not (bench.folder / ".judgekit" / "cache").exists()
 
 
 def test_the_cache_lies_where_it_is_told_to(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_the_cache_lies_where_it_is_told_to(bench: Bench, monkeypatch: pytest.Mo
         bench.grade(server)
         assert server.n_requests == 8
     assert (bench.folder / "here").is_dir()
-    assert not (bench.folder / ".judgekit").exists()
+    assert not (bench.folder / ".judgekit" / "cache").exists()
 
 
 def test_weights_and_thresholds_are_changed_without_asking(bench: Bench) -> None:

@@ -89,9 +89,9 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_keeps_it(bench: Benc
         assert process.returncode == 130
         assert QUICK < n_asked < 2 * len(CASES)
         assert n_owned(bench) == n_asked
-        done = f"interrupted after {n_asked // 2} of {len(CASES)} outputs"
-        assert f"{done}; run the same command again to go on" in err
-        assert "answers: passes from 0.7" in out
+        assert "interrupted; every answer so far is stored" in err
+        assert f"{n_asked // 2} of {len(CASES)} cases answered" in out
+        assert "answers passes from 0.7" in out
         written = (bench.folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
         assert len(written) == n_asked // 2
         assert bench.grade(server).code == 0
@@ -107,7 +107,7 @@ def test_sigterm_is_an_interrupt_and_a_second_one_stops_at_once(bench: Bench) ->
             out, err = process.communicate(timeout=120)
         assert process.returncode == 130
         assert out == ""
-        assert "stopped at once; run the same command again to go on" in err
+        assert "stopped at once; every answer so far is stored" in err
         assert "Traceback" not in err
         assert n_owned(bench) == QUICK
         assert server.n_requests <= QUICK + IN_FLIGHT
@@ -127,11 +127,11 @@ def pressing(ctrl_c: CtrlC) -> Callable[[SeenRequest], Answer]:
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ("--no-cache", "to go on: from the beginning"),
-        ("--refresh", "without --refresh to go on: nothing that was answered is asked twice"),
+        ("--no-cache", "with --resume without --no-cache"),
+        ("--refresh", "with --resume without --refresh"),
     ],
 )
-def test_an_interrupt_promises_no_more_than_the_cache_keeps(
+def test_an_interrupt_says_which_option_to_leave_out(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, option: str, told: str
 ) -> None:
     bench.write("outputs.jsonl", *(output(case) for case in CASES))
@@ -150,8 +150,8 @@ def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(
         assert bench.grade(server).code == 0
         assert server.n_requests == 2 * len(CASES)
     assert ran.code == 130
-    assert "answers: passes from 0.7" in ran.out
-    assert "nothing that was answered is asked twice" in ran.err
+    assert "answers passes from 0.7" in ran.out
+    assert "Resume with: the same command with --resume" in ran.err
 
 
 def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +166,6 @@ def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.Monk
     with OpenAILikeServer(interrupts) as server:
         ran = bench.grade(server, "-j", 1)
     assert (ran.code, ran.out) == (130, "")
-    assert "stopped at once; run the same command again to go on" in ran.err
+    assert "stopped at once; every answer so far is stored" in ran.err
     assert "Traceback" not in ran.err
     assert n_owned(bench) == QUICK

@@ -61,7 +61,7 @@ def test_a_refused_key_stops_at_once(bench: Bench) -> None:
         ran = bench.grade(server, "-j", 2)
         assert server.n_requests <= 2
     assert ran.code == 3
-    assert "failed  8 judgments: the provider refused the key" in ran.out
+    assert "judgments: the provider refused the key" in ran.out
 
 
 def test_a_model_that_is_not_there_stops_at_once(bench: Bench) -> None:

@@ -22,10 +22,10 @@ UNKNOWN = ok(reply(None))
 def test_fail_fast_stops_at_the_first_output_that_does_not_pass(bench: Bench) -> None:
     with OpenAILikeServer(scores(a=1)) as server:
         ran = bench.grade(server, "-x", "-j", 1)
-        assert server.n_requests == 4  # the next was begun when the first was there
+        assert server.n_requests == 2
     assert ran.code == 1
-    assert "stopped: an output did not pass: case a; 2 not graded; without -x" in ran.err
-    assert "run the same command again to go on: nothing that was answered" in ran.err
+    assert "stopped: an answer did not pass: outputs, case a; every answer so far" in ran.err
+    assert "Resume with: the same command with --resume" in ran.err
 
 
 def test_what_was_begun_when_it_stopped_is_not_asked_twice(bench: Bench) -> None:
@@ -44,7 +44,7 @@ def test_fail_fast_stops_at_an_output_that_is_an_error(bench: Bench) -> None:
         ran = bench.grade(server, "-x", "-q")
         assert server.n_requests == 0
     assert ran.code == 1
-    assert "stopped: an output did not pass: v1, case a" in ran.err
+    assert "stopped: an answer did not pass: v1, case a" in ran.err
 
 
 def test_fail_fast_where_all_pass_changes_nothing(bench: Bench) -> None:
@@ -56,7 +56,7 @@ def test_fail_fast_where_all_pass_changes_nothing(bench: Bench) -> None:
 def test_fail_fast_at_the_last_output_has_nothing_left(bench: Bench) -> None:
     with OpenAILikeServer(scores(d=1)) as server:
         ran = bench.grade(server, "-x", "-q")
-    assert (ran.code, ran.err) == (1, "stopped: an output did not pass: case d\n")
+    assert (ran.code, ran.err) == (1, "stopped: an answer did not pass: outputs, case d\n")
 
 
 def test_a_judge_that_failed_is_no_output_that_does_not_pass(bench: Bench) -> None:
@@ -69,7 +69,7 @@ def test_retrying_asks_anew_what_was_kept_and_nobody_can_read(bench: Bench) -> N
     with OpenAILikeServer(lambda _: said[-1]) as server:
         ran = bench.grade(server, "-q")
         assert (ran.code, server.n_requests) == (3, 24)
-        assert "ask again what failed: run the same command again with --retry-errors" in ran.err
+        assert "retry what failed: the same command with --resume --retry-errors" in ran.err
         said.append(GOOD)
         assert bench.grade(server, "-q").code == 3
         assert server.n_requests == 24
@@ -101,26 +101,28 @@ def test_an_error_of_the_judge_says_how_to_ask_again(bench: Bench) -> None:
     with OpenAILikeServer("malformed") as server:
         ran = bench.grade(server, "-q", "--retry-errors", "--max-retries", 0)
         assert ran.code == 3
-    assert "run the same command again; nothing else is asked twice" in ran.err
+    assert "retry what failed: the same command with --resume --retry-errors" in ran.err
 
 
 def test_what_cannot_be_assessed_is_not_to_be_asked_again(bench: Bench) -> None:
     with OpenAILikeServer(UNKNOWN) as server:
         ran = bench.grade(server, "-q")
-        assert (ran.code, ran.err, "cannot" in ran.out) == (3, f"{NOT_ASSESSED}\n", True)
+        assert (ran.code, NOT_ASSESSED in ran.err, "cannot" in ran.out) == (3, True, True)
+        assert "--retry-errors" not in ran.err
         what = ("run", "cases.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml", "-q")
         bench.write("cases.jsonl", *({"id": case, "input": "one and one"} for case in "abcd"))
         ran = bench.ask(server, *what)
     assert (ran.code, NOT_ASSESSED in ran.err, "--retry-errors" in ran.err) == (3, True, False)
 
 
-def test_without_a_cache_nobody_is_told_that_nothing_is_asked_twice(bench: Bench) -> None:
+def test_without_a_store_there_is_no_run_to_resume(bench: Bench) -> None:
     with OpenAILikeServer("malformed") as server:
-        ran = bench.grade(server, "-q", "--no-cache", "--max-retries", 0)
-    assert (ran.code, ran.err) == (3, "")
+        ran = bench.grade(server, "-q", "--no-store", "--max-retries", 0)
+    assert (ran.code, "--resume" in ran.err) == (3, False)
+    assert "retry what failed: the same command with --retry-errors" in ran.err
 
 
-def test_resuming_is_grading_again_with_the_cache(bench: Bench) -> None:
+def test_resuming_what_was_never_begun_is_grading_with_the_cache(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         bench.grade(server, "-n", 2)
         ran = bench.grade(server, "--resume", "-q")
@@ -143,14 +145,14 @@ def test_outputs_that_are_all_errors_decide_nothing(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         ran = bench.grade(server, "-q")
     assert ran.code == 3
-    assert ran.err == "nothing was decided: each of 2 outputs is an error of its variant\n"
+    assert ran.err == "nothing was decided: each of 2 answers is an error of its variant\n"
 
 
 def test_errors_are_within_the_bounds_of_the_rate(bench: Bench) -> None:
     bench.write("outputs.jsonl", output("a"), output("b", text=None, error="timed out"))
     with OpenAILikeServer(GOOD) as server:
         ran = bench.grade(server, "-q")
-    assert "bounds  all: 50 to 100 % if the 1 output without a verdict had failed" in ran.out
+    assert "bounds  outputs: 50 to 100 % if the 1 answer without a verdict had failed" in ran.out
 
 
 def test_a_rate_that_only_holds_without_the_errors_is_told(bench: Bench) -> None:
@@ -159,6 +161,6 @@ def test_a_rate_that_only_holds_without_the_errors_is_told(bench: Bench) -> None
         ran = bench.grade(server, "-q", "--fail-under", "0.9")
     assert ran.code == 0
     assert ran.err == (
-        "all: 1 error of its own left out; counted as not passed, the pass rate would be 50 %, "
+        "outputs: 1 error of its own left out; counted as not passed, the pass rate would be 50 %, "
         "below --fail-under 0.9\n"
     )

@@ -101,7 +101,7 @@ def test_rubric_cases_and_a_cache_unused_may_be_named_by_the_environment(
     with OpenAILikeServer(GOOD) as server:
         assert bench.ask(server, "grade", "outputs.jsonl").code == 0
         assert "One of the environment?" in asked(server.requests[0])
-    assert not (bench.folder / ".judgekit").exists()
+    assert not (bench.folder / ".judgekit" / "cache").exists()
 
 
 def test_a_judge_may_be_named_by_the_environment(
@@ -129,17 +129,18 @@ def test_another_judge_is_not_looked_for_at_the_suites_address(bench: Bench) -> 
     assert grade_setup({**options, "judge_model": "other/m"}).judge.connection.api_base is None
 
 
-def test_a_panel_asks_which_judge_and_takes_the_one_that_is_named(bench: Bench) -> None:
+def test_every_judge_of_a_panel_is_asked_or_the_one_that_is_named(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
-        panel = f"[openai/one, {{model: openai/two, api_base: '{server.url}', max_tokens: 50}}]"
+        own = f"api_base: '{server.url}', max_tokens: 50"
+        panel = f"[{{model: openai/one, {own}}}, {{model: openai/two, {own}}}]"
         suite(bench, panel)
         options = ("grade", "-c", "suite/judgekit.yaml", "-n", 1)
         unnamed = bench.run(*options)
         named = bench.run(*options, "--judge", "openai/two")
         assert {seen.body["max_tokens"] for seen in server.requests} == {50}
-    assert (unnamed.code, named.code) == (2, 0)
-    assert "panel of judges" in unnamed.err
-    assert "--judge openai/one" in unnamed.err
+        assert {seen.body["model"] for seen in server.requests} == {"one", "two"}
+    assert (unnamed.code, named.code) == (0, 0)
+    assert ("panel   mean" in unnamed.out, "panel   mean" in named.out) == (True, False)
 
 
 def test_one_variant_of_a_suite_may_be_picked(bench: Bench) -> None:

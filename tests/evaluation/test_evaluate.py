@@ -9,7 +9,7 @@ import pytest
 import judgekit as jk
 from judgekit.datasets import load_suite
 from judgekit.errors import InputError, SettingsError, UnknownNameError
-from judgekit.evaluation import GradeSummary, RunSummary, choice_of_run
+from judgekit.evaluation import RunSummary, choice_of_run
 from judgekit.scoring import conclude
 from tests.evaluation.suites import NOW, lay_suite
 from tests.factories import make_judgment, make_rubric, reply
@@ -166,7 +166,7 @@ def test_verdicts_are_summed_up_with_their_rubric() -> None:
     rubric = make_rubric("accuracy")
     verdict = conclude(rubric, [make_judgment("accuracy", 1.0)], case_id="a")
     summary = jk.summarize([verdict], rubric)
-    assert isinstance(summary, GradeSummary)
+    assert isinstance(summary, RunSummary)
     assert summary.variants[0].n_passed == 1
     with pytest.raises(InputError, match="verdicts are summed up with their rubric"):
         jk.summarize([verdict])  # type: ignore[call-overload]  # what a person may forget

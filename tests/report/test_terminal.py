@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from judgekit.evaluation import Graded, GradePlan, summarize_verdicts
+from judgekit.evaluation import GradePlan, Outcome, summarize_verdicts
+from judgekit.evaluation.run import verdict_outcomes
 from judgekit.records import Evidence
 from judgekit.report import judging_plan_document, print_document
-from judgekit.report.answers import print_verdicts, print_worst_verdicts
-from judgekit.report.run import print_grade_summary
+from judgekit.report.answers import WorstAnswers, answer_lines
+from judgekit.report.run import print_run
 from judgekit.scoring import conclude
-from tests.factories import make_case, make_failure, make_judgment, make_output, make_rubric
+from tests.factories import make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +44,23 @@ def verdict(value: float | None = 1.0, *, case: str = "a", **fields: Any) -> Ver
 
 
 def summary_text(*verdicts: Verdict, rubric: Rubric = RUBRIC, width: int = 110) -> str:
-    return shown(
-        lambda console: print_grade_summary(console, summarize_verdicts(verdicts, rubric)), width
-    )
+    return shown(lambda console: print_run(console, summarize_verdicts(verdicts, rubric)), width)
 
 
-def graded(*verdicts: Verdict) -> list[Graded]:
-    pairs = enumerate(verdicts)
-    return [Graded(index, make_case(), make_output(), found) for index, found in pairs]
+def graded(*verdicts: Verdict) -> list[Outcome]:
+    return list(verdict_outcomes(verdicts))
+
+
+def print_worst(console: Console, answers: list[Outcome], most: int = 5) -> None:
+    weakest = WorstAnswers(most)
+    for answer in answers:
+        weakest.take(answer)
+    weakest.show(console)
+
+
+def print_all(console: Console, answers: list[Outcome]) -> None:
+    for answer in answers:
+        console.print(answer_lines(answer))
 
 
 def plan(**fields: Any) -> GradePlan:
@@ -82,7 +92,7 @@ def test_the_table_has_a_row_for_each_variant_and_a_column_for_each_criterion() 
 
 
 def test_the_title_names_the_rubric_and_what_passes() -> None:
-    assert "support: passes from 0.7" in summary_text(verdict())
+    assert "support: 0 cases; support passes from 0.7" in summary_text(verdict())
 
 
 def test_a_narrow_terminal_leaves_the_interval_of_the_mean_out() -> None:
@@ -124,19 +134,19 @@ def test_the_lines_below_say_who_judged_and_what_it_took() -> None:
 def test_quotes_are_counted_only_where_there_are_any() -> None:
     found, invented = Evidence(quote="30 days", match="exact"), Evidence(quote="60 days")
     quoting = conclude(RUBRIC, [make_judgment(evidence=(found, invented))])
-    assert "1 of 2 passages that the judge quoted stand in the outputs" in summary_text(quoting)
+    assert "1 of 2 passages that the judge quoted are in the outputs" in summary_text(quoting)
     assert "quotes" not in summary_text(verdict())
 
 
 def test_undecided_outputs_show_the_bounds_of_the_rate() -> None:
     text = summary_text(verdict(1.0), verdict(None))
     assert "1/1 +1?" in text
-    assert "bounds  v1: 50 to 100 % if the 1 undecided output had failed or passed" in text
+    assert "bounds  v1: 50 to 100 % if the 1 answer without a verdict had failed or passed" in text
 
 
 def test_failures_are_named_with_their_first_message_and_are_not_zero() -> None:
     text = summary_text(verdict(None))
-    assert "failed  2 judgments: no verdict could be read" in text
+    assert "failed  v1: 2 judgments: no verdict could be read" in text
     assert "left out of the means, not counted as 0" in text
     assert "no verdict; ask again" in text
     assert "0.00" not in text
@@ -144,7 +154,7 @@ def test_failures_are_named_with_their_first_message_and_are_not_zero() -> None:
 
 def test_errors_of_the_system_under_test_are_told_apart() -> None:
     text = summary_text(conclude(RUBRIC, (), case_id="a", error="the agent crashed"))
-    assert "errors  all: 1 output of the system under test failed; not judged" in text
+    assert "errors  : 1 answer: recorded as an error" in text
 
 
 def test_foreign_names_in_the_summary_are_neither_run_nor_lost() -> None:
@@ -153,7 +163,7 @@ def test_foreign_names_in_the_summary_are_neither_run_nor_lost() -> None:
     undecided = conclude(rubric, (), [failure], case_id="a", variant=HOSTILE)
     error = conclude(rubric, (), case_id="b", variant=HOSTILE, error=HOSTILE)
     text = summary_text(undecided, error, rubric=rubric, width=200)
-    assert f"{SHOWN}: passes from 0.7" in text
+    assert f"{SHOWN} passes from 0.7" in text
     for line in ("judge   ", "bounds  ", "errors  ", "        "):
         assert f"\n{line}{SHOWN}" in text
     assert text.count(SHOWN) >= 6
@@ -163,7 +173,7 @@ def test_foreign_names_in_the_summary_are_neither_run_nor_lost() -> None:
 
 def test_the_worst_outputs_that_did_not_pass_come_first() -> None:
     items = graded(verdict(0.5, case="half"), verdict(1.0, case="good"), verdict(0.0, case="bad"))
-    text = shown(lambda console: print_worst_verdicts(console, items))
+    text = shown(lambda console: print_worst(console, items))
     assert "good" not in text
     assert 0 < text.index("bad") < text.index("half")
     assert "fail  bad  v1  0.00" in text
@@ -171,18 +181,18 @@ def test_the_worst_outputs_that_did_not_pass_come_first() -> None:
 
 def test_only_some_are_shown_and_it_is_said_of_how_many() -> None:
     items = graded(*(verdict(0.1, case=f"case-{n}") for n in range(7)))
-    text = shown(lambda console: print_worst_verdicts(console, items, most=2))
+    text = shown(lambda console: print_worst(console, items, most=2))
     assert "Not passed (2 of 7; all with -v)" in text
     assert text.count("fail  case-") == 2
 
 
 def test_where_all_passed_nothing_is_shown() -> None:
-    assert shown(lambda console: print_worst_verdicts(console, graded(verdict()))) == ""
+    assert shown(lambda console: print_worst(console, graded(verdict()))) == ""
 
 
 def test_every_verdict_is_printed_with_every_reason() -> None:
     items = graded(verdict(1.0, case="good"), verdict(None, case="open"))
-    text = shown(lambda console: print_verdicts(console, items))
+    text = shown(lambda console: print_all(console, items))
     assert "pass  good  v1  1.00" in text
     assert "accuracy 1  It says so." in text
     assert "open  open  v1" in text
@@ -191,7 +201,7 @@ def test_every_verdict_is_printed_with_every_reason() -> None:
 
 def test_an_output_that_is_an_error_says_why() -> None:
     error = conclude(RUBRIC, (), case_id="a", error="the agent\ncrashed")
-    text = shown(lambda console: print_verdicts(console, graded(error)))
+    text = shown(lambda console: print_all(console, graded(error)))
     assert "no output: the agent crashed" in text
 
 
@@ -202,7 +212,7 @@ def test_a_quote_is_shown_and_marked_where_the_output_does_not_hold_it() -> None
         make_judgment("clarity", evidence=(invented,)),
     ]
     items = graded(conclude(RUBRIC, judgments, case_id="a"))
-    text = shown(lambda console: print_verdicts(console, items))
+    text = shown(lambda console: print_all(console, items))
     assert "“30 days”\n" in text
     assert "“60 days” (not in the output)" in text
 
@@ -213,14 +223,14 @@ def test_foreign_text_in_verdicts_is_neither_run_nor_lost() -> None:
     failure = make_failure(HOSTILE, message=HOSTILE)
     rubric = make_rubric(HOSTILE)
     found = conclude(rubric, [judgment], [failure], case_id=HOSTILE, variant=HOSTILE, error=HOSTILE)
-    text = shown(lambda console: print_verdicts(console, graded(found)), width=200)
+    text = shown(lambda console: print_all(console, graded(found)), width=200)
     assert text.count(SHOWN) == 8
     assert "\x1b" not in text
 
 
 def test_a_long_rationale_is_cut() -> None:
     item = graded(conclude(RUBRIC, [make_judgment(rationale="so " * 500)], case_id="a"))
-    text = shown(lambda console: print_verdicts(console, item))
+    text = shown(lambda console: print_all(console, item))
     assert len(text) < 400
     assert text.endswith("…")
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - NamedTuple reads it
 from math import nan
-from typing import get_args
+from types import MappingProxyType
+from typing import NamedTuple, get_args
 
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.evaluation import JudgeUsage, VariantSummary
+from judgekit.evaluation import JudgeUsage
 from judgekit.records import FailureKind
 from judgekit.report import message, numbers, tables
 from judgekit.stats.estimate import Estimate, undefined_estimate
@@ -20,19 +22,18 @@ def estimate(value: float, low: float = nan, high: float = nan) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=3, method="t")
 
 
-def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> VariantSummary:
-    return VariantSummary(
-        variant="v1",
-        n=n_passed + n_failed + n_undecided,
-        n_passed=n_passed,
-        n_failed=n_failed,
-        n_undecided=n_undecided,
-        n_errors=0,
-        pass_rate=NOTHING,
-        pass_rate_bounds=(0.0, 1.0),
-        value=NOTHING,
-        criteria={},
-    )
+class Row(NamedTuple):
+    n_passed: int
+    n_failed: int
+    n_undecided: int
+    variant: str = "v1"
+    pass_rate: Estimate = NOTHING
+    value: Estimate = NOTHING
+    criteria: Mapping[str, Estimate] = MappingProxyType({})
+
+
+def variant(n_passed: int, n_failed: int, n_undecided: int = 0) -> Row:
+    return Row(n_passed, n_failed, n_undecided)
 
 
 def test_a_rate_is_whole_per_cents_with_its_interval() -> None:

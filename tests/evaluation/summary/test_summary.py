@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.evaluation import GradeSummary, one_per_reply, summarize_verdicts
+from judgekit.evaluation import RunSummary, one_per_reply, summarize_verdicts
 from judgekit.records import Evidence, Usage
 from judgekit.scoring import conclude
 from judgekit.stats.intervals import proportion
@@ -27,7 +27,7 @@ def judged(value: float | None, *, case: str = "a", variant: str | None = "v1") 
     return conclude(RUBRIC, [make_judgment(n, value, **subject) for n in names], **subject)
 
 
-def summary_of(*verdicts: Verdict) -> GradeSummary:
+def summary_of(*verdicts: Verdict) -> RunSummary:
     return summarize_verdicts(verdicts, RUBRIC)
 
 
@@ -76,7 +76,7 @@ def test_without_any_judgment_a_mean_is_undefined() -> None:
     (variant,) = summary_of(judged(None)).variants
     assert isnan(variant.value.value)
     assert isnan(variant.pass_rate.value)
-    assert variant.value.reason == "no judgments"
+    assert variant.value.reason == "nothing is known"
     assert variant.pass_rate_bounds == (0.0, 1.0)
 
 
