@@ -185,7 +185,7 @@ class Audit:
 Harm = Literal["either", "up"]
 """Which direction is a bias: either, or only upwards, where a drop is a judge's good right."""
 
-VALUE_STEP = 0.05
+_VALUE_STEP = 0.05
 """Half pseudo-items of a shift of values stand this far from 0 (a twentieth of the scale)."""
 
 SHARE_STEP = 0.5
@@ -209,7 +209,7 @@ def shift_effect(
     best: float | None = None,
 ) -> Effect:
     """What an attribute that should not matter does: the mean of after - before."""
-    step = VALUE_STEP if scale == "value" else SHARE_STEP
+    step = _VALUE_STEP if scale == "value" else SHARE_STEP
     try:
         found = paired_difference(before, after, step=step, clusters=cases, level=level)
     except NotEnoughDataError:

@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GROUPS = {
+COMMAND_GROUPS = {
     "What to grade": (
         "config", "rubric", "cases", "variant", "outputs", "results", "run", "sides", "candidates",
         "given_outputs", "given_command", "given_python", "given_http", "model", "filter_tag",
@@ -91,7 +91,7 @@ class HelpCommand(click.Command):
         width = min(_WIDEST_OPTION, max(len(spelling) for _, (spelling, _) in shown))
         left = {name: (spelling.ljust(width), words) for name, (spelling, words) in shown}
         if has_groups:
-            for title, names in GROUPS.items():
+            for title, names in COMMAND_GROUPS.items():
                 if rows := [left.pop(name) for name in names if name in left]:
                     with formatter.section(title):
                         formatter.write_dl(rows, col_max=_WIDEST_OPTION)

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.datasets import Suite
-    from judgekit.formats import Document, ForeignFile, KeyPath
+    from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
     from judgekit.prompts import Flaw
     from judgekit.records import Case, JsonObject, Rubric
@@ -221,7 +221,7 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
     return [remark for remark in found if not any(_is_same(remark, one) for one in known)]
 
 
-def _of_document(document: Document) -> Iterator[Diagnostic]:
+def _of_document(document: ParsedDocument) -> Iterator[Diagnostic]:
     value = document.value
     shape = foreign_shape(value)
     if shape is None:
@@ -250,7 +250,7 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
                 yield _diagnostic(reading.document.path, line, case.id, message, fault.hint)
 
 
-def _as_written(document: Document) -> Iterator[Diagnostic]:
+def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
     """The faults of lists that stand in the file as they are carried out, each with its line."""
     value = document.value
     cases = value.get("cases") if isinstance(value, dict) else value
@@ -267,7 +267,7 @@ def _as_written(document: Document) -> Iterator[Diagnostic]:
                 yield _diagnostic(document.path, line, name, fault.message, fault.hint)
 
 
-def _of_dataset(document: Document) -> list[Diagnostic]:
+def _of_dataset(document: ParsedDocument) -> list[Diagnostic]:
     """Those of the cases in the file a suite names; whether it is there, is known."""
     value = document.value
     if not isinstance(value, dict) or document_kind(value) != "suite":
@@ -342,14 +342,14 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
     return [one for one in found if (one.line, one.message) not in said]
 
 
-def _is_suite(document: Document) -> bool:
+def _is_suite(document: ParsedDocument) -> bool:
     shape = foreign_shape(document.value)
     if shape is not None:
         return shape.is_suite
     return document_kind(document.value) == "suite"
 
 
-def _of_suite(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     path, rubric = document.path, _rubric(suite)
     for place, spec in enumerate(suite.assertions):
         line = document.line_of("assertions", place)
@@ -371,7 +371,7 @@ def _of_suite(suite: Suite, document: Document) -> Iterator[Diagnostic]:
             yield _error(path, line, f"there is no script {command[-1]!r} in {suite.folder}")
 
 
-def _of_scorers(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     path = document.path
     for place, spec in enumerate(suite.scorers):
         line = document.line_of("scorers", place)
@@ -399,7 +399,7 @@ def _of_similarity(spec: JsonObject, path: Path, line: int) -> Iterator[Diagnost
         yield Diagnostic(str(path), line, "warning", what, "pip install 'judgekit-llm[semantic]'")
 
 
-def _of_suite_cases(suite: Suite, document: Document) -> Iterator[Diagnostic]:
+def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     try:
         plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
         placed = list(_placed_cases(suite, document))
@@ -418,7 +418,9 @@ def _of_suite_cases(suite: Suite, document: Document) -> Iterator[Diagnostic]:
             yield _error(path, line, f"{lead}{told}")
 
 
-def _placed_cases(suite: Suite, document: Document) -> Iterator[tuple[Path, int | None, Case]]:
+def _placed_cases(
+    suite: Suite, document: ParsedDocument
+) -> Iterator[tuple[Path, int | None, Case]]:
     """The cases of a suite, each with its file and line."""
     other = suite.dataset_path
     if other is None:

@@ -15,10 +15,10 @@ from judgekit.datasets.suite import Suite, names_a_file
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
 from judgekit.formats import (
     CASE_ALIASES,
-    Document,
     FieldFault,
     Fields,
     FileRow,
+    ParsedDocument,
     as_path,
     as_texts,
     document_rows,
@@ -163,7 +163,7 @@ def load_suite(path: Path | str) -> Suite:
 
 
 def _from_document(
-    document: Document, columns: Mapping[str, str] | None, *, unique: bool
+    document: ParsedDocument, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Dataset:
     # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
     shape = None if columns else foreign_shape(document.value)
@@ -198,7 +198,7 @@ def _raise_first(
     path: Path,
     *,
     line: int | None = None,
-    document: Document | None = None,
+    document: ParsedDocument | None = None,
 ) -> NoReturn:
     first = faults[0]
     if document is not None:
@@ -207,7 +207,7 @@ def _raise_first(
     raise DatasetError(message, path=path, line=line, hint=first.remedy)
 
 
-def _all(faults: list[FieldFault], document: Document) -> str:
+def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
     path = document.path
     placed = sorted((document.line_of(*fault.where), str(fault)) for fault in faults)
     return "\n".join(f"{path}:{line}: {fault}" for line, fault in placed)
@@ -231,7 +231,7 @@ _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertio
 _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
-def check_rubric(document: Document) -> Rubric | list[FieldFault]:
+def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     """A document as a rubric."""
     value = document.value
     if not isinstance(value, dict):
@@ -246,7 +246,7 @@ def check_rubric(document: Document) -> Rubric | list[FieldFault]:
     return faults or rubric
 
 
-def check_suite(document: Document) -> Suite | list[FieldFault]:
+def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
     """A document as a suite."""
     value = document.value
     if not isinstance(value, dict):
@@ -260,7 +260,7 @@ def check_suite(document: Document) -> Suite | list[FieldFault]:
     return faults or suite.in_folder(document.path.parent)
 
 
-def read_dataset_header(document: Document) -> Dataset | list[FieldFault]:
+def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
     """What a document says of a dataset beside its cases."""
     stem = document.path.stem
     value = document.value

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import Document
+    from judgekit.formats import ParsedDocument
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
     {
@@ -335,7 +335,7 @@ def has_own_lines(path: Path) -> bool:
     return not (isinstance(first, FileRow) and is_quality_record(first.fields))
 
 
-def _document_rows(document: Document) -> Iterator[FileRow | DatasetError]:
+def _document_rows(document: ParsedDocument) -> Iterator[FileRow | DatasetError]:
     value = document.value
     sample = value[0] if isinstance(value, list) and value else value
     fields = sample if isinstance(sample, dict) else {}

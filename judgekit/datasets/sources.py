@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import Document, SkillSettings, SkillTests
+    from judgekit.formats import ParsedDocument, SkillSettings, SkillTests
     from judgekit.records import Case, EvaluationProfileName, JsonObject
 
 
@@ -341,7 +341,7 @@ class ForeignSuite:
     """The file as it stands, of version 1 converted to 2, its tests left out."""
 
 
-def foreign_suite(document: Document) -> ForeignSuite:
+def foreign_suite(document: ParsedDocument) -> ForeignSuite:
     """The suite of an `eval/tests.json`."""
     reading, head = read_whole_skill_tests(document)
     dataset = reading.dataset()
@@ -381,7 +381,7 @@ def foreign_suite(document: Document) -> ForeignSuite:
     )
 
 
-def _settings(head: SkillTests, document: Document, *, is_folder: bool) -> JsonObject:
+def _settings(head: SkillTests, document: ParsedDocument, *, is_folder: bool) -> JsonObject:
     given = head.settings
     found: JsonObject = {
         "fail_fast": bool(given.fail_fast),
@@ -409,7 +409,9 @@ def _concurrency(given: SkillSettings) -> JsonObject:
     return {} if limit is None else {"max_concurrency": limit}
 
 
-def _command(name: str, script: str, document: Document, *, is_folder: bool) -> list[JsonValue]:
+def _command(
+    name: str, script: str, document: ParsedDocument, *, is_folder: bool
+) -> list[JsonValue]:
     where = f"{document.path}:{document.line_of(name, 'script')}"
     if not is_folder:
         raise SettingsError(

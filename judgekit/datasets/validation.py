@@ -25,11 +25,11 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
     DUPLICATE_REMEDY,
-    Document,
     FieldFault,
     FileKind,
     FileRow,
     Format,
+    ParsedDocument,
     Problem,
     as_path,
     as_texts,
@@ -187,7 +187,7 @@ def _weak_cases(check: RowCheck) -> list[Problem]:
     ]
 
 
-def _document_problems(document: Document, check: RowCheck) -> list[Problem]:
+def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Problem]:
     kind = document_kind(document.value)
     shape = foreign_shape(document.value)
     if shape is not None:
@@ -208,7 +208,7 @@ def _document_problems(document: Document, check: RowCheck) -> list[Problem]:
     return [*problems, *check.problems, *_weak_cases(check)]
 
 
-def _foreign_problems(shape: Format, document: Document, check: RowCheck) -> list[Problem]:
+def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) -> list[Problem]:
     """The problems of another tool's file; one that is only recognised is told for what it is."""
     # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
@@ -237,13 +237,13 @@ def _is_said(problem: Problem) -> bool:
     return problem.case_id is None
 
 
-def _placed(faults: list[FieldFault], document: Document) -> list[Problem]:
+def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]:
     return [
         problem_from_fault(fault, document.path, document.line_of(*fault.where)) for fault in faults
     ]
 
 
-def _unknown_document(document: Document) -> Problem:
+def _unknown_document(document: ParsedDocument) -> Problem:
     value = document.value
     names = ", ".join(list(value)[:8]) if isinstance(value, dict) else ""
     return Problem(
@@ -255,12 +255,12 @@ def _unknown_document(document: Document) -> Problem:
     )
 
 
-def _rubric_problems(document: Document) -> list[Problem]:
+def _rubric_problems(document: ParsedDocument) -> list[Problem]:
     rubric = check_rubric(document)
     return _placed(rubric, document) if isinstance(rubric, list) else _weights(rubric, document)
 
 
-def _weights(rubric: Rubric, document: Document) -> list[Problem]:
+def _weights(rubric: Rubric, document: ParsedDocument) -> list[Problem]:
     """Weights that look like shares but do not add up to 1 are taken relative; say so."""
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
@@ -278,7 +278,7 @@ def _weights(rubric: Rubric, document: Document) -> list[Problem]:
     ]
 
 
-def _suite_problems(suite: Suite, document: Document) -> Iterator[Problem]:
+def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]:
     # Unknown ids are not compared: a broken dataset would make every output an error.
     case_ids: Collection[str] | None = None
     if suite.cases is not None:
@@ -327,7 +327,7 @@ def _sound_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> Iter
             yield row
 
 
-def _suite_rubric_problems(suite: Suite, document: Document) -> list[Problem]:
+def _suite_rubric_problems(suite: Suite, document: ParsedDocument) -> list[Problem]:
     if suite.rubric_source is None:
         return []
     try:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _EVEN = _MOSTLY = 0.5
 
 
-class PairCounts(NamedTuple):
+class SideCounts(NamedTuple):
     """How the pairs of two sides came out."""
 
     n_cases: int
@@ -76,11 +76,11 @@ class PairTally:
         # Under the rule `average` a contradiction can still have a winner; then it is a win.
         self.n_inconsistent += winner == "tie" and contradicts
 
-    def counts(self) -> PairCounts:
+    def counts(self) -> SideCounts:
         """The number of pairs of each outcome."""
         points = Counter(self.points)
         wins, ties, losses = (points[each] for each in (1.0, 0.5, 0.0))
-        return PairCounts(
+        return SideCounts(
             n_cases=len(set(self.cases)),
             wins=wins,
             ties=ties - self.n_inconsistent,

@@ -20,7 +20,7 @@ from .detection import (
     rows_document as rows_document,
 )
 from .documents import (
-    Document as Document,
+    ParsedDocument as ParsedDocument,
     dump_yaml as dump_yaml,
     read_document as read_document,
 )

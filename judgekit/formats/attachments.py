@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import DatasetError
-from judgekit.formats.documents import Document, read_document
+from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.text import (
     TEXT_REPAIRED,
     decode_utf8,
@@ -306,7 +306,7 @@ SKILL_TEST_FILES = ("eval/tests.json", "tests.json", "evals/evals.json", "evals.
 _EVAL = "eval"
 
 
-def skill_document(path: Path) -> Document:
+def skill_document(path: Path) -> ParsedDocument:
     """The test file of a skill."""
     if is_archive(path):
         return _zipped(path)
@@ -347,7 +347,7 @@ def skill_name(document: Path) -> str:
     return name.removesuffix(".zip").strip() or document.stem
 
 
-def _zipped(path: Path) -> Document:
+def _zipped(path: Path) -> ParsedDocument:
     with open_zip(path) as archive:
         name = _member(archive)
         if name is None:
@@ -361,7 +361,7 @@ def _zipped(path: Path) -> Document:
     if not text.strip():
         raise DatasetError("the file is empty", path=place, line=1)
     value, is_repaired = parse_strict_json(text, path=place)
-    return Document(
+    return ParsedDocument(
         place, value, (TEXT_REPAIRED,) if is_repaired else (), partial(json_lines, text)
     )
 

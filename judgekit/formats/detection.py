@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from judgekit.errors import DatasetError
-from judgekit.formats.documents import Document, read_document
+from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import CASE_ALIASES
 from judgekit.formats.rows import (
     DOCUMENT_SUFFIXES,
@@ -190,11 +190,11 @@ class Format:
     remedy: str = "it holds results, not cases"
     """What to do with a file that has no cases."""
 
-    def read(self, document: Document) -> ForeignFile:
+    def read(self, document: ParsedDocument) -> ForeignFile:
         """A file of this shape, with all that is wrong with it."""
         if self.reader is None:
             raise self._refusal(document)
-        read: Callable[[Document], ForeignFile] = _load(self.reader)
+        read: Callable[[ParsedDocument], ForeignFile] = _load(self.reader)
         return read(document)
 
     def write(self, source: CasesToWrite) -> WrittenCases:
@@ -204,13 +204,13 @@ class Format:
         write: Callable[[CasesToWrite], WrittenCases] = _load(self.writer)
         return write(source)
 
-    def read_or_refuse(self, document: Document, *, unique: bool = True) -> Dataset:
+    def read_or_refuse(self, document: ParsedDocument, *, unique: bool = True) -> Dataset:
         """The dataset of a file of this shape."""
         if self.reader is not None and self.has_cases:
             return self.read(document).dataset(unique=unique)
         raise self._refusal(document)
 
-    def _refusal(self, document: Document) -> DatasetError:
+    def _refusal(self, document: ParsedDocument) -> DatasetError:
         message = f"this is {self.title}; it cannot be loaded as a dataset"
         return DatasetError(message, path=document.path, line=1, hint=self.remedy)
 
@@ -397,7 +397,7 @@ def is_read_whole(path: Path) -> bool:
     return any(foreign_row_shape(row.fields) is not None for row in islice(iter_rows(path), 1))
 
 
-def read_whole_document(path: Path) -> Document | None:
+def read_whole_document(path: Path) -> ParsedDocument | None:
     """What a path that is read whole holds."""
     if folder_exists(path) or is_archive(path):
         from judgekit.formats.attachments import skill_document  # noqa: PLC0415 - zips
@@ -408,7 +408,7 @@ def read_whole_document(path: Path) -> Document | None:
     return _gathered(path) if is_read_whole(path) else None
 
 
-def _gathered(path: Path) -> Document:
+def _gathered(path: Path) -> ParsedDocument:
     """Rows as one list, with the line of each."""
     # Rows of other tools refer to each other, so they are kept, as a document is.
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
@@ -417,8 +417,8 @@ def _gathered(path: Path) -> Document:
     return rows_document(path, list(iter_rows(path)))
 
 
-def rows_document(path: Path, rows: Sequence[FileRow]) -> Document:
+def rows_document(path: Path, rows: Sequence[FileRow]) -> ParsedDocument:
     """Rows of another tool as one list."""
     value: list[JsonValue] = [row.fields for row in rows]
     lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
-    return Document(path, value, (), lambda: lines)
+    return ParsedDocument(path, value, (), lambda: lines)

@@ -58,7 +58,7 @@ _MAX_DIGITS = 3000
 
 
 @dataclass(frozen=True)
-class Document:
+class ParsedDocument:
     """One document, with the way back from a value to its line."""
 
     path: Path
@@ -88,7 +88,7 @@ class Document:
         return 1
 
 
-def read_document(path: Path | str) -> Document:
+def read_document(path: Path | str) -> ParsedDocument:
     """The document in a JSON or YAML file."""
     # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts. A
     # key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases that
@@ -109,7 +109,7 @@ def read_document(path: Path | str) -> Document:
             raise
         text, (value, is_repaired) = bare, parse_strict_json(bare, path=path)
     notes = (TEXT_REPAIRED,) if is_repaired else ()
-    return Document(path, value, notes, partial(json_lines, text))
+    return ParsedDocument(path, value, notes, partial(json_lines, text))
 
 
 def read_yaml_text(text: str, path: Path) -> JsonValue:
@@ -135,7 +135,7 @@ _Dumper.add_implicit_resolver(f"{_TAG}int", re.compile(rf"(?:{_INTEGER.pattern})
 _Dumper.add_implicit_resolver(f"{_TAG}float", re.compile(rf"(?:{_FLOAT.pattern})$"), None)
 
 
-def _read_yaml(text: str, path: Path) -> Document:
+def _read_yaml(text: str, path: Path) -> ParsedDocument:
     builder = _Builder(path)
     try:
         for event in _events(text):
@@ -151,7 +151,7 @@ def _read_yaml(text: str, path: Path) -> Document:
     except (yaml.YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
-    return Document(path, builder.root, (), lambda: builder.lines)
+    return ParsedDocument(path, builder.root, (), lambda: builder.lines)
 
 
 def _events(text: str) -> Iterator[yaml.Event]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.problems import Problem
     from judgekit.formats.text import KeyPath
     from judgekit.records import Judgment, Output
@@ -101,7 +101,7 @@ AnyRecord = TypeVar("AnyRecord", bound="Record")
 class ForeignFile:
     """A file of another tool while it is read, and after."""
 
-    document: Document
+    document: ParsedDocument
     """The file."""
 
     problems: list[Problem] = field(default_factory=list)

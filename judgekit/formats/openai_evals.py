@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
 
@@ -197,12 +197,12 @@ def read_graders(path: Path | str) -> GraderCriteria:
     return GraderCriteria(tuple(found.assertions), rubric)
 
 
-def check_graders(document: Document) -> ForeignFile:
+def check_graders(document: ParsedDocument) -> ForeignFile:
     """What is wrong with a file of graders."""
     return _read(document).reading
 
 
-def _read(document: Document) -> _Found:
+def _read(document: ParsedDocument) -> _Found:
     found = _Found(ForeignFile(document))
     value = document.value
     if isinstance(value, dict) and "testing_criteria" in value:
@@ -384,7 +384,7 @@ class MessageSample(SnakeRecord):
     """A good answer, or several."""
 
 
-def read_message_samples(document: Document) -> ForeignFile:
+def read_message_samples(document: ParsedDocument) -> ForeignFile:
     """The samples as cases, called `sample-1`, `sample-2`, … where they have no id."""
     # A conversation of one message becomes that message's text; of several good answers the
     # reference is a list, and the output may equal any.

@@ -39,7 +39,7 @@ from judgekit.records import Count, Dataset, Finite, JsonObject, Judgment, Outpu
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000
@@ -62,7 +62,7 @@ class _Test:
     fields: JsonObject
 
 
-def read_promptfoo(document: Document) -> ForeignFile:
+def read_promptfoo(document: ParsedDocument) -> ForeignFile:
     """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, …."""
     # A case's input is its variables. Assertions keep their names; those that ask a model become
     # criteria of a rubric of the case. Code is refused, never run.
@@ -74,7 +74,7 @@ def read_promptfoo(document: Document) -> ForeignFile:
 class _Config:
     """One configuration while it is read."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: ParsedDocument) -> None:
         self.reading = ForeignFile(document)
         value = document.value
         # A file may be the bare list of its tests.
@@ -408,7 +408,7 @@ class PromptfooResult(CamelRecord):
     """What the assertions found."""
 
 
-def check_promptfoo_results(document: Document) -> ForeignFile:
+def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     """What is wrong with a file of results."""
     reading = ForeignFile(document)
     for _ in _results(document, reading):
@@ -416,7 +416,7 @@ def check_promptfoo_results(document: Document) -> ForeignFile:
     return reading
 
 
-def read_promptfoo_results(document: Document) -> ForeignResults:
+def read_promptfoo_results(document: ParsedDocument) -> ForeignResults:
     """The outputs of a file of results, with their cases and what was said of them."""
     # A case is called `test-N` by its test, or after its variables where the file does not say. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
@@ -441,7 +441,7 @@ def read_promptfoo_results(document: Document) -> ForeignResults:
     return ForeignResults(dataset, tuple(outputs), tuple(judgments), {})
 
 
-def promptfoo_result_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
+def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The outputs of a file of results, as the rows of an outputs file."""
     places = [at for at, _ in _results(document, ForeignFile(document))]
     # The places are needed beside the outputs, for lines in messages.
@@ -452,7 +452,9 @@ def promptfoo_result_rows(document: Document) -> Iterator[tuple[int, JsonObject]
         yield document.line_of(*at), fields
 
 
-def _results(document: Document, reading: ForeignFile) -> Iterator[tuple[KeyPath, PromptfooResult]]:
+def _results(
+    document: ParsedDocument, reading: ForeignFile
+) -> Iterator[tuple[KeyPath, PromptfooResult]]:
     value = document.value
     inner = value.get("results") if isinstance(value, dict) else None
     at: KeyPath = ("results",)

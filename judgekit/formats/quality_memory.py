@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.formats.detection import CasesToWrite
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case, Criterion, JsonObject
 
@@ -119,14 +119,14 @@ class QualityExport:
         return False
 
 
-def read_quality_records(document: Document) -> ForeignFile:
+def read_quality_records(document: ParsedDocument) -> ForeignFile:
     """The test cases of an export, each with its rubric in full."""
     export = read_quality_export(document)
     add_quality_cases(export)
     return export.reading
 
 
-def read_quality_export(document: Document) -> QualityExport:
+def read_quality_export(document: ParsedDocument) -> QualityExport:
     """The objects of an export."""
     export = QualityExport(ForeignFile(document))
     for at, item in _objects(document.value, export.reading):
@@ -351,7 +351,7 @@ _READ = frozenset(
 _Run = tuple[Output, int]
 
 
-def read_quality_results(document: Document) -> ForeignResults:
+def read_quality_results(document: ParsedDocument) -> ForeignResults:
     """The runs and judgments of an export, with its cases."""
     # A run that names no prompt version has no variant. What it says of its own result (`passed`,
     # `totalScore`, …) is kept in the output's metadata, with the run's id as `test_run_id`.
@@ -370,7 +370,7 @@ def read_quality_results(document: Document) -> ForeignResults:
     return ForeignResults(dataset, outputs, tuple(judgments), dict(export.n_unread))
 
 
-def quality_run_rows(document: Document) -> Iterator[tuple[int, JsonObject]]:
+def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
     export = read_quality_export(document)
     runs = _runs(export)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.formats.documents import YAML_SUFFIXES, Document, read_document
+from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
@@ -103,7 +103,7 @@ def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
         raise DatasetError(message, path=path, hint=f"known: {known}")
 
 
-def document_rows(document: Document) -> Iterator[FileRow | DatasetError]:
+def document_rows(document: ParsedDocument) -> Iterator[FileRow | DatasetError]:
     """The rows a document holds: it is a list of objects, or an object that holds one."""
     where, items = _list_in(document)
     is_repaired = bool(document.notes)
@@ -115,7 +115,7 @@ def document_rows(document: Document) -> Iterator[FileRow | DatasetError]:
             yield _not_an_object(item, document.path, line)
 
 
-def _list_in(document: Document) -> tuple[tuple[str, ...], list[JsonValue]]:
+def _list_in(document: ParsedDocument) -> tuple[tuple[str, ...], list[JsonValue]]:
     value = document.value
     if isinstance(value, list):
         return (), value

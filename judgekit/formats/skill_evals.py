@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.formats.detection import CasesToWrite
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case
 
@@ -84,7 +84,7 @@ class SkillEvals(SnakeRecord):
     """Its cases, as they stand."""
 
 
-def read_skill_evals(document: Document) -> ForeignFile:
+def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     """The cases of an `evals.json`; each has a rubric of its own, a criterion per expectation."""
     # A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
     # required one is met.
@@ -265,12 +265,12 @@ def read_skill_history(path: Path | str) -> SkillHistory:
     return history
 
 
-def check_history(document: Document) -> ForeignFile:
+def check_history(document: ParsedDocument) -> ForeignFile:
     """What is wrong with a `history.json`."""
     return _read(document)[1]
 
 
-def _read(document: Document) -> tuple[SkillHistory | None, ForeignFile]:
+def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     reading = ForeignFile(document)
     history = reading.record(SkillHistory, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
@@ -393,7 +393,7 @@ class WorkflowDataset(CamelRecord):
     """Its cases, as they stand."""
 
 
-def read_workflow_dataset(document: Document) -> ForeignFile:
+def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = ForeignFile(document)
     header = reading.record(WorkflowDataset, document.value)

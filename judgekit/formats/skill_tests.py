@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.formats.detection import CasesToWrite
-    from judgekit.formats.documents import Document
+    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.skill_tests_schema import SkillExpected
     from judgekit.formats.text import KeyPath
     from judgekit.records import Case, Criterion, JsonObject
@@ -65,13 +65,13 @@ _SYNONYMS = {
 _NO = (None, None)
 
 
-def read_skill_tests(document: Document) -> ForeignFile:
+def read_skill_tests(document: ParsedDocument) -> ForeignFile:
     """The cases of an `eval/tests.json`."""
     reading, _ = read_whole_skill_tests(document)
     return reading
 
 
-def read_whole_skill_tests(document: Document) -> tuple[ForeignFile, SkillTests | None]:
+def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, SkillTests | None]:
     """The cases of an `eval/tests.json`, and everything else it says."""
     reading = ForeignFile(document)
     value = document.value

@@ -45,7 +45,7 @@ def _never(_: Endpoint) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """One way to a model; a module of `judgekit.models.transports` defines it as `TRANSPORT`."""
+    """One way to a model; a module of `judgekit.models.transports` holds one."""
 
     opener: Callable[[Endpoint], Callable[[], Model]]
     """Checks an endpoint at once, and returns a function that opens the model when the first reply
@@ -75,5 +75,6 @@ def transport_opener(name: str, endpoint: Endpoint) -> Callable[[], Model]:
 
 
 def _load(name: str) -> Transport:
-    transport: Transport = import_module(f"{_PACKAGE}.{name}").TRANSPORT
+    module = import_module(f"{_PACKAGE}.{name}")
+    (transport,) = (found for found in vars(module).values() if isinstance(found, Transport))
     return transport

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from judgekit.cli.help import GROUPS, RARE, HelpCommand
+from judgekit.cli.help import COMMAND_GROUPS, RARE, HelpCommand
 from judgekit.cli.main import COMMANDS, JOBS, judgekit as front_door
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_every_command_ends_with_examples_of_options_it_has(command: HelpCommand
 
 def test_the_groups_name_only_options_there_are() -> None:
     known = {one.name for command in ALL for one in command.params}
-    grouped = [name for names in GROUPS.values() for name in names]
+    grouped = [name for names in COMMAND_GROUPS.values() for name in names]
     assert len(grouped) == len(set(grouped))
     assert set(grouped) - known == set()
     assert RARE - known == set()

@@ -11,7 +11,7 @@ from judgekit.datasets import load_dataset, validate_path
 from judgekit.errors import SettingsError
 from judgekit.evaluation import conclude_result
 from judgekit.exports.quality_memory import quality_objects, write_quality_records
-from judgekit.formats import Document, read_document, read_whole_document
+from judgekit.formats import ParsedDocument, read_document, read_whole_document
 from judgekit.formats.quality_memory import read_quality_results
 from judgekit.records import CaseResult, Level, Rubric, Variant
 from tests.exports.making import (
@@ -43,7 +43,7 @@ def exported(*answers: Outcome, run: RunInfo | None = None) -> dict[str, list[An
 def read_back(*answers: Outcome, run: RunInfo | None = None) -> Any:
     """What the reader makes of the objects."""
     objects: Any = list(quality_objects(run or make_run(), answers))
-    return read_quality_results(Document(Path("x.json"), objects))
+    return read_quality_results(ParsedDocument(Path("x.json"), objects))
 
 
 def test_a_run_is_linked_objects_from_case_to_benchmark_run() -> None:
@@ -162,7 +162,7 @@ def test_a_benchmark_that_cases_came_with_has_its_id_again() -> None:
             "name": "Quotes", "dimension": "truth", "testCaseIds": ["a", "b"], "lastScore": 0.1}},
         {"type": "benchmark", "id": "b-some", "fields": {"name": "Few", "testCaseIds": ["a"]}},
     ]  # fmt: skip
-    read = read_quality_results(Document(Path("x.json"), objects)).dataset.cases
+    read = read_quality_results(ParsedDocument(Path("x.json"), objects)).dataset.cases
     answers = [make_answer(case=case) for case in read]
     found = exported(*answers)
     [benchmark] = found["benchmark"]

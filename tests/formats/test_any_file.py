@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from judgekit.datasets import load_dataset, suite_from_path, validate_path
 from judgekit.errors import InputError
 from judgekit.formats import (
-    Document,
+    ParsedDocument,
     downgrade_skill_tests,
     read_document,
     read_graders,
@@ -152,5 +152,5 @@ def test_anything_is_upgraded_or_refused_and_downgraded(value: Any) -> None:
 
 
 def test_a_document_without_a_file_can_be_read() -> None:
-    document = Document(Path("nowhere.json"), [{"type": "x", "fields": {}}])
+    document = ParsedDocument(Path("nowhere.json"), [{"type": "x", "fields": {}}])
     assert read_quality_results(document).n_unread == {"x": 1}

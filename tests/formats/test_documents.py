@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import DatasetError
-from judgekit.formats import Document, dump_yaml, read_document
+from judgekit.formats import ParsedDocument, dump_yaml, read_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ SCALARS = [
 ]  # fmt: skip
 
 
-def read(folder: Path, text: str | bytes, name: str = "a.yaml") -> Document:
+def read(folder: Path, text: str | bytes, name: str = "a.yaml") -> ParsedDocument:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_document(path)

@@ -9,7 +9,13 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets import has_own_lines, iter_output_rows
 from judgekit.errors import DatasetError
-from judgekit.formats import Document, RubricIds, case_object, quality_run_rows, rubric_objects
+from judgekit.formats import (
+    ParsedDocument,
+    RubricIds,
+    case_object,
+    quality_run_rows,
+    rubric_objects,
+)
 from judgekit.formats.quality_memory import read_quality_records
 from judgekit.formats.quality_memory_schema import CASE_FIELD_NAMES
 from judgekit.records import Rubric
@@ -40,7 +46,7 @@ def objects_of(*cases: Case) -> list[Any]:
 
 
 def read(objects: list[Any]) -> tuple[Case, ...]:
-    return read_quality_records(Document(Path("m.json"), objects)).dataset().cases
+    return read_quality_records(ParsedDocument(Path("m.json"), objects)).dataset().cases
 
 
 def test_how_a_case_is_evaluated_comes_back() -> None:
@@ -151,7 +157,7 @@ def test_a_level_that_is_none_leaves_the_scale_as_it_is() -> None:
 
 def test_a_case_with_assertions_can_fail() -> None:
     found = objects_of(make_case(reference=None, assertions=(ASSERTION,)))
-    assert read_quality_records(Document(Path("m.json"), found)).problems == []
+    assert read_quality_records(ParsedDocument(Path("m.json"), found)).problems == []
 
 
 MEMORY: list[dict[str, Any]] = [
@@ -178,11 +184,11 @@ def test_the_runs_of_a_memory_are_outputs(tmp_path: Path, suffix: str) -> None:
 
 
 def test_runs_alone_are_outputs_without_a_question() -> None:
-    ((line, fields), _) = quality_run_rows(Document(Path("m.json"), [*MEMORY[1:]]))
+    ((line, fields), _) = quality_run_rows(ParsedDocument(Path("m.json"), [*MEMORY[1:]]))
     assert (line, fields["case_id"], "input" in fields) == (1, "t", False)
 
 
 def test_a_run_of_a_case_that_is_not_there_is_refused() -> None:
     strange = {**MEMORY[1], "fields": {"testCaseId": "u", "actualOutput": "A"}}
     with pytest.raises(DatasetError, match="no test-case has the id 'u'"):
-        list(quality_run_rows(Document(Path("m.json"), [MEMORY[0], strange])))
+        list(quality_run_rows(ParsedDocument(Path("m.json"), [MEMORY[0], strange])))

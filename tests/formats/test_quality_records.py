@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.datasets import load_dataset
 from judgekit.errors import DatasetError
-from judgekit.formats import Document, read_document, read_whole_document
+from judgekit.formats import ParsedDocument, read_document, read_whole_document
 from judgekit.formats.quality_memory import read_quality_results
 from judgekit.formats.text import MAX_DOCUMENT_BYTES
 from judgekit.records import Rubric
@@ -187,7 +187,7 @@ def test_a_threshold_on_the_sum_passes_the_same_outputs(tmp_path: Path) -> None:
 
 
 def test_records_that_are_no_list_are_refused(tmp_path: Path) -> None:
-    document = Document(tmp_path / "a.json", {"records": 3})
+    document = ParsedDocument(tmp_path / "a.json", {"records": 3})
     with pytest.raises(DatasetError, match="`records` must be a list"):
         read_quality_results(document)
 

@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.datasets import load_dataset
 from judgekit.errors import DatasetError
-from judgekit.formats import Document
+from judgekit.formats import ParsedDocument
 from judgekit.formats.attachments import MAX_CASE_FILES
 from judgekit.formats.skill_tests import read_skill_tests
 from judgekit.records import CaseEvaluation, Rubric
@@ -272,7 +272,7 @@ def test_tests_that_are_no_list_are_an_error(tmp_path: Path) -> None:
 
 
 def test_tests_of_version_1_that_are_no_list_are_an_error(tmp_path: Path) -> None:
-    reading = read_skill_tests(Document(tmp_path / "tests.json", {"tests": "none"}))
+    reading = read_skill_tests(ParsedDocument(tmp_path / "tests.json", {"tests": "none"}))
     assert [problem.message for problem in reading.problems] == [
         "`tests` must be a list, not a text"
     ]

@@ -155,4 +155,4 @@ def _is_preferred(endpoint: Endpoint) -> bool:
     return endpoint.api_base is not None and endpoint.model.startswith(_PREFERRED_PROVIDERS)
 
 
-TRANSPORT = Transport(opener=_opener, is_preferred=_is_preferred)
+DIRECT = Transport(opener=_opener, is_preferred=_is_preferred)

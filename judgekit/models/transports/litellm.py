@@ -328,4 +328,4 @@ def _opener(endpoint: Endpoint) -> Callable[[], Model]:
     )
 
 
-TRANSPORT = Transport(opener=_opener)
+LITELLM = Transport(opener=_opener)
