@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 _OPENING = re.compile(r"[\[{]")
-
 _SHOWN = 5
 
 # How many characters of a fault are shown.
@@ -347,7 +346,6 @@ _BEGINS = re.compile(
 )
 
 _BREAK = re.compile(r";|\n[ \t]*\n")
-
 _STATEMENTS_TRIED = 20
 
 

@@ -34,13 +34,9 @@ Scorer = typing.Callable[..., Score]
 """Measures an output."""
 
 _A = TypeVar("_A", bound=Assertion)
-
 _S = TypeVar("_S", bound=Scorer)
-
 _F = TypeVar("_F", bound=typing.Callable[..., object])
-
 _MARK = "__judgekit_declared__"
-
 _Kind = Literal["assertion", "scorer"]
 
 
@@ -192,7 +188,6 @@ class Synonym:
 
 
 _AT_MOST = {"threshold": "value"}
-
 _FOLDED = MappingProxyType({"ignore_case": True})
 
 SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
@@ -241,15 +236,10 @@ EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk"
 """Assertions that need an optional package: what is imported, and the extra it comes with."""
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
-
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
-
 _COMPARED = "compare the variants: judgekit compare"
-
 _RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
-
 _LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
-
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
@@ -339,20 +329,14 @@ def _builtin_functions() -> tuple[tuple[_Mark, object], ...]:
 # Results are built without pydantic, which would take most of the time of a cheap check: the built-
 # in functions only pass values that are already valid.
 _new = object.__new__
-
 _DEFAULTS: dict[str, object] = dict(AssertionResult(passed=True, message="-").__dict__)
-
 _slots = BaseModel.__dict__
-
 _set_fields_set = _slots["__pydantic_fields_set__"].__set__
-
 _set_extra = _slots["__pydantic_extra__"].__set__
-
 _set_private = _slots["__pydantic_private__"].__set__
 
 # Both say that every field is set; the first also that nobody has seen the record yet.
 _FRESH = set(AssertionResult.model_fields)
-
 _SEEN = set(AssertionResult.model_fields)
 
 

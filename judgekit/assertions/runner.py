@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # How many specs, and lists of specs, are kept as they were read.
 _CACHED_SPECS = 4096
-
 _Parsed = TypeVar("_Parsed")
 
 
@@ -138,7 +137,6 @@ class _SpecCache(Generic[_Parsed]):
 
 
 _PARSED_SPECS: _SpecCache[ParsedAssertion] = _SpecCache()
-
 _PARSED_LISTS: _SpecCache[list[ParsedAssertion]] = _SpecCache()
 
 

@@ -27,7 +27,6 @@ _WORKER = Path(__file__).with_name("worker.py")
 
 # How long a worker may take to start and to import what it is asked for.
 _START_S = 60.0
-
 _MISSING = {"ModuleNotFoundError", "ImportError"}
 
 

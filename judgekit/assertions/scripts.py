@@ -39,27 +39,19 @@ SCRIPT_NAME = "custom.script"
 """The name of the assertion and of the scorer that run a script."""
 
 _PYTHON = frozenset({".py"})
-
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
-
 _HERE = Path(__file__).parent
 
 # A parent for the script that is not judgekit: what it does to its parent, it does to this.
 _GUARDED = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
-
 _NODE_OWN_BYTES = 512 << 20
-
 _SIGNAL_BASE = 128
-
 _SIGNALS = {each.value: each.name for each in signal.Signals}
-
 _NO_BUFFER = "Array buffer allocation failed"
-
 _ERROR_LINE = re.compile(r"\[?[\w.]*(?:Error|Exception|Interrupt|Rejection)\b")
 
 # What Node writes below an error.
 _SIGNATURE = "Node.js v"
-
 _SHOWN = 200
 
 

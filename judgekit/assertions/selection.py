@@ -113,9 +113,7 @@ _STEP = re.compile(
 )
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-
 _PLACE = re.compile(r"-?[0-9]{1,9}")
-
 _OUTPUT_ROOTS = ("outputs", "output")
 
 # The paths an output's own text answers.
@@ -135,7 +133,6 @@ _ARTIFACT_NAMES = {"events": "trace", "runId": "run_id"}
 
 # What the data of an output is called that was an artifact.
 _SNAPSHOT = (("snapshot",), ("data", "snapshot"))
-
 _MISSING = object()
 
 # How many names are looked at for near ones, and how long they may be.

@@ -34,16 +34,12 @@ if TYPE_CHECKING:
 
 # How deep groups may be nested.
 _MAX_DEPTH = 20
-
 _COMMON = ("type", "weight", "description", "metric")
 
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
-
 _NOT = "not-"
-
 _WEIGHT: TypeAdapter[object] = TypeAdapter(Weight)
-
 _THRESHOLD: TypeAdapter[object] = TypeAdapter(Fraction)
 
 
@@ -243,7 +239,6 @@ SpecLocation = tuple[str | int, ...]
 """Where a spec or one of its parameters stands: keys and list positions."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
 _SHOWN = 60
 
 

@@ -35,12 +35,10 @@ _GOALS: Mapping[str, AttackGoal] = {
 }  # fmt: skip
 
 _PLACES: tuple[AttackPosition, ...] = ("start", "end", "whole")
-
 _MOST_TEXT = 2_000_000
 """Characters of a text that a recipe makes; a longer one is a slip."""
 
 _GAP = re.compile("<(?:first|second|top|bottom|best verdicts?)>")
-
 _TOLD = frozenset({"max", "min", "chosen"})
 """Goals whose texts name scores."""
 

@@ -168,7 +168,6 @@ MOST_ON_ONE = 0.80
 """A judge that gives one and the same score so often tells outputs hardly apart."""
 
 _FEWEST_LEVELS = 3
-
 _NO_LEVELS = "no criterion has a scale of three or more levels, on which scores could clump"
 
 

@@ -139,7 +139,6 @@ IDENTICAL_PROBE = Probe(
 """The probe."""
 
 _ONE_BY_ONE = "the judge is asked one criterion at a time and sees no order (--mode joint shows it)"
-
 _ONE_ONLY = "the rubric has one criterion"
 
 

@@ -144,13 +144,9 @@ _LAYOUT = re.compile(r"```|^\s*\||^ {4,}\S|^\t", re.MULTILINE)
 """Code, tables and indented lines: their layout is part of what they say."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$", re.MULTILINE)
-
 _BULLET = re.compile(r"^[ \t]*[-*+][ \t]+", re.MULTILINE)
-
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__")
-
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z\"'(])|\n+")
-
 _BOLD_WORDS = 2
 
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest
 
 _RECORDED = "the judge's answers are recorded, and none is for texts that the probe makes"
-
 _NOT_RECORDED = "the judge's answers are recorded, and those it needs are not among them"
-
 _EXACT = 100
 """So many requests of a probe have their tokens counted; the rest is told from characters."""
 

@@ -192,7 +192,6 @@ SHARE_STEP = 0.5
 """The same for preferences: one order out of two."""
 
 _MOST_CASES = 1_000_000
-
 _NOTHING = "no case has both answers"
 
 

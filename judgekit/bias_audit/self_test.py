@@ -45,7 +45,6 @@ PLANTED_BIASES: Mapping[str, Biases] = {
 """The bias that each probe is for, with the dial of the judge who has it."""
 
 _OWN = "GPT"
-
 SELF_TEST_CASES = 36
 """Cases that each judge is tried on; of fewer, none that errs still leaves room for a tenth."""
 

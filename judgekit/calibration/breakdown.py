@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from judgekit.stats.intervals import Rate
 
 _METHODS: tuple[CorrelationMethod, ...] = ("pearson", "spearman", "kendall")
-
 _TWO = 2
-
 _CASE, _VARIANT, _CRITERION = "case", "variant", "criterion"
 
 
@@ -262,9 +260,7 @@ class _Inside:
 
 
 _SAME = 1e-9
-
 _UNSURE = 0.75
-
 _NEAR = 0.15
 
 

@@ -29,16 +29,12 @@ if TYPE_CHECKING:
     from judgekit.stats.selective import AbstainThreshold
 
 _FOLDS = 5
-
 _MOST_POINTS = 60
 
 # Platt scaling has two coefficients; on fewer items each fold would fit its noise.
 _LEAST = 30
-
 _HALF = 0.5
-
 _SAME = 1e-9
-
 _NO_MAP = "a choice between two outputs has no map"
 
 _NO_CONFIDENCE = (

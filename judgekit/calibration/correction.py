@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from judgekit.stats.correction import CorrectedMean
 
 _FEW = 2
-
 _FLAT = 1e-12
-
 _UNLIKE = 0.95
 """A gap beyond the interval of this level says that the labelled items were chosen."""
 

@@ -59,9 +59,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Rubric
 
 _R = TypeVar("_R", bound=Record)
-
 _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
-
 _TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
 
 # Ignored by name, so that any other unknown column is reported as a typing error.

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 # A mean of labels such as 0.7 and 0.7 has to stay 0.7, or a threshold of 0.7 would fail it.
 _DIGITS = 12
-
 _TWO_LEVELS = 2
 
 
@@ -242,9 +241,7 @@ def annotators_of(items: Iterable[JudgedItem]) -> list[str]:
 
 
 _LEVEL_DIGITS = 9
-
 _TWO = 2
-
 _WIDEST = 20
 
 PREFERENCE_SCALE = Scale.model_validate({
@@ -327,7 +324,6 @@ def _ends(found: Sequence[tuple[float, float | None]]) -> tuple[float, float] | 
 
 
 _MOST_LEFT_OUT = 60
-
 _WORK = 1e8
 """Pairs of items a coefficient that compares all of them may look at, all in all."""
 
@@ -442,9 +438,7 @@ def scale_alpha(
 
 
 _ALL = "all annotators"
-
 _SAID = "a person's label"
-
 _UNIT = Scale(min=0, max=1)
 
 

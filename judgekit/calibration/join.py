@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from judgekit.records import Rubric
 
 _THRESHOLD = 0.7
-
 _SCORE = "score"
-
 _TWO = 2
-
 WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scale(min=0, max=1))
 """The output as a whole, on [0, 1]."""
 

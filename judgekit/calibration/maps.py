@@ -145,9 +145,7 @@ _ALIKE = 8
 """So many cases that all gain the same are no chance: p < 0.01 by the signs."""
 
 _GRID = 41
-
 _DIGITS = 9
-
 _SLACK = 1e-12
 
 _METHODS: dict[str, MapMethod] = {

@@ -277,11 +277,8 @@ def _share(said: Preference, winner: Winner) -> float | None:
 
 
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
-
 _VARIANT_SEPARATOR = " vs "
-
 _NOT_KEPT = "(not kept)"
-
 _Output = tuple[str, str | None]
 """A case and a variant; of a comparison both variants, `one vs other`."""
 

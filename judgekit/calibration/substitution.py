@@ -40,11 +40,8 @@ if TYPE_CHECKING:
     from judgekit.stats.replacement import AltTest, CeilingMetric
 
 StandInAnswer = Literal["yes", "no", "open"]
-
 _FEW = 30
-
 _FULL = 1 - 1e-9
-
 _SLIGHT = 0.2
 """Agreement up to here is slight (Landis & Koch 1977)."""
 
@@ -169,7 +166,6 @@ def _caveat(test: AltTest) -> str:
 
 
 _PAIR = 2
-
 _ENOUGH = 30
 """Items from which on an annotator's correlation counts in a mean."""
 

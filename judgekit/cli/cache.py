@@ -35,11 +35,8 @@ if TYPE_CHECKING:
     from judgekit.models.cache import CacheEntry, ImportReport, ReplyCache, VerifyReport
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
-
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
-
 _SHOWN = 20
-
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest
 
 _KEY = re.compile(r"[0-9a-f]{4,64}")
-
 _MOST_GROUPS = 20
-
 _SHOWN_CASES = 3
 
 
@@ -195,7 +193,6 @@ MOST_COMPARISONS = 200_000
 """Of a request with an entry; each takes some ninety millionths of a second."""
 
 _FEWEST_EXPLAINED = 20
-
 _MissKind = Literal["settings", "template", "criterion", "question", "material", "both", "schema"]
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from judgekit.exports import ConversionSource
 
 _SUITE, _RUBRIC = "suite", "rubric"
-
 _NAMES = {"tests.json": "skill-tests", "evals.json": "skill-evals"}
 
 _SUMMARIES = {

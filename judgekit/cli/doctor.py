@@ -54,9 +54,7 @@ _MARKS = {
 }
 
 _PROBE = "probe"
-
 _CASE = Case(id="probe", input="What is 2 + 2?", reference="4")
-
 _OUTPUT = Output(text="4")
 
 _RUBRIC = Rubric(
@@ -200,7 +198,6 @@ def _print(checks: Sequence[HealthCheck]) -> None:
 
 
 _HealthGrade = Literal["ok", "warning", "error", "note"]
-
 DISTRIBUTION = "judgekit-llm"
 
 PROVIDER_KEYS = {
@@ -226,11 +223,8 @@ PROVIDER_KEYS = {
 """The environment variables litellm takes keys from, and what its models begin with."""
 
 _MALICIOUS = re.compile(r"1\.82\.[78]|1\.107(\..*)?")
-
 _OLDEST_LITELLM = (1, 83, 7)
-
 _ENCODINGS = {"gpt-4o": "o200k_base", "gpt-4": "cl100k_base"}
-
 _PRICED = "openai/gpt-4.1-mini"
 
 _NETWORK = frozenset(
@@ -239,9 +233,7 @@ _NETWORK = frozenset(
 )
 
 _MOUNTS = Path("/proc/mounts")
-
 _MOST_VERIFIED = 20_000
-
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 

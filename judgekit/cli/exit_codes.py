@@ -5,7 +5,6 @@ from __future__ import annotations
 from judgekit import errors
 
 EXIT_QUALITY, EXIT_INPUT, EXIT_INCOMPLETE, EXIT_INCONCLUSIVE, EXIT_LIMIT, EXIT_FROZEN = range(1, 7)
-
 EXIT_INTERRUPTED = 130
 
 

@@ -63,7 +63,6 @@ _WIDEST_OPTION = 26
 """Longer spellings have a line of their own."""
 
 _EXAMPLES = "\nExamples:\n"
-
 _ALL = "judgekit.help_all"
 
 

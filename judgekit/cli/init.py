@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, JsonObject, Output
 
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
-
 _VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
 
 _SUITE = """\

@@ -235,7 +235,6 @@ def _is_tty() -> bool:
 
 
 _Answer = TypeVar("_Answer")
-
 _SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
 
 

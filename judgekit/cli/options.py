@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Decorator = Callable[["_Command"], "_Command"]
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
-
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"
 """Default folder of the cache."""
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from judgekit.records import Judgment
 
 _LINE_EVERY_S = 5.0
-
 _Answers = Sequence["Judgment | JudgeFailure"]
 
 

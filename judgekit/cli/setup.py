@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
 _T = TypeVar("_T")
-
 SUITE_FILE = "judgekit.yaml"
-
 Options = dict[str, object]
 """The options of a command, by parameter name; None where one was not given."""
 

@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 _EXIT_INTERRUPTED = 130
-
 _PATIENCE_S = 1.5
-
 _GRACE_S = 5.0
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -68,9 +68,7 @@ if TYPE_CHECKING:
     from judgekit.registry import Registry
 
 _TEMPLATE = ".j2"
-
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, _TEMPLATE})
-
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 _TITLES = {
@@ -83,9 +81,7 @@ _TITLES = {
 }
 
 _CASES_OF_OTHERS = frozenset(shape.title for shape in FORMATS if shape.has_cases)
-
 _UNKNOWN = "not a file of judgekit"
-
 _UNREADABLE = "cannot be read"
 
 
@@ -204,7 +200,6 @@ def _print_files(files: Sequence[tuple[Path, str]]) -> None:
 
 
 _HELD = "assertions"
-
 _OWN = frozenset({"suite", "cases"})
 
 

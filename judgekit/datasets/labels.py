@@ -38,13 +38,9 @@ YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "fail
 """Words for the two scores of a scale, in lower case: 1 for the higher."""
 
 _TWO = 2
-
 _MOST_POINTS = 12
-
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
-
 _BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
-
 _MOST_SAID = 20
 
 

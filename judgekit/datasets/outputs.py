@@ -71,11 +71,8 @@ CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
 
 _ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
-
 _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
-
 _TEXTS = ("case_id", "variant", "run_id")
-
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
 
 

@@ -438,7 +438,6 @@ MAX_FILES = 10_000
 """How many files are looked at before the folder is taken to be the wrong one."""
 
 _MAX_DOCUMENT_BYTES = 16 * 2**20
-
 _SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, ".zip"})
 
 # Folders with other people's files, which may hold datasets of their tests.

@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
 
 _TOOL = "execute_tool"
-
 _AGENTS = frozenset({"invoke_agent", "invoke_workflow"})
 
 # Operations that are no step of the agent.
 _SILENT = frozenset({"embeddings", "create_agent"})
-
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 _USAGE_NAMES = {
@@ -48,7 +46,6 @@ _USAGE_NAMES = {
 }
 
 _COST_NAMES = ("gen_ai.usage.cost", "operation.cost")
-
 _AT_THE_END = 1
 
 

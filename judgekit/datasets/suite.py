@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 _SMALLEST_PANEL = 2
 
 

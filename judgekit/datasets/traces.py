@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     from judgekit.formats import Fields
 
 _COMPLETE = "agent:complete"
-
 _NAME_FIELDS = ("nodeId", "node_id", "toolName", "tool_name", "agentName", "agentId", "agent_id")
-
 _TIME_FIELDS = ("timestamp", "time", "ts")
 
 _USAGE_FIELDS: dict[str, tuple[str, ...]] = {
@@ -65,9 +63,7 @@ _COST_FIELDS = ("totalCostUsd", "total_cost_usd", "costUsd", "cost_usd")
 
 # Runtimes write both spellings.
 _DURATION_FIELDS = ("durationMs", "duration_ms")
-
 _SOMETHING = re.compile(r"\S")
-
 _WHAT = "a list of events or messages, OpenTelemetry spans, or the path of a file with one of them"
 
 

@@ -337,7 +337,6 @@ def _wants_judge(case: Case) -> bool:
 
 
 _MOST_SHOWN = 20
-
 _MAX_CACHED_SPECS = 10_000
 
 

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
 
 _THREADS = 4
-
 _PENDING = "not measured yet"
-
 _QUICK_SCORERS = frozenset({"cost", "latency", "tokens"})
 
 
@@ -187,7 +185,6 @@ _INLINE_CHECKS = frozenset({
 """Assertions that look through an output once; a thread would cost more than they do."""
 
 _LONGEST_TEXT = 20_000
-
 _MOST_EVENTS = 200
 
 
@@ -211,7 +208,6 @@ FetchedVectors = dict[int, dict[str, "EmbeddingUsage"]]
 """What texts came to that were asked for, by the identity of the model that was asked."""
 
 _SIMILAR_ONES = frozenset({SIMILAR_ASSERTION, f"not-{SIMILAR_ASSERTION}"})
-
 _MEMBERS = ("assert", "assertions")
 
 

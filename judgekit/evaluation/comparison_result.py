@@ -311,7 +311,6 @@ def decide_comparison(
 
 
 _NOT_ON_AVERAGE = "more cases lean to one side, but on average over all cases it does not win more"
-
 _EVEN = 0.5
 
 

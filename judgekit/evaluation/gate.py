@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from judgekit.store import StoredRuns
 
 _FINISHED = frozenset({"complete", "incomplete", "waiting"})
-
 _MOST_RUNS = 50
 """So many earlier runs of a suite are looked at for one to compare with."""
 

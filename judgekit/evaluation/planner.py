@@ -56,9 +56,7 @@ _N_EXACT = 400
 """So many requests to each model have their tokens counted one by one."""
 
 _SEED = 0
-
 _PLACEHOLDER = Output(text="")
-
 _PLACEHOLDER_TRACE = Output(text="", trace=(TraceEvent(type="message", content=""),))
 
 

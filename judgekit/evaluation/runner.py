@@ -343,7 +343,6 @@ def prepare_run(
 
 
 _HUMAN = "human"
-
 _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 """How a run ends when everything was begun; one that was stopped has more to do than this."""
 
@@ -401,7 +400,6 @@ def _has_later(failure: JudgeFailure, judgments: Sequence[Judgment], panel: RunP
 
 
 _TIMEOUT_S = 600
-
 _TAIL = 400
 
 

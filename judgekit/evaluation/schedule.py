@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from judgekit.targets import Target
 
 _BEGUN, _DONE = 1, 2
-
 _SETTLED = -1
 """The repeat under which it is noted that there will be no further one."""
 
@@ -192,9 +191,7 @@ _WORDS = {
 """What each part is called, in the order in which it is told of."""
 
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
-
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
-
 _SHORT = 16
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from judgekit.stats.paired_comparisons import PairResult, Ranking
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
-
 _PRIOR = 1.0
 """Beta prior of the always-valid evidence: flat, as sides may differ by any amount."""
 
@@ -41,7 +40,6 @@ _NO_END = 15.0
 """Log-odds of a place that only a likelihood without a maximum reaches: one in three million."""
 
 _ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
-
 _UNKNOWN = "the order the outputs were shown in is not known"
 
 

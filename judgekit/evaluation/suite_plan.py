@@ -307,9 +307,7 @@ _MOST_ANSWERS = 5_000
 """So many answers of a run are looked at."""
 
 _CHARACTERS_PER_TOKEN = 4
-
 _MOST_RUNS = 5
-
 _FEWEST_CASES = 5
 """Of fewer cases a spread says nothing."""
 

@@ -279,7 +279,6 @@ class RunSummary:
 
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
-
 _FINEST_STEP = 0.05
 """Half pseudo-items of a difference of values stand this far from 0 (a twentieth of the scale)."""
 

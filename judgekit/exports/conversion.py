@@ -143,7 +143,6 @@ def _quality_records(value: JsonValue) -> list[JsonObject]:
 
 
 _LONGEST = 200
-
 _DEEP = ("rubric", "evaluation")
 
 
@@ -198,7 +197,6 @@ _OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
 
 # Forms that hold all of that, or count it among what is lost.
 _SKILL_TESTS = frozenset({"skill-tests", "skill-tests-v1"})
-
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
 

@@ -20,16 +20,12 @@ if TYPE_CHECKING:
 
 # The characters XML 1.0 cannot hold in any form (section 2.2).
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
-
 _QUOTED = str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
 
 # A suite states its number of tests before them, so they wait here, on disk from this size on.
 _HELD_BYTES = 4 * 2**20
-
 _MS = 1000
-
 _SHOWN = 200
 
 

@@ -61,7 +61,6 @@ CONVENTIONS = (
 
 # S3 counts an expectation as met from 3 of 5.
 _PASS = 3
-
 _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # The report is read by people: three pieces of evidence show what a dimension is about.
 _SHOWN = 3
-
 _LONGEST = 300
 
 # Used where neither the gate names a tier nor the rubric has a threshold above 0.

@@ -44,7 +44,6 @@ MAX_ATTACHMENT_BYTES = 256 * 2**20
 """What all files of a dataset may come to."""
 
 _TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
-
 MAX_CASE_FILES = 100
 """How many files one case may name."""
 
@@ -165,20 +164,14 @@ MAX_RATIO = 1_000
 
 # Small files may pack at any ratio: they cannot do harm.
 _RATIO_FREE_BYTES = 2**20
-
 _CHUNK = 2**16
 
 # The marks and sizes are those of the ZIP specification (APPNOTE 4.3.14 to 4.3.16).
 _END = b"PK\x05\x06"
-
 _WIDE_END = b"PK\x06\x07"
-
 _END_BYTES = 22
-
 _WIDE_END_BYTES = 20
-
 _LONGEST_COMMENT = 2**16
-
 _ENCRYPTED = 0x1
 
 # `zipfile` documents one of these; a damaged or hostile file can raise any of them.

@@ -42,9 +42,7 @@ _GRADERS = frozenset(
 )
 
 _GRADED = frozenset({"input", "graders", "source"})
-
 _TESTED = frozenset({"tests", "scenarios"})
-
 _ROUND = frozenset({"prompts", "providers", "targets", "defaultTest"})
 
 
@@ -108,7 +106,6 @@ _PRODUCED = frozenset(
 )
 
 _ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own == "input")})
-
 _PACKAGE = "judgekit.formats"
 
 

@@ -39,18 +39,13 @@ MAX_ALIASED = 1000
 """How many values all aliases (`*name`) of a YAML file may repeat; a bomb repeats millions."""
 
 _TAG = "tag:yaml.org,2002:"
-
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-
 _TRUE = frozenset({"true", "True", "TRUE"})
-
 _FALSE = frozenset({"false", "False", "FALSE"})
 
 # The core schema of YAML 1.2 (section 10.3.2), not the rules of YAML 1.1 that PyYAML has.
 _INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
-
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
-
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 # Python refuses longer ones with an error of its own, and converting takes quadratic time.

@@ -93,7 +93,6 @@ def unknown_fields(
 
 # How many names that are not known are compared with those that are; a file may have millions.
 _LOOKED_UP_MAX = 5_000
-
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
@@ -310,13 +309,9 @@ VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""
 
 _TYPED_COLUMNS = frozenset(f"{name}{TYPED_SUFFIX}" for name in VALUE_COLUMNS)
-
 _JSON_COLUMNS = ("assertions", "evaluation", "metadata")
-
 _MIXED_COLUMNS = ("rubric",)
-
 _LIST_COLUMNS = ("tags",)
-
 _TEXTS = ("id", "name", "prompt_version")
 
 

@@ -152,9 +152,7 @@ _NO_METRICS = frozenset({"fuzzy_match", "gleu"})
 
 # A grader may check any template; here only the output itself can be checked.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
-
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
-
 _NUMBER = r"\d+(?:\.\d+)?"
 
 # A weight may stand before or behind its grader: `0.7 * a` or `a * 0.7`.

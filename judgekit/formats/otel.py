@@ -27,15 +27,10 @@ MODEL_OPERATIONS = frozenset(
 """Values of `gen_ai.operation.name` that stand for one call of a model."""
 
 _RESOURCES = ("resourceSpans", "resource_spans")
-
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
-
 _MAX_NESTING = 100
-
 _LAST_NS = 1 << 64
-
 _UNITS_NS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0.0, 1_000_000_000))
 
 
@@ -273,19 +268,12 @@ RawEvent = dict[str, "JsonValue"]
 """One event, before it is validated as a `TraceEvent`."""
 
 _CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
-
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
-
 _THOUGHTS = frozenset({"reasoning", "thinking"})
-
 _ID_NAMES = ("id", "call_id", "toolCallId", "tool_call_id", "tool_use_id")
-
 _ARGUMENT_NAMES = ("arguments", "args", "input")
-
 _RESULT_NAMES = ("response", "result", "content", "output")
-
 _TOOL_ROLES = frozenset({"tool", "function"})
-
 _CALL_ROLE = "assistant"
 
 

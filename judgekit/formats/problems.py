@@ -121,7 +121,6 @@ _LIMITS = {
 
 # How pydantic's name for a rubric among other forms ends.
 _IN_FULL = "Rubric]"
-
 _SHOWN = 40
 
 # How many things wrong with one value are explained; a file may be of another kind altogether.
@@ -347,7 +346,6 @@ VAGUE_WORDS = ("appropriate", "reasonable", "adequate", "suitable", "proper", "s
 """Words in a description that nothing can contradict."""
 
 _STEMS = "|".join(word.removesuffix("e") for word in VAGUE_WORDS)
-
 _VAGUE = re.compile(rf"\b(?:in|un)?(?:{_STEMS})(?:e|y|ly|ely)?\b", re.IGNORECASE)
 
 

@@ -49,7 +49,6 @@ _FILE = "file://"
 
 # promptfoo runs these files to make tests; a file of data must not run code here.
 _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
-
 _KEPT = ("options", "providers", "provider", "prompts", "threshold")
 
 

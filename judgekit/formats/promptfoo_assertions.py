@@ -40,23 +40,14 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric"})
-
 _METEOR = frozenset({"alpha", "beta", "gamma"})
-
 _NOT = "not-"
-
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
-
 _SQL = frozenset({"is-sql", "contains-sql"})
-
 _ONE_REFERENCE = frozenset({"bleu", "rouge-n"})
-
 _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
-
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
-
 _FILE = "file://"
-
 _UNIT = {"min": 0, "max": 1}
 
 # How many settings of one assertion that are not used are named.
@@ -391,7 +382,6 @@ _TEXTS = frozenset({
 
 # The assertion that takes several texts at once, of which the best counts.
 _SEVERAL = "meteor"
-
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
 SQL_DIALECTS: Mapping[str, str] = {
@@ -472,11 +462,8 @@ def alternative_values(name: str, spec: Mapping[str, JsonValue]) -> dict[str, Js
 
 
 _EXPECTED = re.compile(r"__expected\d*")
-
 _METADATA = "__metadata:"
-
 _LIST = "[]"
-
 _COMMA = re.compile(r"(?<!\\),")
 
 _ASSERTION = re.compile(
@@ -485,11 +472,8 @@ _ASSERTION = re.compile(
 )
 
 _CODE = {"fn": "javascript", "eval": "javascript", "javascript": "javascript", "python": "python"}
-
 _SHORT = {"grade": "llm-rubric"}
-
 _LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
-
 _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 

@@ -55,11 +55,8 @@ CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
 
 _CRITERION = "ask it as a criterion: write an `llm-rubric`"
-
 _SERVICE = f"it asks a service of its own; {_CRITERION}"
-
 _PERPLEXITY = "an answer's log-probabilities are not kept; leave it out"
-
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
 _INSTEAD: Mapping[str, str] = MappingProxyType(
@@ -152,9 +149,7 @@ def warn_about_scores(checks: PromptfooChecks, at: KeyPath, reading: ForeignFile
 
 
 _PREFIX = "trajectory:"
-
 _NOT = "not-"
-
 _NAMED = "name the tools, such as `value: [search, fetch]`"
 
 

@@ -61,9 +61,7 @@ _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
 
 # Metadata of a rubric whose threshold was on the sum of weighted scores.
 _ON_SUM = ("passingThreshold", "weights")
-
 _ID_LENGTH = 16
-
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 

@@ -36,9 +36,7 @@ PASS_VALUE = 0.5
 """Score 3 of 1 to 5, from which an expectation is met, on [0, 1]."""
 
 _KEBAB = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
 _NOT_IN_IDS = re.compile(r"[\W_]+")
 
 

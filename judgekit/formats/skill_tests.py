@@ -332,7 +332,6 @@ def _check_script(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
 
 
 _FOLDER = "fixtures"
-
 _LEADS = ("fixtures/", "eval/fixtures/")
 
 
@@ -420,7 +419,6 @@ def _has_fixtures(root: Path, inside: str) -> bool:
 
 
 _WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
-
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 

@@ -31,7 +31,6 @@ MAX_LINE_BYTES = 64 * 2**20
 """The longest line of a JSONL or CSV file."""
 
 _BOM = b"\xef\xbb\xbf"
-
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -178,16 +177,12 @@ TEXT_REPAIRED = "text_repaired"
 """The mark of a text in which a lone surrogate, which no file can hold, became U+FFFD."""
 
 _MAX_DIGITS = 4300
-
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 # Possessive quantifiers (`*+`) keep the search linear on hostile texts.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
-
 _COMMENT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<comment>//[^\n]*+|/\*.*?\*/)', re.DOTALL)
-
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -72,9 +72,7 @@ async def merge_streams(streams: Sequence[AsyncGenerator[_T, None]]) -> AsyncGen
 
 
 _R = TypeVar("_R")
-
 _LONGEST_WAIT_S = 5
-
 _LONGEST_WAIT_WITHOUT_SIGNALS_S = 0.5
 
 

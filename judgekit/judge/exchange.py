@@ -52,9 +52,7 @@ R = TypeVar("R")
 """What a reply is parsed into."""
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
-
 _KINDS = frozenset(get_args(FailureKind))
-
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 _DECLINED = (
@@ -242,7 +240,6 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
 
 
 _RECORDED = "recorded:"
-
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
 """Parameters that do not change what a judge tends to answer; a calibration survives them."""
 
@@ -282,7 +279,6 @@ def portable_judge_name(judge: str) -> str:
 
 
 _NO_PROSE = re.compile(r"\{.*\}|```\w*", re.DOTALL)
-
 _FEWEST_WORDS = 5
 """A reply with fewer words beside its JSON gives a score ("Score: 4 out of 5"), and no reason."""
 

@@ -40,13 +40,9 @@ if TYPE_CHECKING:
     )
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
-
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
-
 _UNSEEN = "no_reference"
-
 _TOP_LOGPROBS = 10
-
 _SETTINGS = frozenset(JudgeSettings.model_fields)
 
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     )
 
 PreferenceOutcome = Preference | PreferenceFailure
-
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 
 _LEADS = {

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Output, Rubric, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-
 JudgmentOutcome = Judgment | JudgeFailure
 
 

@@ -219,14 +219,11 @@ MOST_OUTPUT_TOKENS = 8192
 """The longest reply that is allowed where a request sets no limit of its own."""
 
 _LEAST_OUTPUT_TOKENS = 512
-
 _LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
-
 _PER_REQUEST = 1024
 """Tokens a provider may add: its own instructions for tools, schemas and the chat format."""
 
 _PER_MESSAGE = 16
-
 _AS_SHOWN = 2
 """Schemas and tools may be shown to the model in a roomier form than they are sent in."""
 

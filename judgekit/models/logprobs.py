@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from judgekit.records import PreferenceSlot
 
 _SCORE_FIELD = re.compile(r'(?<!\\)"score"\s*:\s*"?(-?\d+(?:\.\d+)?)(?![\d.eE])')
-
 _SCORE_LEAD = re.compile(r'[\s":]+')
-
 _DIGITS = re.compile(r"[-\d.]+")
-
 _SAME = 1e-9
-
 _SINGLE_TOKEN_MASS = 0.99
 """A token less likely than this had others beside it, even where none is listed."""
 
@@ -180,7 +176,6 @@ def _spellings(point: float) -> tuple[str, ...]:
 
 
 _CHOICE_LEAD = " \t\n\"'`*_([:"
-
 _LEAST_CHOICE_MASS = 0.5
 """With less probability on the choices than this, the tokens are not about the choice."""
 

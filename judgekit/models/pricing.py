@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from judgekit.records import Usage
 
 _FILE = "model_prices_and_context_window_backup.json"
-
 _FREE = ("local", "local/", "recorded:")
-
 _FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
 """Providers that run on the user's own machine, so that a listed price of 0 is one."""
 

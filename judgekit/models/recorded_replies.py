@@ -25,9 +25,7 @@ RECORDED_PREFIX = "recorded:"
 """What the name of a recorded model begins with."""
 
 _Key = tuple[str | None, str | None, str | None, str | None, int, int]
-
 _KEY_FIELDS = ("case_id", "variant", "criterion", "order", "repeat", "attempt")
-
 _WILDCARD_FIELDS = {"variant", "criterion"}
 """The fields that a row may leave out to serve every value of them."""
 
@@ -316,7 +314,6 @@ _REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat")
 """In which order the fields of an unused row are examined: one wrong field explains the others."""
 
 _PLURALS = {"criterion": "criteria", "line": "lines"}
-
 _SHOWN = 3
 
 

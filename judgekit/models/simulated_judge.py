@@ -27,9 +27,7 @@ InjectedGoal = Literal["max", "min", "unscored", "chosen"]
 """The instruction in a text: give it the best score, the worst, no score, or choose it."""
 
 _HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
-
 _BULLET = re.compile(r"^[-*] ", re.MULTILINE)
-
 _BOLD = re.compile(r"\*\*[^*\n]+\*\*")
 
 _CLAIM = re.compile(
@@ -243,12 +241,10 @@ PREFERENCE_CHOICES = frozenset({"first", "second", "tie"})
 """What a preference is enumerated as."""
 
 _SIDES = ("score_first", "score_second")
-
 _BETTER, _WORSE, _EVEN = 0.8, 0.35, 0.65
 """How far up the scale the preferred side stands, the other one, and two that are alike."""
 
 _TEXT = "The answer deserves this and not the next better one."
-
 _BARE, _WORDLESS = frozenset({"type", "items"}), ("string", "array", "boolean")
 """Keys of a part that leaves nothing to decide, and its types; most parts of a schema are so."""
 

@@ -21,16 +21,12 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
-
 _BYTES_PER_TOKEN = 4
-
 _PIECE = 16_384
 """Encoding time grows faster than the length of a text without spaces; longer texts are cut."""
 
 _PER_MESSAGE = 3
-
 _PER_REPLY = 3
-
 _FALLBACKS = ("o200k_base", "cl100k_base")
 
 _CL100K = (

@@ -21,7 +21,6 @@ AUTO_TRANSPORT = "auto"
 """The name that leaves the choice to the transports themselves."""
 
 _PACKAGE = "judgekit.models.transports"
-
 _FALLBACK = "litellm"
 
 

@@ -25,11 +25,8 @@ DEFAULT_ANALYSIS_TEMPLATE = "analysis/pair"
 """The shipped template."""
 
 _POINTS = ("quote", "text")
-
 _CHANGES = ("area", "before", "reasoning", "after")
-
 _LISTS = {"strengths": _POINTS, "weaknesses": _POINTS, "suggestions": _CHANGES}
-
 _MAY_BE_BLANK = {"quote", "before"}
 
 

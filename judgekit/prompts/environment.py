@@ -39,9 +39,7 @@ _FAULTS = (
 """What a template that is wrong in itself may raise while it is rendered."""
 
 _MAX_RANGE = 1_000
-
 _INCLUDING = (nodes.Include, nodes.Import, nodes.FromImport)
-
 _CACHED_TEMPLATES = 256
 """Compiled templates in memory; every judge and every test of a suite opens the same few."""
 
@@ -229,7 +227,6 @@ _LONGEST_CACHED = 1000
 """Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most."""
 
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 """Two base-32 digits (RFC 4648) for each 10 bits; three times as quick as `base64.b32encode`."""
 
@@ -278,12 +275,10 @@ def fence_text(text: str, label: str = "text") -> str:
 
 
 _FENCE = "fenced"
-
 _COUNTING = frozenset({_FENCE, "length", "count", "wordcount", "int", "float"})
 """Filters after which nothing of a foreign text is left that could be read as an instruction."""
 
 _NONE: frozenset[str] = frozenset()
-
 _Carried = dict[str, frozenset[str]]
 """The untrusted variables whose text each name carries."""
 

@@ -24,7 +24,6 @@ _QUOTES = str.maketrans(
 )
 
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
-
 _LONGEST = 32
 """Unicode's stream-safe form allows 30 marks on a character; longer ones cost quadratic time."""
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Criterion, JsonObject, Output, Rubric, TraceEvent
 
 _ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
-
 _CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
 

@@ -40,15 +40,10 @@ _VERSION = (
 )
 
 _NAME = rf"(?P<name>(?:{_MODELS}){_VERSION})(?![\w-])"
-
 _MAKER = rf"(?P<name>{_COMPANIES})(?!\w)"
-
 _CALLED = r"(?:an? [\w -]{0,40}?(?:called|named|known as)\s+)?"
-
 _KIND = r"(?:,? an? [\w -]{0,40}?)?"
-
 _WITHIN = r"(?:[^.!?\n]|\.(?=\d)){0,60}?"
-
 _WHO = r"(?:\bI\b|(?i:\b(?:language|AI) model\b|\b(?:assistant|system|chatbot)\b))"
 
 _MADE = (

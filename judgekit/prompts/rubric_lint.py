@@ -50,15 +50,10 @@ class Flaw:
 
 
 _MOST_POINTS = 10
-
 _LONGEST_NAME = 40
-
 _ALIKE = 0.6
-
 _BINARY = 2
-
 _AWKWARD = re.compile(r"[\"'`{}\[\]\\<>]|[^\S ]|[\x00-\x1f]")
-
 _READ_AS_FIELDS = SCORE_KEYS | LABEL_KEYS | MAXIMUM_KEYS | UNREAD_KEYS
 
 _TURNS = {
@@ -314,7 +309,6 @@ _TURNED = re.compile(
 )
 
 _WORD = re.compile(r"[^\W\d_]+")
-
 _ENDING = re.compile(r"(?:ing|ed|ly|es|s)$")
 
 _EMPTY = frozenset(
@@ -329,7 +323,6 @@ _EMPTY = frozenset(
 )  # fmt: skip
 
 _LEAST_WORDS = 2
-
 _SHORTEST_STEM = 3
 
 

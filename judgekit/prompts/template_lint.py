@@ -56,13 +56,9 @@ UNTRUSTED = frozenset({"input", "output", "reference", "context", "steps", "trac
 """Variables that hold text from the case or the output."""
 
 _CRITERIA = frozenset({"criterion", "criteria"})
-
 _SIDES = frozenset({"first", "second"})
-
 _JUDGED = frozenset({"output", "steps", "trace"})
-
 _BLOCKS = ("system", "shared", "question")
-
 _PLACE = re.compile(r":(\d+): ")
 
 _NO_INSTRUCTION = re.compile(

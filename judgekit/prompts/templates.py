@@ -20,22 +20,16 @@ if TYPE_CHECKING:
     from judgekit.records import PreferenceSlot
 
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
-
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
-
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 
 _FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
            "shows")  # fmt: skip
 
 _REPLY_KINDS = ("json", *TEXT_FORMATS)
-
 _PAIR_KINDS = ("json", "choice", "brackets", "stated", "two_scores")
-
 _WITH_CHOICES = ("choice", "brackets", "stated")
-
 _SLOTS = ("first", "second", "tie")
-
 _NOT_JUDGES = ("partials/", "analysis/")
 """Folders of what is included elsewhere, and of what is asked after a verdict."""
 

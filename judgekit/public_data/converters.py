@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
 # Two datasets number the answers 1 and 2, one as text and one as a number.
 _SIDES = {"1": "A", "2": "B"}
-
 _FIVE_POINTS = [1, 5]
 
 # Means are rounded so that the same rows give the same bytes, and so the same checksum.
 _DIGITS = 10
-
 _SUMMEVAL_CRITERIA = ("coherence", "consistency")
 
 # The systems for which the authors published judgments; others of SummEval are left out.
@@ -46,7 +44,6 @@ _PAIRS = tuple(
 )
 
 _SCORES = "ABCDE"
-
 _CHATGPT = "gpt-3.5-turbo-0301"
 
 _READERS: dict[str, Callable[[str], float | None]] = {
@@ -58,9 +55,7 @@ _READERS: dict[str, Callable[[str], float | None]] = {
 }
 
 _HEAD_TO_HEAD = f"{_CHATGPT}/h2h"
-
 _SHOWN = {"ab": {"A": "A", "B": "B", "C": "tie"}, "ba": {"A": "B", "B": "A", "C": "tie"}}
-
 _Summaries = dict[str, dict[str, Any]]
 
 
@@ -157,9 +152,7 @@ def _scores(row: Any, raters: str, criterion: str) -> list[Any]:
 
 
 _TOPICAL_CHAT_CRITERIA = {"engagingness": "eng", "naturalness": "nat"}
-
 _STYLES = ("analyze_rate", "geval", "rate_explain")
-
 _TOPICAL_CHAT_SCALE = [1, 3]
 
 # The file holds means only; the paper names three raters.
@@ -215,7 +208,6 @@ _ROOT = "Art_or_Artifice"
 
 # One file for each judge, named after it.
 _ANSWERS = f"{_ROOT}/data/annotations_"
-
 _TTCW_SCALE = [0, 1]
 
 
@@ -308,7 +300,6 @@ def _verdicts(votes: Sequence[Any]) -> list[int]:
 
 
 _FILE = "eval/benchmark/data/mt_bench_eval.json"
-
 _PROMETHEUS_JUDGE = "gpt-4"
 
 
@@ -349,15 +340,10 @@ def _listed(value: object) -> list[Any]:
 
 
 _TABLE = "eval/table/"
-
 _VICUNA_JUDGE = "gpt-4-0328"
-
 _VICUNA_LABELLED = "gpt35_vicuna-13b"
-
 _LABELS = "review/review_gpt35_vicuna-13b_human.txt"
-
 _LABELLERS = "i-Eval/FairEval"
-
 _VICUNA_SIDES = {"CHATGPT": "A", "VICUNA13B": "B", "TIE": "tie"}
 
 
@@ -432,7 +418,6 @@ def _vicuna_row(
 
 
 _BOARDS = "src/alpaca_eval/leaderboards/"
-
 _BOARD = "_leaderboard.csv"
 
 _FIGURES = (

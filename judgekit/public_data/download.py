@@ -34,12 +34,10 @@ _DEFAULT = Path(".judgekit/data")
 
 # Kept beside the rows, so that they can be made anew without the network.
 _SOURCES = ".sources"
-
 _OWN = "judgekit"
 
 # More connections at once are refused by some hosts.
 _AT_ONCE = 8
-
 _JOINED = ".jsonl.gz"
 
 
@@ -179,19 +177,12 @@ _PROMPT = re.compile(
 )
 
 _KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
-
 _WINNERS = {"A": "a", "B": "b", "tie": "tie"}
-
 _SAFE = re.compile(r"[^\w.-]+")
-
 _WHOLE = "quality"
-
 _EVEN = 0.5
-
 _CATEGORY = "category"
-
 _QUESTION = "How good is the {} of it, as the set's authors define it?"
-
 _CONSENSUS = "people"
 
 

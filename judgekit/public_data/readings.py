@@ -8,25 +8,15 @@ from __future__ import annotations
 import re
 
 _WORDS = ("one", "two", "three", "four", "five")
-
 _WORD = "|".join(_WORDS)
-
 _LABELLED = re.compile(rf"score:\s*(?:(?P<number>[1-5](?:\.\d)?)|(?P<word>{_WORD}))")
-
 _NEAR = re.compile(r"scor(?:e|ing)[^.]+?[1-5](?:\.\d)?")
-
 _NEAR_WORD = re.compile(rf"scor(?:e|ing)[^.]+\s({_WORD})[\s.,]")
-
 _LAST = re.compile(r"[1-5](?:\.\d\s)?(?:out of [1-5])?")
-
 _DIGIT = re.compile(r"[1-5](?:\.[1-5])?")
-
 _STAR = re.compile(r"(\S+)\sstar")
-
 _BARE = re.compile(r"([1-5]\.[0-9])\W*\Z")
-
 _RATING = re.compile(r"[0-9](?:\.[0-9]+)?")
-
 _LETTER = re.compile(r"summary ([abc])|\A([abc])[\s.:]", re.IGNORECASE)
 
 

@@ -148,13 +148,9 @@ def _listing(path: Path) -> Mapping[str, object]:
 
 
 _CHUNK = 1 << 16
-
 _STALLED_S = 30.0
-
 _WHOLE_S = 600.0
-
 _STALLED = "nothing came for too long"
-
 _PLACES = ("{repository}", "{commit}", "{path}")
 
 

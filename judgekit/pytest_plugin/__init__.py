@@ -26,7 +26,6 @@ _MARKER = (
 )
 
 _JUDGE_POOL: pytest.StashKey[JudgePool] = pytest.StashKey()
-
 _RECORDER: pytest.StashKey[VerdictRecorder] = pytest.StashKey()
 
 

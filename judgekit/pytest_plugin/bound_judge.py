@@ -193,7 +193,6 @@ def _output(given: Output | JsonValue) -> Output:
 
 
 _MOST_JUDGES = 16
-
 _MOST_WAITING = 32
 
 

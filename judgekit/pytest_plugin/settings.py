@@ -45,7 +45,6 @@ _MARKED = {
 }  # fmt: skip
 
 _NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer")
-
 _OF_THE_RUN = ("report", "max_cost")
 
 

@@ -72,13 +72,9 @@ class VerdictRecorder:
 
 
 _WORDS = {True: "passed", False: "failed", None: "undecided"}
-
 _LONGEST = 400
-
 _LONGEST_REASON = 120
-
 _LONGEST_QUOTE = 120
-
 _MOST_QUOTES = 3
 
 

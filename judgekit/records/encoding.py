@@ -19,14 +19,11 @@ from judgekit.records.output import Output
 from judgekit.records.record import Record
 
 _RecordT = TypeVar("_RecordT", bound=Record)
-
 LONGEST_NAME = 500
 """The longest id of a run, case or variant, in characters: PostgreSQL indexes no longer ones."""
 
 _LONGEST_LOOKUP = 200
-
 _MOST_BITS = 14_000  # about 4,200 digits; Python reads no integer of more than 4,300
-
 _PLAIN = frozenset({str, bool, type(None), datetime})
 
 

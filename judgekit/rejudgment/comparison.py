@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from judgekit.stats.paired import PairedDifference
 
 OUTPUT_ERROR = "an error of the system under test"
-
 NO_OLD_VERDICT = "no verdict before"
-
 NO_NEW_VERDICT = "not judged now"
 
 

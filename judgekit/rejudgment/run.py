@@ -128,7 +128,6 @@ _SUITE_SUFFIX = " (rejudged)"
 """Ends the suite's name of a run that judges another one again."""
 
 _OF_THE_JUDGES = frozenset({"panel", JUDGING_KEY, CALIBRATION_KEY})
-
 _FATAL = frozenset({"auth", "not_found", "quota"})
 
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from judgekit.store import SupersededObservation
 
 _MOST_WORST = 5
-
 _MESSAGE_LENGTH = 220
 
 
@@ -157,11 +156,8 @@ def _append_judgment(text: Text, judgment: Judgment) -> None:
 
 
 _SAID_OF_QUOTES = "evidence_not_found"
-
 _FOUND_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
-
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
-
 _PASS_STYLES = {True: "green", False: "red", None: "yellow"}
 
 

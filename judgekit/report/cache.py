@@ -20,15 +20,10 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 _KEY_DIGITS = 12
-
 _ASKED_LENGTH = 60
-
 _DIFF_LINES = 12
-
 _DIFF_WIDTH = 160
-
 _CRITERION = re.compile(r"^Criterion: (.+)$", re.MULTILINE)
-
 _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 

@@ -121,7 +121,6 @@ _RIGHT = {
 }
 
 _MOST_ROWS = 24
-
 _MOST_LEVELS = 12
 
 

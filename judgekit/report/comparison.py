@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from judgekit.stats.bias import PositionBias
 
 _MOST_SHOWN = 220
-
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
 
 _RULE_WORDS = {

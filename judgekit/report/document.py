@@ -26,7 +26,6 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 """
 
 Point = tuple[float, float]
-
 LabelledText = tuple[str, str]
 """A label and its text, a line of `Lines`."""
 

@@ -46,7 +46,6 @@ VERDICT_COLUMNS = (
 """The columns of CSV and Parquet files, one row for each judgment or failure."""
 
 _VERDICT_LISTS = {"judgments", "failures"}
-
 _SPARE = ("uncalibrated", "asked")
 """Fields that are left out where they have nothing to say."""
 
@@ -210,7 +209,6 @@ RUN_COLUMNS: Mapping[str, str] = {
 """The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
 
 _GROUP = 5000  # rows of Parquet held at a time
-
 _RESULT_LISTS = ("judgments", "failures", "checks", "scores")
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from judgekit.store import StoredJudgment
 
 _PASS_WORDS = {True: "pass", False: "fail", None: "open"}
-
 _WORDS_SHOWN = 60
 
 

@@ -15,15 +15,10 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
 
 _MINUTE_S, _HOUR_S = 60, 3600
-
 _CENT = 0.01
-
 _SECOND_MS = 1000
-
 _NARROW = 0.02
-
 _MORE_DIGITS = 4
-
 DASH = "\N{EN DASH}"
 """Stands where there is no number."""
 
@@ -139,13 +134,9 @@ def _two_digits(amount: float) -> str:
 
 
 _NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))
-
 _THOUSAND, _EXACT_BELOW, _THOUSANDS_BELOW = 1_000, 10_000, 999_500
-
 _COMPACT_MINUTE_S, _COMPACT_HOUR_S = 60, 3600
-
 _TWO_MINUTES_S, _TWO_HOURS_S, _TWO_DAYS_H = 120, 7200, 48
-
 _NO_CENTS_USD = 100
 
 
@@ -202,7 +193,6 @@ def format_decimal(number: float) -> str:
 
 
 _KIB = 1024
-
 _FILE_SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 

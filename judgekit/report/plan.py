@@ -157,7 +157,6 @@ _KINDS = {
 }
 
 _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
-
 _UNKNOWN = "unknown"
 
 

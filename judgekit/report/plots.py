@@ -10,11 +10,8 @@ if TYPE_CHECKING:
     from judgekit.report.document import Axis, IntervalBar, Plot, Point, Series
 
 _WIDTH, _HEIGHT = 360, 280
-
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 40
-
 _N_TICKS = 5
-
 _DOT = 2.5
 
 

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from judgekit.stats.paired import PairedDifference
 
 _MOST_FLIPS = 10
-
 _PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
-
 _PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 
 

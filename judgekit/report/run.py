@@ -127,7 +127,6 @@ def _nan_to_null(value: object) -> object:
 
 
 _MEASURES = {"value": "value", "pass_rate": "pass rate"}
-
 _SMALLEST_P = 0.001
 
 

@@ -68,11 +68,8 @@ def format_pass_count(variant: VariantRow) -> str:
 
 
 _INDENT_STEP = 2
-
 _MIN_TEXT_WIDTH = 20
-
 _LABEL = re.compile(r" *\S+ {2,}| +")
-
 _MARGIN = re.compile(" *")
 
 

@@ -46,9 +46,7 @@ TONE_STYLES: dict[Tone, str] = {
 """How each tone is coloured."""
 
 _LABEL_WIDTH = 26
-
 _LINE_LENGTH = 220
-
 _BOUNDLESS = 100_000
 
 

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     )
 
 _LONGEST_NOTE = 300
-
 _MOST_TRIED = 4
-
 _NONE = "no candidate is significantly better:"
 
 _DECISION_WORDS: dict[TuningDecision, str] = {

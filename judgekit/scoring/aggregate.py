@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from judgekit.scoring.panel import Member
 
 _SINGLE_JUDGE = RunPanel()
-
 _VERDICT = attrgetter("verdict")
 
 

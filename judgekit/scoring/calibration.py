@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     )
 
 _MEAN = RunPanel()
-
 _UNKNOWN = "with which parameters is not known"
 
 _ASKED = {

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from judgekit.records import JudgeFailure, Judgment, PanelCombination, RunPanel, Scale
 
 _TWO = 2
-
 _JUDGE, _CRITERION = attrgetter("judge"), attrgetter("criterion")
 
 

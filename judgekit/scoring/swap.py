@@ -33,21 +33,13 @@ if TYPE_CHECKING:
     )
 
 _T = TypeVar("_T", bound=str)
-
 _OUTPUTS: tuple[Winner, Winner, Winner] = ("a", "b", "tie")
-
 _PLACES: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("first", "second", "tie")
-
 _SHARES = {"first": 1.0, "tie": 0.5, "second": 0.0}
-
 _EVEN = 0.5
-
 _VALUES: dict[str, Literal["A", "B", "tie"]] = {"first": "A", "second": "B", "tie": "tie"}
-
 _SIDES: dict[Winner, Literal["A", "B", "tie"]] = {"a": "A", "b": "B", "tie": "tie"}
-
 _WINNERS: dict[str, Winner] = {"A": "a", "B": "b", "tie": "tie"}
-
 _AGREED = {("first", "second"), ("second", "first"), ("tie", "tie")}
 
 
@@ -222,7 +214,6 @@ if TYPE_CHECKING:
     _PairJudgment = Preference | PreferenceFailure
 
 _SLOT_SHARES = {"first": 1.0, "tie": 0.5, "second": 0.0}
-
 _EVEN_SHARE = 0.5
 
 

@@ -64,7 +64,6 @@ __all__ = [
 
 # A variance below this is what is left of cancelling terms, not spread.
 _ROUNDING = 1e-14
-
 _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 Weights = Literal["linear", "quadratic", "ordinal"]
-
 IntervalMethod = Literal["jackknife", "analytic", "none"]
 
 # Chance agreement within this of 1 makes the coefficient 0/0, whatever the last digits say.

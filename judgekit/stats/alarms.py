@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DropEvidence = Literal["strong", "weak", "none"]
-
 _FEWEST_BASELINE_RUNS = 8
-
 _FEWEST_AROUND_A_CHANGE = 2
 
 

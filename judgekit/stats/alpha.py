@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
-
 _LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 # Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
-
 _FEW_LEVELS = 64
 
 

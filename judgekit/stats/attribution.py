@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 # 2^10 regressions for each resample; beyond that the shares take minutes.
 _MOST_GROUPS = 10
-
 _ROWS_PER_PARAMETER = 10
-
 _FLAT = 1e-10
-
 _SHUFFLES = 20
-
 _CELLS = 500_000
 """Numbers resampled at once: 4 MiB."""
 

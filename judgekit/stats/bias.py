@@ -45,7 +45,6 @@ __all__ = [
 ]
 
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
-
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 

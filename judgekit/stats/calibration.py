@@ -280,9 +280,7 @@ def _slopes(
 
 
 _FEW_LEVELS = 10
-
 _PER_LEVEL = 5
-
 _FLAT = 1e-12
 
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 _CLIP = 1e-6
-
 _MISSING_MASS = 0.1
-
 _ENOUGH_LABELS = 100
 
 

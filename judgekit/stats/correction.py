@@ -64,7 +64,6 @@ __all__ = [
 ]
 
 LabelsAre = Literal["random", "other"]
-
 _MIN_LABELS = 20
 
 
@@ -231,7 +230,6 @@ def _warnings(corrected: Estimate, check: LabelCheck | None) -> tuple[str, ...]:
 
 
 _FLAT = 1e-12
-
 _SUSPECT = 2.0
 
 

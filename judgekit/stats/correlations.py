@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
-
 _METHODS = ("pearson", "spearman", "kendall", "kendall-c")
-
 _SMALL = 10
-
 _CELLS = 2_000_000
 """Cells of a table of levels up to which it is filled: about 80 MiB at most."""
 

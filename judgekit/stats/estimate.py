@@ -64,7 +64,6 @@ _ROUNDING = 1e-12
 """A standard error that floats make where nothing varies."""
 
 _FEW_CLUSTERS = 10
-
 Decision = Literal["better", "worse", "equivalent", "inconclusive"]
 
 

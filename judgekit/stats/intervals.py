@@ -181,7 +181,6 @@ def _pseudo_rating_interval(
 
 
 RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]
-
 _PRIORS = {"clopper-pearson": (0.0, 1.0), "jeffreys": (0.5, 0.5), "uniform": (1.0, 1.0)}
 
 

@@ -259,11 +259,8 @@ def _steps(below: np.ndarray) -> np.ndarray:
 
 
 _STEPS = 100
-
 _HALVINGS = 50
-
 _CONVERGED = 1e-10
-
 _SINGULAR = 1e14
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 _FOLDS = 5
-
 _NO_PAIR = "no group has two outputs with a score of both"
 
 

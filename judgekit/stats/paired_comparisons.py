@@ -157,7 +157,6 @@ def _components(links: np.ndarray) -> tuple[tuple[int, ...], ...]:
 
 
 _ELO = 400 / log(10)
-
 _FLAT = 1e-9
 """A standard error that floats make where nothing varies."""
 

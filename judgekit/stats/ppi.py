@@ -21,7 +21,6 @@ Quantile = Literal["t", "normal"]
 
 # Below these counts a tuned lam is noise and the variance of the labels is underestimated.
 _FEW_LABELS, _SOME_LABELS = 20, 50
-
 _FLAT = 1e-12
 
 

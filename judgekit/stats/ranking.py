@@ -43,11 +43,8 @@ __all__ = [
 ]
 
 TieRule = Literal["half", "drop"]
-
 RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
-
 _FAR = 0.10
-
 _FLAT = 1e-9
 
 # The same order as the columns of counts: wins, losses, ties.

@@ -243,11 +243,8 @@ def _result(
 
 
 ICCKind = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
-
 _KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
-
 _FLAT = 1e-12
-
 _NARROW = 1e-9
 
 

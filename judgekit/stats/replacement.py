@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 AlignmentScore = Literal["accuracy", "neg_rmse"]
-
 CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
-
 _METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
 
 # The values that Calderon et al. (2025) suggest, for unskilled to expert annotators.
 _EPSILONS = (0.1, 0.15, 0.2)
-
 _FEW_RATERS = 3
-
 _FEW_ITEMS = 50
 
 

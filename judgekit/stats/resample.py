@@ -24,7 +24,6 @@ BootstrapMethod = Literal["percentile", "bca"]
 
 # A statistic undefined on more resamples than this has a biased interval: the rest is a selection.
 _MOST_DROPPED = 0.05
-
 _ROUNDING = 1e-12
 
 

@@ -17,9 +17,7 @@ from judgekit.stats.intervals import Rate, proportion
 from judgekit.stats.quantiles import check_level, normal_quantile, require, require_whole
 
 CorrectionInterval = Literal["lee", "bootstrap"]
-
 _MOST_DROPPED = 0.05
-
 _WEAK = 0.2
 
 

@@ -45,9 +45,7 @@ __all__ = [
 ]
 
 DirectionName = Literal["improving", "degrading", "stable"]
-
 Spread = Literal["range", "cv"]
-
 _FEWEST_POINTS = 3
 
 

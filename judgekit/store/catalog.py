@@ -215,7 +215,6 @@ def _run_text(run: RunInfo) -> str:
 
 
 _PAGE = 500
-
 _MOST_SUGGESTED = 200  # names looked through for a near one
 
 

@@ -163,7 +163,6 @@ if TYPE_CHECKING:
     _PreferencesByPlace = dict[int, list[PreferenceRecord]]
 
 _PAGE = 200
-
 _ENDING = {"finished_at", "status", "reason"}
 
 

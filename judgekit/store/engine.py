@@ -30,7 +30,6 @@ WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
 
 _POSTGRES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
 
 
@@ -247,7 +246,6 @@ class ServerLocks:
 
 
 _BUSY_HINT = "another process is writing; wait for it, or give this run a database of its own"
-
 _FULL_HINT = "free some space and run again with --resume; what was committed is safe"
 
 DAMAGE_HINT = (

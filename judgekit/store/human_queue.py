@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from judgekit.store.rows import Reading, RowValues as NewRow
 
 _PAGE = 500
-
 _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
 

@@ -51,11 +51,8 @@ if TYPE_CHECKING:
     from judgekit.store.rows import Reading, Rows
 
 _RecordT = TypeVar("_RecordT", bound=Record)
-
 _RESULTS_PAGE = 64
-
 _MOST_CHARACTERS = 4_000_000  # of outputs read at a time, unless one alone is longer
-
 _AnswerPlace = tuple[int, int, int]
 
 

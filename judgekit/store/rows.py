@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Rows = Sequence[Row[tuple[object, ...]]]
 
 _T = TypeVar("_T")
-
 RowValues = dict[str, object]
 """A row to be stored, by column."""
 

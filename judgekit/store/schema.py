@@ -26,9 +26,7 @@ SCHEMA_VERSION = 3
 an older judgekit would refuse the field it does not know."""
 
 metadata = MetaData()
-
 _INTEGER = BigInteger().with_variant(Integer(), "sqlite")  # only INTEGER counts up in SQLite
-
 ANSWER_COLUMNS = ("run_no", "place", "variant_no", "repeat")
 """The columns that tell one answer from every other, in the order results are read."""
 

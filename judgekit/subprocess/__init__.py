@@ -204,7 +204,6 @@ _KEPT_NAMES = frozenset({
 })  # fmt: skip
 
 _KEPT_PREFIX = "LC_"
-
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -233,18 +232,13 @@ STDERR_TAIL_BYTES = 4096
 """How much of the end of stderr is stored."""
 
 _MARK = "_JUDGEKIT_PROCESS"
-
 _CHUNK_BYTES = 1 << 16
-
 _DRAIN_S = 1.0
 """How long to wait for the end of the pipes once everything that wrote to them was killed."""
 
 _REAP_S = 5.0
-
 _POLL_S = 0.01
-
 _MAX_SWEEPS = 20
-
 _PROC = Path("/proc")
 
 

@@ -24,17 +24,14 @@ LARGEST_OUTPUT_BYTES = 10 * 2**20
 """The largest unpacked reply that is read, in bytes."""
 
 _MAX_REDIRECTS = 5
-
 _RESENDING = (307, 308)
 """Redirects that keep method and body; the others turn the request into a GET without a case."""
 
 _JSON = "application/json"
-
 _SUCCESS = 2
 """The first digit of the successful statuses."""
 
 _PORTS = {"http": 80, "https": 443}
-
 _SHOWN_BYTES = 200
 
 

@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from judgekit.records import Case
 
 _PASSED_ON = (BudgetExceededError, FrozenCacheError, StoreError)
-
 _importing = threading.Lock()
-
 _GRACE_S = 1.0
-
 _SHARE_OF_LIMIT = 0.25
 """A loop that begins no call for so long, or so large a share of the limit, is blocked."""
 

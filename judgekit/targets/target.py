@@ -45,9 +45,7 @@ class Target(Protocol):
 
 
 _SHOWN_CHARACTERS = 200
-
 _LONGEST_ERROR = 1_000
-
 _FORMAT_HINT = 'write an object, for example {"text": "…"}'
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 __all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Script", "ScriptedModel"]
-
 ScriptedAnswer = str | ModelReply | Exception
 """One step of a script: a text, a whole reply, or an error that is raised."""
 
@@ -52,7 +51,6 @@ _LONG_CHARACTERS = 2_000
 """Characters from which a verbosity-loving judge is fully impressed."""
 
 _REFUSAL = "I'm sorry, but I can't help with evaluating this content."
-
 _CHARACTERS_PER_TOKEN = 4
 
 

@@ -162,7 +162,6 @@ ANCHORS = 3
 """Outputs a scoring guide quotes: of the worst, the middle and the best scores there are."""
 
 _DIGITS = 9
-
 _CUT = "\n[… cut]"
 
 _GUIDE = (

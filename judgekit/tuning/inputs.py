@@ -210,11 +210,8 @@ MIN_CASES_PER_SIDE = 10
 """Cases each side of the split needs: fewer let no difference be labels."""
 
 _FOLDS = 5
-
 _STRATA = 4
-
 _DRAWS = 2**64
-
 _DIGITS = 9
 
 

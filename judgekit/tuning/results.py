@@ -172,7 +172,6 @@ if TYPE_CHECKING:
     Scores = Mapping[tuple[OutputKey, str], float | None]
 
 _NO_KAPPA = "the criteria share no scale with levels"
-
 _NOTHING = "the judge gave no usable answer"
 
 

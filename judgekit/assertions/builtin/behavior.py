@@ -36,9 +36,7 @@ _WORKED = frozenset({
 })  # fmt: skip
 
 _OF_NODES = ("node", "agent", "task")
-
 _LAST_WORD = re.compile(r"[^:._/\-]*\Z")
-
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 

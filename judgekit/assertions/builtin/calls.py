@@ -32,17 +32,14 @@ _RESULTS = frozenset({
 })  # fmt: skip
 
 _ERRORS = frozenset({"error", "tool:error", "tool_error"})
-
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
 # The fields of a chat message that hold calls.
 _HELD = ("tool_calls", "toolCalls")
-
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
 # The fields that tie a result to its call, in order of preference.
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
-
 _BAD_STATES = frozenset({"error", "failed", "failure"})
 
 

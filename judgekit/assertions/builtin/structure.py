@@ -322,7 +322,6 @@ def _syntax_result(text: str, fault: str | None, what: str, *, verb: str = "is")
 
 # Providers and frameworks spell the list of calls in these two ways.
 _LISTS = ("tool_calls", "toolCalls")
-
 _SCHEMA_TIMEOUT_S = 5.0
 
 

@@ -430,13 +430,9 @@ PATTERN_MAX = 10_000
 """How many characters a pattern may have."""
 
 _TASK = "judgekit.assertions.worker:search_pattern"
-
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
-
 _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
-
 _PLAIN_MAX = 100
 
 # Steps of a search that are over in some tenths of a second.

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 # Products of two lengths up to which the work is done at once, in a few milliseconds.
 _QUICK = 4_000_000
-
 _METEOR = "judgekit.assertions.meteor_metric"
-
 _TIMEOUT_S = 5.0
 
 # WordNet is read from disk once; the first load can take many seconds on a slow disk.

@@ -189,11 +189,8 @@ def _dicts(value: object) -> Iterator[dict[str, object]]:
 
 
 _MAX_DIFF_LINES = 40
-
 _MAX_DIFF_CHARACTERS = 40_000
-
 _SHORT = 200
-
 _ABSENT = "(absent)"
 
 

@@ -25,7 +25,6 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 # "checksum" sorts before every other name of an entry, so that in canonical JSON it stands first
 # and has a fixed length: the rest can be hashed without being encoded again.
 _SEAL = '{"checksum":"'
-
 _BODY_AT = len(_SEAL) + 64 + len('",')
 
 

@@ -47,13 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _T = TypeVar("_T")
-
 _BATCH = 500
-
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
 
 
@@ -294,9 +290,7 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
 
 DATABASE_FILE = "cache.db"
-
 _SIDE_FILES = ("-wal", "-shm")
-
 _OPENED_MARK = b"judgekit cache\n"
 
 

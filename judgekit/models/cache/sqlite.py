@@ -216,9 +216,7 @@ SELECT_TEXT = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1
 """The columns from which `stored_text` makes the text of a row."""
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-
 _PAGE = 500
-
 _OWN_ROWS = "raw = 1 AND typeof(key) = 'text'"
 
 

@@ -42,9 +42,7 @@ _AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "ve
 """Providers with other ways to show who is asking than a key in one variable."""
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
-
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
-
 _scopes: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
 """One open scope for each event loop; litellm's own cache of clients is as global as this."""
 

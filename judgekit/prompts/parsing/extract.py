@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from judgekit.prompts.parsing.nodes import Node
 
 _RANGE = re.compile(r"\s*([0-9.]+)\s*(?:-|\u2013|—|to|\.\.|,)\s*([0-9.]+)\s*")
-
 _SCORE_DEPTH = 2
 
 
@@ -273,19 +272,12 @@ _SCORE_TAG = re.compile(
 )
 
 _SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
-
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
-
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
-
 _DECORATION = " \t*_`"
-
 _SWITCHES = frozenset({"true", "false", "yes", "no"})
-
 _SINGLE_KEYS = ("score", "rating", "grade")
-
 _LONGEST_BARE = 60
-
 MOST_STATED = 1_000
 """A reply whose prose states more scores or choices than this is no verdict."""
 

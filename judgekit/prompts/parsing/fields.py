@@ -205,7 +205,6 @@ _WRAPPERS = frozenset(
 )
 
 _WRAPPER_PARTS = ("scor", "grad", "rating", "evaluat", "judg", "assess", "verdict", "result")
-
 _WRAPPER_WORDS = frozenset({"submit", "report", "record", "tool", "final", "function", "rubric"})
 
 _NOT_OURS = frozenset(
@@ -298,7 +297,6 @@ _OTHER_WORDS = frozenset(
 )
 
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
-
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 

@@ -93,13 +93,9 @@ _JSON_NUMBER = re.compile(
 )
 
 _BARE_WORD = re.compile(r"[^\s,\uff0c:\uff1a(){}\uff5b\uff5d\[\]\"'“”\u2018\u2019]{1,200}+")
-
 _BARE_KEY = re.compile(r"[^\W\d][\w$.&/+ -]{0,80}?(?=\s{0,20}[:\uff1a])")
-
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-
 _HALF = re.compile("[\ud800-\udbff]")
-
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 _LITERALS: dict[str, Literal["bool", "null"]] = {
@@ -262,7 +258,6 @@ _ROW_PATTERN = re.compile(
 )
 
 _ROW_DECORATION = " \t*_`\"'“”\u2018\u2019[]"
-
 _BLOCK_SCALAR = re.compile(r"\s*[|>][+-]?[0-9]?\s*")
 
 _OWN_SCALE = re.compile(
@@ -421,9 +416,7 @@ _NUMBER_TAIL = re.compile(
 )
 
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
-
 _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-
 _QUOTED_LENGTH = 40
 
 

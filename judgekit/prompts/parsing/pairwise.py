@@ -264,13 +264,9 @@ _DOUBT = re.compile(
 )
 
 _CLAUSE = re.compile(r"[.!?,;:\n]")
-
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
-
 _CHOICE_LINE_ENDED = re.compile(r"[ \t*_`.\"')]*+\n")
-
 _FEWEST_WORDS = 5
-
 _LOWEST, _HIGHEST = 0.0, 10.0
 """Judges asked for 1 to 10 give 0 to an answer that is missing."""
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BETWEEN_TEXTS = "\ue000"
-
 _ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrt]")
 
 _SILENT = (
@@ -23,19 +22,14 @@ _SILENT = (
 """What a judge may drop or put in when it quotes."""
 
 _MARKS = "'“”„‟\u2018\u2019\u201a\u201b«»\u2039\u203a\u00b4\uff02\uff07「」『』"
-
 _DROPPED = re.compile(f"{_SILENT}+")
-
 _SAME = str.maketrans(dict.fromkeys(_MARKS, '"') | {"|": "/", "\uff1a": ":", "\uff0c": ","})
-
 _JSON_LIKE = re.compile(f'["{_MARKS}]{_SILENT}*+[:=]')
-
 _PIECE_BORDER = re.compile(r"[\x00-\x22\x24-\x2f\x3a\x3c-\x40\x5b-\x60\x7b-\x7f]")
 """Before these, a text can be cut without harm: no escape or entity spans them, and they compose
 with nothing before them."""
 
 _FIRST_STEP = 64
-
 _LEAST = 12
 """Normalised characters that must agree before an unreadable structure counts as quoted."""
 

@@ -132,7 +132,6 @@ _QUOTED = re.compile(
 )
 
 _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
-
 _LOOKED_AT = 4000
 
 

@@ -61,7 +61,6 @@ TRUNCATED_REASONS = frozenset(
 """Finish reasons that say the reply was cut off."""
 
 _INVISIBLE = re.compile("[\\s\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
-
 _PAGE = re.compile(r"\s{0,99}<(?:!doctype html|html)\b", re.IGNORECASE)
 
 _LOOSE_KEY = re.compile(

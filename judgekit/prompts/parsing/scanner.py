@@ -52,9 +52,7 @@ _JSON_START = (
 )
 
 _NOISE = r"(?P<noise>(?:[{\uff5b\[]\s{0,4}){41})"
-
 _STOPS = re.compile(_REASONING, re.IGNORECASE)
-
 _STOPS_WITH_JSON = re.compile(rf"{_REASONING}|{_NOISE}|{_JSON_START}", re.IGNORECASE)
 
 _KEYS = re.compile(
@@ -62,17 +60,11 @@ _KEYS = re.compile(
 )
 
 _QUOTING = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
-
 _STRIPPED_CHANNELS = re.compile(r"\A\s*analysis.*?assistantfinal", re.DOTALL)
-
 _AFTER_FAULT = 40
-
 _MOST_FAULTS = 50
-
 _MOST_DOCUMENTS = 500
-
 _MOST_LINES = 4_000
-
 _LONGEST_PROSE = 200_000
 
 

@@ -57,7 +57,6 @@ class PreferenceReply:
 
 
 _LARGEST = 10**15
-
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 
 
@@ -119,7 +118,6 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _CRITERION_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
-
 SLOTS_BY_SCORE: tuple[PreferenceSlot, PreferenceSlot, PreferenceSlot] = ("second", "tie", "first")
 """The choices, by the score of each."""
 

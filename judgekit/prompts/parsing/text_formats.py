@@ -68,7 +68,6 @@ _FEEDBACK = re.compile(
 )
 
 _DECORATION = " \t\n*_`.:,;!\u2013—-"
-
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 
@@ -344,9 +343,7 @@ _STATED_OUT_OF = re.compile(
 )
 
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
-
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
-
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
