@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.call_path import LIMITS
+from tests.structure import ROOT, Structure, measure
 
 
 @pytest.fixture(scope="module")
@@ -31,3 +32,28 @@ def test_a_cache_hit_needs_six_functions(call_path: str) -> None:
     found = re.search(r"^cache hit: (\d+) functions", call_path, re.MULTILINE)
     assert found, call_path
     assert int(found[1]) <= LIMITS["hit_functions"], call_path
+
+
+@pytest.fixture(scope="module")
+def structure() -> Structure:
+    return measure()
+
+
+def test_the_package_stays_in_one_readers_reach(structure: Structure) -> None:
+    assert structure.n_files <= 350
+    assert structure.longest_files[0][0] <= 600, structure.longest_files
+
+
+def test_no_public_name_is_defined_in_two_modules(structure: Structure) -> None:
+    assert structure.defined_twice == {}
+
+
+def test_no_module_is_named_with_a_bare_participle() -> None:
+    ending = re.compile(r"(?:ing|ed|told|kept|given|known|held)$")
+    # `paired` is the name of a statistics module that users import; the others are nouns.
+    nouns = {
+        "encoding", "error_mapping", "grading", "loading", "missing", "paired", "pairing",
+        "pricing", "ranking", "tuning",
+    }  # fmt: skip
+    names = {path.stem for path in (ROOT / "judgekit").rglob("*.py")}
+    assert {name for name in names if ending.search(name)} - nouns == set()
