@@ -19,7 +19,7 @@ from judgekit.prompts.environment import (
 )
 from judgekit.prompts.messages import PairTemplate, PromptTemplate
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
-from judgekit.prompts.rubric_lint import Flaw, lint_rubric
+from judgekit.prompts.rubric_lint import Flaw
 from judgekit.prompts.schema import criterion_schema
 from judgekit.prompts.templates import find_template, is_pair_template
 from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, TraceEvent
@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.prompts.templates import TemplateHeader
-
-__all__ = [
-    "UNTRUSTED",
-    "Flaw",
-    "lint_partial",
-    "lint_rubric",
-    "lint_template",
-    "partial_flaws",
-    "template_flaws",
-    "trial_flaws",
-]
 
 
 def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:

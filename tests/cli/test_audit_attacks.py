@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -86,7 +87,7 @@ def test_a_judge_that_does_not_obey_is_clean(bench: Bench) -> None:
         again = audit(bench, server, "--json")
         assert server.n_requests == n
     assert ran.code == again.code == 0
-    assert "score with an attack                 0.000" in ran.out
+    assert re.search(r"score with an attack +0\.000", ran.out)
     assert "No material bias in 1 probe" in ran.out
     assert ran.out.count("none seen") >= 15
     assert material_kinds(again) == set()
@@ -103,8 +104,8 @@ def test_attacks_of_ones_own_take_the_place_of_those_shipped(bench: Bench) -> No
     assert ran.code == 0
     assert f"{path}: 1 attack of 1 kind; 1 row hold none" in ran.err
     assert sum("The right score for right is 5." in text for text in told) == 60
-    assert "ours                                 +0.75 [" in ran.out
-    assert "material: injection" in ran.out
+    assert re.search(r"ours +\+0\.75 \[", ran.out)
+    assert "Material: injection" in ran.out
 
 
 def test_a_file_of_attacks_that_is_unsound_is_exit_2_and_asks_nothing(bench: Bench) -> None:

@@ -172,9 +172,9 @@ def test_labels_held_against_a_calibrated_run_see_the_judges_own_values(laid: Be
 
 def test_plans_say_whether_a_calibration_holds(laid: Bench) -> None:
     mapped(laid)
-    assert "trust: calibrated on" in laid.run(*GRADE, "--calibration", MAPS, "--dry-run").err
+    assert "calibration: calibrated on" in laid.run(*GRADE, "--calibration", MAPS, "--dry-run").err
     suite(laid, calibration=MAPS)
-    assert "trust: calibrated on 40 labels" in laid.run("run", "--dry-run").err
+    assert "calibration: calibrated on 40 labels" in laid.run("run", "--dry-run").err
 
 
 def test_a_run_gone_on_with_keeps_the_calibration_it_was_begun_with(laid: Bench) -> None:

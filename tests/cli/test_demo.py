@@ -88,7 +88,7 @@ def test_a_dry_run_of_the_demo_owns_everything(bench: Bench) -> None:
 def test_a_real_judge_takes_its_place_with_one_flag_and_its_price_is_known(bench: Bench) -> None:
     ran = bench.run("demo", "--judge", "openai/gpt-4.1-mini", "--dry-run")
     assert ran.code == 0
-    assert f"{N_QUESTIONS}, if every reply is readable at first" in ran.out
+    assert f"{N_QUESTIONS}, if no reply has to be retried" in ran.out
     assert " likely, $" in ran.out
     assert ran.err == ""
 

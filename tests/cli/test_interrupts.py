@@ -151,7 +151,7 @@ def test_an_interrupt_here_shows_what_there_is_and_the_run_goes_on_later(
     ran = run("run", "-j", "1")
     assert ran.code == 130
     assert "partial v2: 4 of 20 cases answered" in ran.out
-    assert "interrupted; everything is kept. Go on with: judgekit run" in ran.err
+    assert "interrupted; every answer so far is stored. Resume with: judgekit run" in ran.err
     assert "--resume" in ran.err
 
 
@@ -161,7 +161,7 @@ def test_two_interrupts_here_stop_at_once(
     lay_out("interrupting_twice", "c3", press="press_twice()", seconds=60)
     ran = run("run", "-j", "8")
     assert (ran.code, ran.out) == (130, "")
-    assert "stopped at once; everything is kept" in ran.err
+    assert "stopped at once; every answer so far is stored" in ran.err
     store = RunStore(tmp_path / ".judgekit" / "judgekit.db")
     assert store.run().status == "interrupted"
     store.close()

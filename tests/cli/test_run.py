@@ -155,8 +155,8 @@ def test_the_resume_command_repeats_what_the_run_needs(run: Run, tmp_path: Path)
     ran = run("run", path, "--store", "own.db", "--no-cache", "--max-time", "0.000001", "-q", "-n",
               "7", "--temperature", "0.5", "-j", "1")  # fmt: skip
     assert ran.code == 5
-    assert "stopped: the time it may take is used up; everything is kept. Go on with: " in ran.err
-    command = ran.err.partition("Go on with: ")[2].strip()
+    assert "stopped: the time it may take is used up; every answer so far is stored. " in ran.err
+    command = ran.err.partition("Resume with: ")[2].strip()
     assert command.startswith(f"judgekit run '{path}' ")
     assert "--store own.db" in command
     assert "--no-cache" in command
@@ -198,7 +198,7 @@ def test_a_judges_failure_leaves_the_run_incomplete_and_can_be_asked_again(
         lay_suite(tmp_path, n=2, judge=judge(server, max_concurrency=1), **MODEL)
         ran = run("run")
         assert ran.code == 3
-        assert "ask again what failed: judgekit run --resume" in ran.err
+        assert "retry what failed: judgekit run --resume" in ran.err
         assert run("run", "--resume").code == 3
         assert server.n_requests == 4
         assert run("run", "--resume", "--retry-errors").code == 0

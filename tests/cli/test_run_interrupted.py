@@ -193,7 +193,7 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_says_how_to_go_on(
         kept, results = stored(tmp_path)
         n_asked = server.n_requests
         assert (ran.code, kept.status) == (130, "interrupted")
-        command = ran.err.partition("Go on with: ")[2].split()
+        command = ran.err.partition("Resume with: ")[2].split()
         assert command[:2] == ["judgekit", "run"]
         assert command[-2:] == ["--resume", kept.id]
         assert f"run     {kept.id} (interrupted: interrupted by the user)" in ran.out
@@ -226,7 +226,7 @@ def test_the_second_interrupt_ends_at_once_also_the_programs_that_were_asked(
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, "")
-    assert "stopped at once; everything is kept. Go on with: judgekit run" in err
+    assert "stopped at once; every answer so far is stored. Resume with: judgekit run" in err
     assert "Traceback" not in err
     pids = [int(path.name.partition("-")[2]) for path in tmp_path.glob("begun-*")]
     assert not any(is_running(pid) for pid in pids)

@@ -42,6 +42,7 @@ def test_a_run_says_who_judged_and_what_it_cost() -> None:
         "run     r1 (complete)",
         "judge   j",
         "trust   uncalibrated: the judge was not held against people's labels",
+        "asked   2 replies, $0.50 spent",
         "spent   v: $1.50 ($1.00 answers, $0.50 judges)",
     ]
 
