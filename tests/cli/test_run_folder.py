@@ -50,7 +50,9 @@ def test_the_exit_code_is_the_worst_and_no_dataset_keeps_another_from_it(
     assert "below --fail-under" in ran.err
 
 
-def test_a_dataset_that_is_stopped_ends_it_and_says_what_was_not_begun(run: Run, tmp_path: Path) -> None:
+def test_a_dataset_that_is_stopped_ends_it_and_says_what_was_not_begun(
+    run: Run, tmp_path: Path
+) -> None:
     data = lay_datasets(tmp_path, a={**REFUND, "assertions": [{"type": "is-json"}]}, b=REFUND)
     ran = run("run", data, "--outputs", "v1.jsonl", "--fail-fast")
     assert ran.code == 1
