@@ -176,11 +176,12 @@ class LabellingSession:
 
 def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[HumanItem]:
     """Questions in an order that says nothing about the variants."""
+    # Seed and answer alone decide, not the run's id: the same seed asks in the same order again.
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
     return sorted(
         items,
         key=lambda item: (
-            fingerprint([seed, item.run_id, *item.key]),
+            fingerprint([seed, *item.key]),
             places.get(item.criterion, len(places)),
         ),
     )
