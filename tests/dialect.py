@@ -78,7 +78,7 @@ class PrivateWord:
 
 
 def private_words(*places: Path) -> list[PrivateWord]:
-    """Every private word in these files and folders (without any: the product and its documents)."""
+    """Every private word in these places; without any, in the product and its documents."""
     roots = places or (ROOT / "judgekit", *(ROOT / name for name in _DOCUMENTS))
     words: list[PrivateWord] = []
     for root in roots:
