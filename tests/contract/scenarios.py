@@ -243,7 +243,7 @@ SCENARIOS: dict[str, Scenario] = {
             "label latest --export said.jsonl",
             "label latest --annotator Ben <<< 1|It says so.|0.9|",
             "show latest",
-            "label latest",
+            "label latest --annotator Ben",
         ),
         HUMAN,
     ),
