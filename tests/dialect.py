@@ -54,7 +54,9 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 
 # What stays, with the reason.
 ALLOWED = {
+    "asked": "a field of stored verdicts, checks and calibration maps",
     "n_owned": "a key of the JSON that `--json` prints",
+    "passed_by_people": "a field of calibration maps",
 }
 
 _PROSE = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()]
