@@ -55,6 +55,8 @@ WHOLE_NAMES = {"said", "told", "heard", "given", "asked", "kept", "held", "taken
 # What stays, with the reason.
 ALLOWED = {
     "asked": "a field of stored verdicts, checks and calibration maps",
+    "ask_person": "a public method of `RunStore`",
+    "is_owned": "a public argument of `RunStore.spent_usd`",
     "n_owned": "a key of the JSON that `--json` prints",
     "passed_by_people": "a field of calibration maps",
 }

@@ -234,7 +234,8 @@ class CaseResult(Record):
     @property
     def asked(self) -> list[EmbeddingUsage]:
         """Embedding calls of its checks and scorers."""
-        return [part.asked for part in (*self.checks, *self.scores) if part.asked is not None]
+        usages = [*(check.asked for check in self.checks), *(score.asked for score in self.scores)]
+        return [usage for usage in usages if usage is not None]
 
     @property
     def key(self) -> ItemKey:
