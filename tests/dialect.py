@@ -61,7 +61,9 @@ ALLOWED = {
     "passed_by_people": "a field of calibration maps",
 }
 
-_PROSE = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()]
+_PROSE = [
+    (re.compile(rf"(?<!\.)\b(?:{pattern})\b", re.IGNORECASE), to) for pattern, to in PROSE.items()
+]
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs")
 _TEXT = {".md", ".j2", ".jinja", ".html", ".css", ".txt"}
