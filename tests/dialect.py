@@ -20,7 +20,7 @@ PROSE = {
     r"people|people's|persons?": "human labels, annotators, a reviewer, users, somebody",
     r"persons?' words?|judge's word|word of (?:a|the) judge": "human judgment, judgment",
     r"said|say so|says so|goes unsaid": "stated, reported, set, given; inconclusive",
-    r"told|tells|telling": "reported, listed, shown, passed",
+    r"told|tells": "reported, listed, shown, passed",
     r"heard|unheard": "received, answered",
     r"owned|owns|owning|bought|buys|buying": "cached, stored; fetched, paid for",
     r"shelf|shelves|portals?|doors?|seams?|sittings?|leases?|juries|jury|seats?": (
@@ -40,7 +40,7 @@ PROSE = {
     r"asks? (?:\w+ )?(?:again|no more|nothing)|asked (?:\w+ )?again": "retries; makes no calls",
     r"kept (?:reply|replies|answers?|judgments?|verdicts?|runs?)": "cached reply, stored run",
     r"askings?|lookings?|twins?": "call, repeat; evaluation; counterpart",
-    r"nothing to (?:do|lose|say)|for want of|save for|of its own accord": "say it plainly",
+    r"nothing to (?:lose|say|mend)|for want of|save for|of its own accord": "say it plainly",
     r"by itself alone|as one whole|one throughout": "say it plainly",
 }
 NAMES = {
