@@ -39,17 +39,6 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
     With L the labels, `linear` is `1 - |L_i - L_j| / range`, `quadratic` its square in place of
     the distance (Cohen 1968), `ordinal` `1 - C(|i-j|+1, 2) / C(q, 2)` by place (Gwet 2014).
     Labels that are no numbers are weighed by their place.
-
-    Args:
-        labels: The whole scale, in order, each label once.
-        weights: Which; None counts exact agreement only.
-
-    Returns:
-        A square array, 1 on the diagonal.
-
-    Raises:
-        ValueError: When the scale repeats a label or has fewer than two, or the weights are
-            unknown.
     """
     q = len(labels)
     # The whole scale is asked for: weights from the labels seen alone would change with the
@@ -73,15 +62,7 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
 
 
 def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """`(observed - expected) / (1 - expected)`: agreement beyond chance.
-
-    Args:
-        observed: Share of agreement that was seen.
-        expected: Share that chance would give.
-
-    Returns:
-        The coefficient; nan where chance alone gives full agreement (0/0).
-    """
+    """`(observed - expected) / (1 - expected)`: agreement beyond chance."""
     gain, room = observed - expected, 1 - expected
     # Without this, agreement exactly at chance gives -0.0 or 1e-17, and its sign is reported.
     gain = np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
@@ -96,20 +77,7 @@ def coefficient_interval(
     level: float,
     unit: str = "item",
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none.
-
-    Args:
-        value: The coefficient.
-        left_out: Its value without each item (or cluster).
-        level: Confidence level in (0, 1).
-        unit: What was left out, for the reason.
-
-    Returns:
-        The ends; nan twice with the reason.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The jackknife interval of a coefficient, or why there is none."""
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)
     # An interval of no width would claim certainty: better none, with the reason.
@@ -129,15 +97,7 @@ def coefficient_interval(
 def check_interval_method(
     ci: str, known: Sequence[str] = ("jackknife", "analytic", "none")
 ) -> None:
-    """Refuse an interval that does not exist.
-
-    Args:
-        ci: The name that was given.
-        known: The names there are.
-
-    Raises:
-        ValueError: When it is none of them.
-    """
+    """Refuse an interval that does not exist."""
     if ci not in known:
         raise ValueError(f"no interval is called {ci!r}; known: {', '.join(known)}")
 
@@ -216,21 +176,7 @@ def list_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingList:
-    """List the ratings of the items that have enough of them.
-
-    Args:
-        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
-            in length.
-        at_least: Items with fewer ratings are dropped.
-        clusters: The cluster of each item.
-
-    Returns:
-        The ratings of the items that are left, item after item.
-
-    Raises:
-        ValueError: When `clusters` has another length.
-        NotEnoughDataError: When no item is left.
-    """
+    """List the ratings of the items that have enough of them."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
     known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
@@ -254,21 +200,7 @@ def count_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingCounts:
-    """Count the labels of each item.
-
-    Args:
-        ratings: As for `list_ratings`.
-        labels: The whole scale in order; without, the labels that occur, sorted.
-        at_least: Items with fewer ratings are dropped.
-        clusters: The cluster of each item.
-
-    Returns:
-        The counts of the items that are left.
-
-    Raises:
-        ValueError: When a rating is not on the scale or `clusters` has another length.
-        NotEnoughDataError: When no item is left.
-    """
+    """Count the labels of each item."""
     listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
     scale = _ordered(listed.seen) if labels is None else list(labels)
     place = {label: i for i, label in enumerate(scale)}

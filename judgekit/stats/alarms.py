@@ -73,16 +73,7 @@ class Changepoint(Result):
 
 
 def drop_evidence(difference: TestedDifference) -> DropEvidence:
-    """How sure it is that a rate fell; the rule that calls a drop critical does not ask.
-
-    Args:
-        difference: Current less previous rate: `paired.paired_proportions` on the same cases,
-            else `intervals.difference_of_proportions`.
-
-    Returns:
-        `strong` when the one-sided p is below .01 and the interval lies below 0, `weak` when
-        the p is below .05, else `none`; also `none` where no p is defined.
-    """
+    """How sure it is that a rate fell; the rule that calls a drop critical does not ask."""
     if isnan(difference.p_value):
         return "none"
     half = difference.p_value / 2
@@ -93,21 +84,7 @@ def drop_evidence(difference: TestedDifference) -> DropEvidence:
 
 
 def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> Baseline:
-    """The target and spread for `trend.cusum` from runs known to be good.
-
-    Args:
-        scores: Scores of at least 8 such runs; nan and None are missing.
-        n_cases: For pass rates the cases of a run: the spread is then at least
-            `sqrt(p (1 - p) / n_cases)`, with one pass and one failure added to p.
-
-    Returns:
-        Mean and standard deviation.
-
-    Raises:
-        ValueError: When `n_cases` is less than 1, or given with scores outside [0, 1].
-        NotEnoughDataError: When there are fewer than 8 runs, or they do not vary and `n_cases`
-            is not given.
-    """
+    """The target and spread for `trend.cusum` from runs known to be good."""
     known, _ = known_observations(scores)
     n = len(known)
     if n < _FEWEST_BASELINE_RUNS:
@@ -130,17 +107,6 @@ def changepoint(
     """Where a series most likely changed its level; to be reported, not acted on.
 
     The split with the largest two-sample z, at least two runs on either side; p by shuffling.
-
-    Args:
-        scores: Scores of runs, oldest first; nan and None are missing.
-        rng: Source of the shuffles.
-        n_resamples: How many shuffles, 1 or more.
-
-    Returns:
-        The split and its p.
-
-    Raises:
-        NotEnoughDataError: When fewer than four scores are known or all are equal.
     """
     known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)

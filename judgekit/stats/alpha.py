@@ -315,12 +315,6 @@ def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
     With x the middle ranks and d the steps that leaving a unit out takes them down by, the sum
     over the others is `Q(x) - 2 Q(x, d) + Q(d)` less the unit's own, Q being the quadratic form of
     the pairs within items. Time grows as n log n as long as units are small.
-
-    Args:
-        ratings: The ratings.
-
-    Returns:
-        The sums of all, and one of each a unit.
     """
     level, item, unit = ratings
     counts, sizes = np.bincount(level), np.bincount(item)
@@ -433,14 +427,6 @@ class _Steps(NamedTuple):
 
 
 def count_level_pairs(level: np.ndarray, unit: np.ndarray) -> int:
-    """How many couples of levels of one unit there are: what the time grows with.
-
-    Args:
-        level: The level of each rating, dense from 0.
-        unit: What its item is left out with, numbered from 0.
-
-    Returns:
-        The number.
-    """
+    """How many couples of levels of one unit there are: what the time grows with."""
     sizes = np.bincount(_Steps.of(level, unit).unit)
     return int((sizes * (sizes + 1) // 2).sum())

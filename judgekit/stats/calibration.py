@@ -59,14 +59,7 @@ class IsotonicMap(Result):
     """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(np.interp(np.asarray(x, dtype=float), self.knots_x, self.knots_y))
 
 
@@ -150,14 +143,7 @@ class PlattMap(Result):
     """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect.
-
-        Args:
-            x: Scores; nan stays nan.
-
-        Returns:
-            One probability a score.
-        """
+        """The probabilities to expect."""
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
@@ -184,14 +170,7 @@ class BetaMap(Result):
     """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect.
-
-        Args:
-            x: Scores, clipped to [1e-6, 1 - 1e-6]; nan stays nan.
-
-        Returns:
-            One probability a score.
-        """
+        """The probabilities to expect."""
         up, down = _logs(np.asarray(x, dtype=float))
         return expit(self.a * up + self.b * down + self.c)
 
@@ -314,14 +293,7 @@ class ShiftMap(Result):
     """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(np.asarray(x, dtype=float) + self.shift)
 
 
@@ -345,14 +317,7 @@ class AffineMap(Result):
     """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 

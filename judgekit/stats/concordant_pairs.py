@@ -45,15 +45,6 @@ def count_pairs(
     Each item asks how many of its group lie more than the width below it in y, and how many of
     these lie below it, or level with it, in x; what is left follows from the numbers of ties.
     Time grows as n log n, memory as n.
-
-    Args:
-        x: One score, none missing; scores that agree to nine digits are tied.
-        y: The other.
-        groups: The group of each item, numbered from 0.
-        width: Scores of y that differ by no more are tied, 0 or more.
-
-    Returns:
-        Counts a group.
     """
     n_groups = int(groups.max(initial=-1)) + 1
     sizes = np.bincount(groups, minlength=n_groups)
@@ -112,14 +103,6 @@ def sums_below(
     corner whose bit is 1 takes what came before it with the same higher bits and a 0 (the prefix
     sums of a wavelet tree: Grossi, Gupta & Vitter 2003). Comparing every pair would take the
     square of the time, and of the memory.
-
-    Args:
-        points: The points.
-        corners: The corners.
-        weights: Weight of each point; without, each counts 1 and the sums are whole.
-
-    Returns:
-        One sum a corner.
     """
     n_corners = len(corners.x)
     levels = np.unique(points.y)

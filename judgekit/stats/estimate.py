@@ -40,14 +40,7 @@ class Result:
 
 
 def python_value(value: object) -> object:
-    """A value with numpy's numbers and texts replaced by Python's own.
-
-    Args:
-        value: Anything; tuples are looked into, all else is left as it is.
-
-    Returns:
-        The same object where nothing had to be replaced.
-    """
+    """A value with numpy's numbers and texts replaced by Python's own."""
     kind = type(value)
     if kind in _OWN:
         return value
@@ -132,36 +125,14 @@ class Figure(Result):
 
 
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
-    """An estimate the data do not identify.
-
-    Args:
-        reason: Why, in a few words.
-        n: How many observations there are.
-        method: What was tried.
-        level: The confidence level that was asked for.
-
-    Returns:
-        An estimate whose value and ends are nan.
-    """
+    """An estimate the data do not identify."""
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)
 
 
 def known_observations(
     x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
 ) -> tuple[list[float], list[Hashable]]:
-    """The observations that are there, and the cluster of each.
-
-    Args:
-        x: Observations; nan and None are missing.
-        clusters: The cluster of each observation (its case); without, each is its own.
-
-    Returns:
-        The known observations and, in the same order, their clusters.
-
-    Raises:
-        ValueError: When `clusters` has another length than `x`, or an observation is infinite or
-            no number.
-    """
+    """The observations that are there, and the cluster of each."""
     if clusters is not None and len(clusters) != len(x):
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
@@ -176,15 +147,7 @@ def known_observations(
 
 
 def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hashable, float]:
-    """The mean of each cluster.
-
-    Args:
-        x: Observations, none missing.
-        clusters: The cluster of each.
-
-    Returns:
-        Mean per cluster, in order of appearance.
-    """
+    """The mean of each cluster."""
     members: dict[Hashable, list[float]] = {}
     for value, name in zip(x, clusters, strict=True):
         members.setdefault(name, []).append(value)
@@ -192,14 +155,7 @@ def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hash
 
 
 def standard_deviation(x: Sequence[float]) -> float:
-    """The standard deviation of a sample, over n - 1.
-
-    Args:
-        x: Observations, none missing, at least one.
-
-    Returns:
-        The deviation; nan for one observation.
-    """
+    """The standard deviation of a sample, over n - 1."""
     if len(x) == 1:
         return nan
     centre = fsum(x) / len(x)
@@ -207,14 +163,7 @@ def standard_deviation(x: Sequence[float]) -> float:
 
 
 def few_clusters(n: int) -> str | None:
-    """What has to be said of an interval that rests on few clusters.
-
-    Args:
-        n: How many there are.
-
-    Returns:
-        A note below ten clusters, else None.
-    """
+    """What has to be said of an interval that rests on few clusters."""
     plural = "" if n == 1 else "s"
     return None if n >= _FEW_CLUSTERS else f"{n} cluster{plural} only: the interval is rough"
 
@@ -226,18 +175,6 @@ def jackknife_interval(
 
     `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` with the jackknife standard error
     `se^2 = (n-1)/n sum (value_(-i) - mean)^2` (Efron & Stein 1981; delta method on Fisher's z).
-
-    Args:
-        value: The coefficient on all n items.
-        leave_one_out: The coefficient without item i, for each of the n items (or clusters).
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end; nan twice where the coefficient is +-1 or undefined, where leaving an
-        item out leaves it undefined, or where no item changes it.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
     """
     n = len(leave_one_out)
     quantile = t_quantile(level, n - 1)

@@ -381,20 +381,7 @@ def share_interval(
     pseudo: Sequence[float] = (0.0, 1.0),
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """Wilson's interval of the mean of shares, for as many trials as their variance is worth.
-
-    Args:
-        shares: One share in [0, 1] an item, at least one.
-        most: The most trials they can be worth.
-        pseudo: Shares of half pseudo-items, which keep the variance above 0.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end, within [0, 1].
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """Wilson's interval of the mean of shares, for as many trials as their variance is worth."""
     trials = effective_n(shares, most=most, pseudo=pseudo)
     return wilson(min(1.0, fsum(shares) / len(shares)), trials, level=level)
 
@@ -402,16 +389,7 @@ def share_interval(
 def effective_n(
     shares: Sequence[float], *, most: float, pseudo: Sequence[float] = (0.0, 1.0)
 ) -> float:
-    """How many independent trials the variance of shares is worth: `n p (1-p) / v`.
-
-    Args:
-        shares: One share in [0, 1] an item, at least one.
-        most: The most trials they can be worth.
-        pseudo: Shares of half pseudo-items, which keep the variance above 0.
-
-    Returns:
-        A number of trials; it need not be whole.
-    """
+    """How many independent trials the variance of shares is worth: `n p (1-p) / v`."""
     n, weight = len(shares), len(shares) + len(pseudo) / 2
     centre = (fsum(shares) + fsum(pseudo) / 2) / weight
     # Pseudo-shares at both ends weigh half an item each, so that unanimous shares have a variance.
@@ -420,19 +398,7 @@ def effective_n(
 
 
 def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval (Wilson 1927) of a rate; n need not be whole.
-
-    Args:
-        rate: The rate, 0 to 1.
-        n: Trials, more than 0.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end, within [0, 1].
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """Wilson's interval (Wilson 1927) of a rate; n need not be whole."""
     z = normal_quantile(level)
     shrink = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / shrink

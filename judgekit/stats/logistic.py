@@ -32,14 +32,7 @@ class LogisticFit(NamedTuple):
 
 
 def expit(x: np.ndarray) -> np.ndarray:
-    """The probability of a log-odds, without overflow.
-
-    Args:
-        x: Log-odds.
-
-    Returns:
-        `1 / (1 + exp(-x))`.
-    """
+    """The probability of a log-odds, without overflow."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
 
@@ -50,20 +43,7 @@ def fit_logistic(
     *,
     weights: np.ndarray | None = None,
 ) -> LogisticFit:
-    """The logistic regression of shares in [0, 1], by maximum likelihood.
-
-    Args:
-        design: One row an observation, one column a coefficient.
-        y: Outcomes or shares, in [0, 1].
-        weights: Weight of each row.
-
-    Returns:
-        The fit.
-
-    Raises:
-        NotEnoughDataError: When the data separate outcomes, or columns depend on one another, so
-            that there is no finite maximum.
-    """
+    """The logistic regression of shares in [0, 1], by maximum likelihood."""
     w = np.ones(len(y)) if weights is None else weights
 
     def loglik(at: np.ndarray) -> float:
@@ -113,26 +93,12 @@ class OrdinalMap(Result):
     """The name of this kind of map."""
 
     def probabilities(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The distribution of the human rating.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One row a score, one column a level.
-        """
+        """The distribution of the human rating."""
         eta = np.array(self.cutpoints) - self.slope * np.asarray(x, dtype=float)[..., None]
         return _steps(expit(eta))
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human ratings to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            The mean of the distribution at each score.
-        """
+        """The human ratings to expect."""
         return np.asarray(self.probabilities(x) @ np.array(self.levels))
 
     @property
@@ -269,20 +235,7 @@ def maximise(
     derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     start: np.ndarray,
 ) -> np.ndarray:
-    """The place of the maximum of a concave function.
-
-    Args:
-        loglik: The function; minus infinity outside its domain.
-        derivatives: Its gradient, and minus its second derivative.
-        start: Where to begin, inside the domain.
-
-    Returns:
-        The place.
-
-    Raises:
-        NotEnoughDataError: When there is no finite maximum: outcomes are separated, or
-            coefficients cannot be told apart.
-    """
+    """The place of the maximum of a concave function."""
     # Newton with halved steps, and not scipy.optimize.minimize: that reports success on separated
     # outcomes, where the likelihood only flattens out, while the singular curvature here tells
     # them apart; and strengths near 1e-9 decide whether two sides share a place.

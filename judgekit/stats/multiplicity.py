@@ -75,18 +75,7 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
 
 
 def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
-    """The level each of several intervals needs so that all cover together (Bonferroni).
-
-    Args:
-        n_intervals: How many intervals are shown together, 1 or more.
-        level: The level they are to have together, in (0, 1).
-
-    Returns:
-        The level of each.
-
-    Raises:
-        ValueError: When the level or the count is out of range.
-    """
+    """The level each of several intervals needs so that all cover together (Bonferroni)."""
     check_level(level)
     if n_intervals < 1:
         raise ValueError(f"{n_intervals} intervals; there is at least one")

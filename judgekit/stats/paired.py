@@ -165,14 +165,7 @@ _DifferenceT = TypeVar("_DifferenceT", bound="PairedDifference | PairedProportio
 
 
 def within_one(difference: _DifferenceT) -> _DifferenceT:
-    """A difference of values on [0, 1], its interval cut at -1 and 1.
-
-    Args:
-        difference: A difference with its interval.
-
-    Returns:
-        The same with an interval inside [-1, 1]; an undefined end stays nan.
-    """
+    """A difference of values on [0, 1], its interval cut at -1 and 1."""
     # max and min return a nan only where it is the first argument.
     return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 

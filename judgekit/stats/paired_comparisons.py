@@ -60,12 +60,7 @@ class Comparisons(NamedTuple):
         return int(self.clusters.max()) + 1
 
     def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Strengths of all items from free coefficients, and the difference of each row.
-
-        Returns:
-            A matrix of one row an item (0 for items never compared) whose columns sum to 0, and
-            for each result row i less row j of it.
-        """
+        """Strengths of all items from free coefficients, and the difference of each row."""
         items = self.items
         basis = np.zeros((self.n_items, len(items) - 1))
         basis[items[:-1]] = np.eye(len(items) - 1)
@@ -282,22 +277,7 @@ def build_ranking(
     position: bool,
     level: float,
 ) -> Ranking:
-    """The ranking that coefficients stand for.
-
-    Args:
-        rows: The results.
-        basis: Strengths from the first coefficients.
-        coef: Those, then one for each covariate, then the position's where asked for.
-        covariance: Their covariance.
-        loglik: Log-likelihood.
-        method: The model.
-        prior: Whether a prior was added.
-        position: Whether the last coefficient is the position's.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The ranking; nan for items never compared.
-    """
+    """The ranking that coefficients stand for."""
     k, df = basis.shape[1], nan if rows.clusters is None else float(rows.n_units - 1)
     never = np.setdiff1d(np.arange(rows.n_items), rows.items)
     ratings, spread = basis @ coef[:k], basis @ covariance[:k, :k] @ basis.T
@@ -326,17 +306,7 @@ def build_ranking(
 def coefficients(
     values: np.ndarray, covariance: np.ndarray, rows: Comparisons, level: float
 ) -> tuple[Estimate, ...]:
-    """Coefficients beside the strengths, with their intervals.
-
-    Args:
-        values: The coefficients.
-        covariance: Their covariance.
-        rows: The results.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        One estimate each.
-    """
+    """Coefficients beside the strengths, with their intervals."""
     df = nan if rows.clusters is None else float(rows.n_units - 1)
     se, low, high = _ends(values, np.diag(covariance), level, df)
     return tuple(
@@ -361,17 +331,7 @@ def sandwich(
     score: np.ndarray | None = None,
     codes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The sandwich covariance `H^-1 G H^-1` (Huber 1967; White 1982).
-
-    Args:
-        curvature: H, minus the second derivative of the log-likelihood.
-        meat: The part of G that independent observations make.
-        score: Gradient of each further row.
-        codes: The cluster of each of these; their sums are the units, with factor C / (C - 1).
-
-    Returns:
-        The covariance; nan for one cluster.
-    """
+    """The sandwich covariance `H^-1 G H^-1` (Huber 1967; White 1982)."""
     bread = np.linalg.inv(curvature)
     if score is not None and codes is not None:
         totals = np.zeros((int(codes.max()) + 1, score.shape[1]))

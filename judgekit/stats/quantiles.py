@@ -16,47 +16,19 @@ SLACK = 1e-9
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no confidence level.
-
-    Args:
-        level: Confidence level.
-
-    Raises:
-        ValueError: When it does not lie between 0 and 1.
-    """
+    """Refuse what is no confidence level."""
     if not (isinstance(level, Real) and isfinite(level) and 0 < level < 1):
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
 
 
 def normal_quantile(level: float) -> float:
-    """The half-width, in standard errors, of a two-sided normal interval.
-
-    Args:
-        level: Confidence level in (0, 1).
-
-    Returns:
-        1.96 for 0.95.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The half-width, in standard errors, of a two-sided normal interval."""
     check_level(level)
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def t_quantile(level: float, df: float) -> float:
-    """The half-width, in standard errors, of a two-sided t interval.
-
-    Args:
-        level: Confidence level in (0, 1).
-        df: Degrees of freedom.
-
-    Returns:
-        The quantile; nan where no degree of freedom is left.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The half-width, in standard errors, of a two-sided t interval."""
     check_level(level)
     if not df > 0:
         return nan
@@ -66,14 +38,7 @@ def t_quantile(level: float, df: float) -> float:
 
 
 def normal_p_value(z: float) -> float:
-    """The two-sided p of a standard normal statistic.
-
-    Args:
-        z: The statistic.
-
-    Returns:
-        P(|Z| >= |z|); nan for nan.
-    """
+    """The two-sided p of a standard normal statistic."""
     if isnan(z):
         return nan
     # erfc keeps its digits in the tail, where 1 - cdf would be 0.
@@ -81,15 +46,7 @@ def normal_p_value(z: float) -> float:
 
 
 def t_p_value(t: float, df: float) -> float:
-    """The two-sided p of a t statistic.
-
-    Args:
-        t: The statistic.
-        df: Degrees of freedom.
-
-    Returns:
-        P(|T| >= |t|); nan where the statistic is, or no degree of freedom is left.
-    """
+    """The two-sided p of a t statistic."""
     if isnan(t) or not df > 0:
         return nan
     from scipy.special import stdtr  # noqa: PLC0415 - half a second, only where it is needed
@@ -103,16 +60,6 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     With w = min(wins, losses) of n decisive, the exact p is min(1, 2 P(X <= w)) and the mid-p
     2 P(X <= w) - P(X = w), X binomial with n tries at 1/2 (Lancaster 1961; Fagerland,
     Lydersen & Laake 2013).
-
-    Args:
-        wins: Decisive items on one side.
-        losses: Decisive items on the other.
-
-    Returns:
-        Exact p and mid-p; both 1 where nothing is decisive.
-
-    Raises:
-        ValueError: When a count is negative.
     """
     wins, losses = require_whole(wins=wins, losses=losses)
     if wins < 0 or losses < 0:
@@ -129,36 +76,12 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 
 def require_whole(**values: object) -> tuple[int, ...]:
-    """Counts as Python integers, whether given as 3, as 3.0 or as numpy's 3.
-
-    Args:
-        **values: Counts by name; their range is left to the caller.
-
-    Returns:
-        The counts, in the order given.
-
-    Raises:
-        ValueError: When one is missing or not whole.
-
-    Example:
-        >>> whole(k=3.0, n=10)
-        (3, 10)
-    """
+    """Counts as Python integers, whether given as 3, as 3.0 or as numpy's 3."""
     return tuple(_require_whole(name, value) for name, value in values.items())
 
 
 def require(**values: object) -> tuple[float, ...]:
-    """Numbers as Python floats, none missing or infinite.
-
-    Args:
-        **values: Numbers by name; their range is left to the caller.
-
-    Returns:
-        The numbers, in the order given.
-
-    Raises:
-        ValueError: When one is missing, infinite or no number.
-    """
+    """Numbers as Python floats, none missing or infinite."""
     return tuple(_require_number(name, value) for name, value in values.items())
 
 

@@ -436,19 +436,7 @@ def log_loss(
 def known_probabilities(
     prob: Sequence[float | None], outcome: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The pairs of a probability and an outcome of which both are known.
-
-    Args:
-        prob: Probabilities in [0, 1]; None and nan are missing.
-        outcome: 1 or 0, in the order of `prob`.
-
-    Returns:
-        Probabilities, outcomes, and how many pairs lack a side.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no pair is known.
-    """
+    """The pairs of a probability and an outcome of which both are known."""
     p, y, n_missing = known_pairs(prob, outcome)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a probability and an outcome")

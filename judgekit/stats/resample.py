@@ -341,17 +341,7 @@ _SAME_WITHIN = 1e-14
 def resample_positions(
     n: int, rng: np.random.Generator, n_resamples: int, *, width: int | None = None
 ) -> Iterator[np.ndarray]:
-    """Places drawn with replacement, a few resamples at a time.
-
-    Args:
-        n: How many places there are.
-        rng: Source of random numbers.
-        n_resamples: How many resamples.
-        width: How many values a resample stands for, where that is more than `n`.
-
-    Yields:
-        Arrays of one row a resample, n places each.
-    """
+    """Places drawn with replacement, a few resamples at a time."""
     # In chunks that fit the processor cache; one array of all resamples can take gigabytes.
     most = max(1, _CHUNK_CELLS // max(n, width or 0))
     for start in range(0, n_resamples, most):
@@ -376,16 +366,7 @@ class ResampledValues:
     def draw(
         self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int
     ) -> np.ndarray:
-        """The statistic of each resample.
-
-        Args:
-            statistic: Which.
-            rng: Source of random numbers.
-            n_resamples: How many resamples.
-
-        Returns:
-            One value a resample; nan where a resample leaves it undefined.
-        """
+        """The statistic of each resample."""
         if statistic == "median":
             return self._draw_medians(rng, n_resamples)
         if self.codes is not None:
@@ -401,14 +382,7 @@ class ResampledValues:
         return np.concatenate([NAMED_STATISTICS[statistic](_take(self.x, part)) for part in parts])
 
     def leave_one_out(self, statistic: StatisticName) -> np.ndarray:
-        """The statistic without each number, or without each cluster.
-
-        Args:
-            statistic: Which.
-
-        Returns:
-            One value a number or cluster; nan where what is left leaves it undefined.
-        """
+        """The statistic without each number, or without each cluster."""
         if self.n == 1:
             return np.array([nan])
         if statistic == "median":
