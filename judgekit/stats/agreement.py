@@ -187,8 +187,9 @@ def scott_pi(
     """
     check_level(level)
     pairs, _ = known_labels(a, b)
-    seen = list(dict.fromkeys(label for pair in pairs for label in pair))
-    tables = _tables(a, b, seen, clusters)
+    # Pi has no weights, so labels that nobody used change nothing: the scale is not needed.
+    labels = list(dict.fromkeys(label for pair in pairs for label in pair))
+    tables = _tables(a, b, labels, clusters)
     value, po, pe = (float(x) for x in _pi(tables.whole))
     ends = coefficient_interval(value, _pi(tables.without)[0], level=level)
     return ScottPi(
@@ -287,9 +288,9 @@ def _tables(
 
 
 def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kappa, observed and expected agreement of one table or of a stack of them."""
+    """Kappa, observed and expected agreement of one table or of a stack of tables."""
     n = table.sum(axis=(-2, -1))
-    # A table that leaves out the only cluster is empty: 0/0 becomes nan, which is meant.
+    # A table without its only cluster is empty: 0/0 is nan, which the interval reports.
     with np.errstate(invalid="ignore"):
         po = (w * table).sum(axis=(-2, -1)) / n
         rows, columns = table.sum(axis=-1), table.sum(axis=-2)
@@ -308,11 +309,12 @@ def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> float:
-    """Times sqrt(n), after Fleiss, Cohen & Everitt 1969, equation 13."""
+    """The standard error of weighted kappa, times sqrt(n)."""
     if isnan(kappa):
         return nan
     rows, columns = p.sum(axis=1), p.sum(axis=0)
-    # Fleiss, Cohen & Everitt (1969), the non-null standard error for any weights.
+    # Fleiss, Cohen & Everitt (1969), the non-null error for any weights. The formulas of Cohen 1960
+    # and 1968 assume fixed margins and binomial cells at once, and are wrong.
     lean = (w @ columns)[:, None] + rows @ w
     spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
     return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0

@@ -1,6 +1,6 @@
-"""What all agreement coefficients share: counts of ratings, weights of disagreement.
+"""Shared by agreement coefficients: rating counts, weights, chance correction, jackknife.
 
-Correction for chance, and the jackknife interval. See `agreement`, `raters` and `alpha`.
+See `agreement`, `raters` and `alpha`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
     Labels that are no numbers are weighed by their place.
     """
     q = len(labels)
-    # The whole scale is asked for: weights from the labels seen alone would change with the
-    # sample.
+    # Weights taken from the labels that occur would change with the sample.
     if len(set(labels)) < q or q < 2:  # noqa: PLR2004 - one label cannot disagree
         raise ValueError(f"labels are {list(labels)}; give the whole scale, each label once")
     if weights is None:
@@ -54,7 +53,7 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
         # Gwet (2014), ordinal weights: pairs of levels between the two, over all pairs of levels.
         apart = np.abs(places[:, None] - places)
         return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
-    # Names have no distance, so that their places on the scale stand for it.
+    # Names have no distance; their positions on the scale replace it.
     numbers = all(isinstance(label, int | float) for label in labels)
     points = np.array(labels, dtype=float) if numbers else places.astype(float)
     distance = np.abs(points[:, None] - points) / np.ptp(points)
@@ -104,58 +103,48 @@ def check_interval_method(
 
 @dataclass(frozen=True, slots=True)
 class RatingList:
-    """The ratings of the items that have enough of them, one after the other."""
+    """The ratings of the items that have enough of them, in the order of the items."""
 
     ratings: list[Hashable]
-    """The ratings."""
-
     items: np.ndarray
-    """The item of each, numbered from 0."""
+    """The item of each rating, numbered from 0."""
 
-    seen: frozenset[Hashable]
-    """All ratings that occur, those of dropped items too."""
+    labels: frozenset[Hashable]
+    """All ratings that occur, those of dropped items included."""
 
     clusters: np.ndarray | None
     """The cluster of each item, numbered from 0; None where items are independent."""
 
     n_missing: int
-    """Missing ratings."""
-
     n_dropped: int
     """Items with too few ratings."""
 
     @property
-    def n_ratings(self) -> int:
-        """Ratings of the items that are left."""
-        return len(self.ratings)
-
-    @property
     def n_items(self) -> int:
-        """Items that are left."""
+        """Items with enough ratings."""
         return int(self.items[-1]) + 1
 
     @property
+    def units(self) -> np.ndarray:
+        """The independent unit of each item, numbered from 0: itself, or its cluster."""
+        return np.arange(self.n_items) if self.clusters is None else self.clusters
+
+    @property
     def n(self) -> int:
-        """Independent units: items, or clusters of them."""
-        return self.n_items if self.clusters is None else int(self.clusters.max()) + 1
+        """Independent units: items, or clusters of items."""
+        return int(self.units.max()) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class RatingCounts:
-    """How often each item got each label."""
+    """How often each item got each label: one row per item with enough ratings."""
 
     labels: tuple[Hashable, ...]
-    """The labels, in order."""
-
     counts: np.ndarray
-    """One row an item that has enough ratings, one column a label."""
-
     clusters: np.ndarray | None
     """The cluster of each row, numbered from 0; None where items are independent."""
 
     n_missing: int
-    """Missing ratings."""
-
     n_dropped: int
     """Items with too few ratings."""
 
@@ -166,7 +155,7 @@ class RatingCounts:
 
     @property
     def n(self) -> int:
-        """Independent units: items, or clusters of them."""
+        """Independent units: items, or clusters of items."""
         return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
 
 
@@ -176,20 +165,24 @@ def list_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingList:
-    """List the ratings of the items that have enough of them."""
+    """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
-    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
-    if not kept:
+    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
+    known = [
+        [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
+        for row in ratings
+    ]
+    usable = [i for i, row in enumerate(known) if len(row) >= at_least]
+    if not usable:
         raise NotEnoughDataError(f"no item has {at_least} ratings")
     return RatingList(
-        ratings=[rating for i in kept for rating in known[i]],
-        items=np.repeat(np.arange(len(kept)), [len(known[i]) for i in kept]),
-        seen=frozenset(rating for row in known for rating in row),
-        clusters=None if clusters is None else cluster_codes(clusters, kept),
+        ratings=[rating for i in usable for rating in known[i]],
+        items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
+        labels=frozenset(rating for row in known for rating in row),
+        clusters=None if clusters is None else cluster_codes(clusters, usable),
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
-        n_dropped=len(known) - len(kept),
+        n_dropped=len(known) - len(usable),
     )
 
 
@@ -200,11 +193,11 @@ def count_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingCounts:
-    """Count the labels of each item."""
+    """Count the labels of each item; without `labels` the scale is what occurs, in order."""
     listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
-    scale = _ordered(listed.seen) if labels is None else list(labels)
+    scale = _ordered(listed.labels) if labels is None else list(labels)
     place = {label: i for i, label in enumerate(scale)}
-    strange = sorted(repr(r) for r in listed.seen if r not in place)
+    strange = sorted(repr(r) for r in listed.labels if r not in place)
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
     counts = np.zeros((listed.n_items, len(scale)))
@@ -218,13 +211,8 @@ def count_ratings(
     )
 
 
-def _plain(rating: Hashable) -> Hashable:
-    """A rating out of an array as Python's own number or text, which order and compare alike."""
-    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
-    return rating.item() if isinstance(rating, np.generic) else rating
-
-
-def _ordered(seen: frozenset[Hashable]) -> list[Hashable]:
-    if all(isinstance(label, int | float) for label in seen):
-        return sorted(seen, key=float)  # type: ignore[arg-type] # checked above
-    return sorted(seen, key=repr)
+def _ordered(labels: frozenset[Hashable]) -> list[Hashable]:
+    if all(isinstance(label, int | float) for label in labels):
+        return sorted(labels, key=float)  # type: ignore[arg-type] # checked above
+    # Labels of several types do not compare; their text always does.
+    return sorted(labels, key=repr)

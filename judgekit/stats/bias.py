@@ -1,6 +1,6 @@
-"""Biases of a judge as effects with intervals: position, perturbation, self-preference.
+"""Biases of a judge as effects with intervals.
 
-Length, and its use of the scale.
+Position, perturbation, self-preference, length, and use of the scale.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from judgekit.stats.missing import (
     known_pairs,
 )
 from judgekit.stats.paired import PairedDifference, paired_difference
-from judgekit.stats.quantiles import SLACK, check_level, sign_p_values, t_p_value, t_quantile
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_level,
+    sign_p_values,
+    t_p_value,
+    t_quantile,
+    upper_t_p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -288,13 +295,11 @@ def _flips(both: Sequence[tuple[float, float]], threshold: float | None) -> tupl
 
 def _tost(found: PairedDifference, margin: float) -> float:
     """The larger p of two one-sided t tests."""
+    # On the plain standard error: the pseudo-items of the interval would widen it, and a test with
+    # a margin needs no protection from samples without variation.
     se = found.sd / sqrt(found.n)
-    return max(_upper_p((side * found.value + margin) / se, found.n - 1) for side in (1, -1))
-
-
-def _upper_p(t: float, df: float) -> float:
-    both = t_p_value(t, df)
-    return both / 2 if t > 0 else 1 - both / 2
+    ts = [(side * found.value + margin) / se for side in (1, -1)]
+    return max(upper_t_p_value(t, found.n - 1) for t in ts)
 
 
 _FLAT = 1e-9
@@ -388,15 +393,16 @@ def length_slope(
         raise ValueError("judge scores, human scores and lengths are not equally many")
     table = floats([judge, human, length])
     known = ~np.isnan(table).any(axis=0)
-    y, people, words = table[:, known]
+    y, quality, words = table[:, known]
     if not (words > 0).all():
         raise ValueError("a length is not more than 0")
     n = len(y)
     if n < 4:  # noqa: PLR2004 - three coefficients and a residual
         raise NotEnoughDataError(f"{n} outputs with all three numbers; four are needed")
-    # In log2 the coefficient reads as points per doubling of the length.
+    # Centred predictors leave the slopes as they are and keep the equations well conditioned. In
+    # log2 the coefficient reads as points per doubling of the length.
     doublings = np.log2(words)
-    design = np.column_stack([np.ones(n), doublings - doublings.mean(), people - people.mean()])
+    design = np.column_stack([np.ones(n), doublings - doublings.mean(), quality - quality.mean()])
     # Rank is judged on scaled columns: scores of 0 to 1 beside ones of 0 to 100 are not collinear.
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
@@ -406,6 +412,7 @@ def length_slope(
         codes = cluster_codes(clusters, np.flatnonzero(known).tolist())
     coef, variance, df = _robust_fit(design, y, codes)
     value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
+    # Scores on a plane leave no residual: an interval of width 0 would claim certainty.
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
     plain = design[:, 1]
@@ -545,6 +552,7 @@ def _clustered_ratio(
         # Sums without each cluster come from totals less its own: n instead of n times clusters.
         first, second = (p.sum() - np.bincount(codes, p) for p in (centred, centred**2))
         spread = second - first**2 / np.maximum(left, 1)
+        # Cancellation: a cluster that holds all the spread leaves a rounding error, not a variance.
         logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
     without = logs[1] - logs[0]
     # On the log scale, where a ratio is nearly normal and the interval cannot go below 0.

@@ -1,6 +1,6 @@
-"""Maps from a judge's score to the human label (shift, affine, isotonic, Platt, beta).
+"""Maps from a judge's score to the human label, and the choice among them.
 
-The choice among them. The ordinal map is in `logistic`.
+Shift, affine, isotonic, Platt and beta; the ordinal map is in `logistic`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,13 @@ def fit_isotonic(
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
-    w = np.ones(len(left)) if weights is None else _known_weights(x, y, weights)
+    w = np.ones(len(left))
+    if weights is not None:
+        if len(weights) != len(x):
+            raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
+        w = floats(weights)[~(np.isnan(floats(x)) | np.isnan(floats(y)))]
+        if not (w > 0).all():
+            raise ValueError("a weight is not more than 0")
     knots, group = np.unique(left, return_inverse=True)
     mass = np.bincount(group, w)
     level = np.bincount(group, w * right) / mass
@@ -105,18 +111,6 @@ def fit_isotonic(
         n=len(left),
         n_missing=n_missing,
     )
-
-
-def _known_weights(
-    x: Sequence[float | None], y: Sequence[float | None], weights: Sequence[float]
-) -> np.ndarray:
-    if len(weights) != len(x):
-        raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
-    w = floats(weights)
-    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    if not (w[known] > 0).all():
-        raise ValueError("a weight is not more than 0")
-    return np.asarray(w[known])
 
 
 # Logits of 0 and 1 are infinite: one overconfident item would decide the fit.
@@ -201,8 +195,8 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
 def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> BetaMap:
     """Beta calibration of confidences in (0, 1) (Kull, Silva Filho & Flach 2017).
 
-    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a weight that comes out
-    negative is set to 0 and the other fitted anew, so the map never falls.
+    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a negative weight is
+    set to 0 and the other one is fitted again, so the map never falls.
 
     Args:
         scores: Confidences in [0, 1]; None and nan are missing.
@@ -221,8 +215,7 @@ def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> 
     columns = _logs(x)
     used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
     weights = _slopes(columns, used, targets)
-    # Kull et al. (2017): a negative slope is set to 0 and the rest is fitted again, so that the
-    # map never falls.
+    # The constraint of Kull et al. (2017): with a negative weight the map would fall somewhere.
     while used and min(weights[place] for place in used) < 0:
         used = [place for place in used if weights[place] > 0]
         weights = _slopes(columns, used, targets)
@@ -252,10 +245,10 @@ def _slopes(
 ) -> list[float]:
     chosen = [columns[place] for place in used]
     coef = fit_logistic(np.column_stack([*chosen, np.ones(len(targets))]), targets).coef
-    found = [0.0, 0.0, float(coef[-1])]
+    slopes = [0.0, 0.0, float(coef[-1])]
     for place, weight in zip(used, coef, strict=False):
-        found[place] = float(weight)
-    return found
+        slopes[place] = float(weight)
+    return slopes
 
 
 _FEW_LEVELS = 10
@@ -416,14 +409,15 @@ def crossfit(
     """
     left, right, _ = known_pairs(x, y)
     fold = fold_codes(folds, x, y)
-    found = np.empty(len(left))
+    predicted = np.empty(len(left))
     for k in np.unique(fold):
         # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
-        found[fold == k] = fit(left[away].tolist(), right[away].tolist()).predict(left[fold == k])
+        fitted = fit(left[away].tolist(), right[away].tolist())
+        predicted[fold == k] = fitted.predict(left[fold == k])
     whole = np.full(len(x), np.nan)
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    whole[known] = found
+    whole[known] = predicted
     return whole
 
 
@@ -465,11 +459,14 @@ def choose_map(
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))
-    errors = [(name, *_squared(p[known], right)) for name, p in predicted.items()]
-    _, best, doubt = min(errors, key=lambda row: row[1])
-    # The one-standard-error rule: the simplest map (the order of _FITS) that is not worse beyond
-    # chance.
-    name = next(name for name, error, _ in errors if error <= best + doubt)
+    errors = []
+    for name, p in predicted.items():
+        squares = (p[known] - right) ** 2
+        mean, se = float(squares.mean()), float(squares.std(ddof=1)) / sqrt(len(squares))
+        errors.append((name, mean, se))
+    _, best, se = min(errors, key=lambda row: row[1])
+    # Breiman et al. (1984), the one-standard-error rule: _FITS has the simplest map first.
+    name = next(name for name, error, _ in errors if error <= best + se)
     return MapChoice(
         chosen=_FITS[name](left.tolist(), right.tolist()),
         errors=tuple(errors),
@@ -486,24 +483,21 @@ _FITS: Mapping[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
     "ordinal": fit_ordinal,
     "isotonic": fit_isotonic,
 }
-"""Simplest first."""
 
 
 def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str | None]:
-    """Why a map is not tried."""
+    """Why each map is not tried; None where it is."""
     n = len(x)
+    # A judge with few scores gives the isotonic map few steps to fit, so fewer labels are enough.
     levels, counts = np.unique(y, return_counts=True)
     coarse = len(np.unique(x)) <= _FEW_LEVELS
     needed = {"shift": 10, "affine": 20, "ordinal": 50, "isotonic": 50 if coarse else 100}
-    found: dict[str, str | None] = {
+    reasons: dict[str, str | None] = {
         name: f"{n} labels, {least} are needed" if n < least else None
         for name, least in needed.items()
     }
     if len(levels) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
-        found["ordinal"] = f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
-    return found
-
-
-def _squared(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    errors = (predicted - y) ** 2
-    return float(errors.mean()), float(errors.std(ddof=1)) / sqrt(len(errors))
+        reasons["ordinal"] = (
+            f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
+        )
+    return reasons

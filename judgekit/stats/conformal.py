@@ -1,7 +1,4 @@
-"""Conformal half-widths.
-
-Prediction sets that contain the human score with a stated probability.
-"""
+"""Conformal half-widths and prediction sets: they contain the human score with a stated chance."""
 
 from __future__ import annotations
 
@@ -160,7 +157,7 @@ def conformal_by_group(
 
 
 def ordinal_residual(probabilities: Sequence[float], place: int) -> float:
-    """The mass that has to be taken in, from the mode outwards, until a level is held.
+    """The probability of the levels from the mode outwards up to the human's level.
 
     Args:
         probabilities: A distribution over the levels, in their order.
@@ -200,12 +197,10 @@ def conformal_ordinal_set(
     if len(scale) != len(probabilities):
         raise ValueError(f"{len(scale)} levels, but {len(probabilities)} probabilities")
     quantile = conformal_quantile(residuals, alpha)
-    held = [
-        (low, high)
-        for low, high, mass in _outwards(probabilities)
-        if mass <= quantile.value + SLACK
-    ]
-    low, high = held[-1] if held else (0, -1)
+    low, high = 0, -1
+    for first, last, mass in _outwards(probabilities):
+        if mass <= quantile.value + SLACK:
+            low, high = first, last
     return ConformalSet(labels=tuple(scale[low : high + 1]), quantile=quantile)
 
 
@@ -217,10 +212,10 @@ def _outwards(probabilities: Sequence[float]) -> list[tuple[int, int, float]]:
     p = p / p.sum()
     # From the mode outwards, so that the set is always an interval of the scale.
     low = high = int(p.argmax())
-    found = [(low, high, float(p[low]))]
+    ranges = [(low, high, float(p[low]))]
     while high - low + 1 < len(p):
         left = p[low - 1] if low > 0 else -1.0
         right = p[high + 1] if high + 1 < len(p) else -1.0
         low, high = (low - 1, high) if left >= right else (low, high + 1)
-        found.append((low, high, float(p[low : high + 1].sum())))
-    return found
+        ranges.append((low, high, float(p[low : high + 1].sum())))
+    return ranges

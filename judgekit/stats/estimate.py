@@ -22,8 +22,7 @@ _OWN = (float, int, str, bool, type(None))
 class Result:
     """The base of every result: numpy's numbers become Python's as it is made.
 
-    An input of numpy numbers so gives the same result as one of Python's, which prints, compares
-    and turns into JSON alike.
+    Results of numpy input then print, compare and serialise like results of Python input.
     """
 
     __slots__ = ()
@@ -45,9 +44,9 @@ def python_value(value: object) -> object:
     if kind in _OWN:
         return value
     if kind is tuple and isinstance(value, tuple):
-        found = tuple(map(python_value, value))
-        same = all(new is old for new, old in zip(found, value, strict=True))
-        return value if same else found
+        converted = tuple(map(python_value, value))
+        same = all(new is old for new, old in zip(converted, value, strict=True))
+        return value if same else converted
     if kind.__module__ == "numpy" and kind.__name__ != "ndarray" and hasattr(value, "item"):
         return value.item()
     return value
@@ -115,7 +114,7 @@ class Figure(Result):
     """The number; nan where it is undefined, with a `reason`."""
 
     method: str
-    """How it was found."""
+    """How it was computed."""
 
     reason: str | None = None
     """Why the value is undefined."""
@@ -132,18 +131,18 @@ def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95)
 def known_observations(
     x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
 ) -> tuple[list[float], list[Hashable]]:
-    """The observations that are there, and the cluster of each."""
+    """The known observations and their clusters; without clusters, each is its own."""
     if clusters is not None and len(clusters) != len(x):
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
         known = ((None if v is None else float(v), c) for v, c in zip(x, names, strict=True))
-        kept = [(v, c) for v, c in known if v is not None and not isnan(v)]
+        used = [(v, c) for v, c in known if v is not None and not isnan(v)]
     except (TypeError, ValueError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
-    if any(isinf(value) for value, _ in kept):
+    if any(isinf(value) for value, _ in used):
         raise ValueError("an observation is infinite; give nan where it is missing")
-    return [value for value, _ in kept], [name for _, name in kept]
+    return [value for value, _ in used], [name for _, name in used]
 
 
 def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hashable, float]:
@@ -163,7 +162,7 @@ def standard_deviation(x: Sequence[float]) -> float:
 
 
 def few_clusters(n: int) -> str | None:
-    """What has to be said of an interval that rests on few clusters."""
+    """The note for an interval that rests on fewer than ten clusters."""
     plural = "" if n == 1 else "s"
     return None if n >= _FEW_CLUSTERS else f"{n} cluster{plural} only: the interval is rough"
 

@@ -1,6 +1,6 @@
-"""Confidence intervals of one mean, of one rate.
+"""Confidence intervals of a mean, a rate, and the difference of two independent rates.
 
-Of the difference of two independent rates, clustered or not. Paired differences are in `paired`.
+Paired differences are in `paired`.
 """
 
 from __future__ import annotations
@@ -140,11 +140,11 @@ def rating_mean(
         raise ValueError(f"a rating lies outside {bottom:g}..{top:g}")
     if not known:
         raise NotEnoughDataError("no ratings to average")
-    kept = known if clusters is None else list(cluster_means(known, names).values())
-    n, value = len(kept), fsum(kept) / len(kept)
+    cases = known if clusters is None else list(cluster_means(known, names).values())
+    n, value = len(cases), fsum(cases) / len(cases)
     # One pseudo-rating, spread evenly over the scale, keeps the interval open where all ratings
     # agree.
-    low, high, se = _pseudo_rating_interval(kept, scale, continuous=continuous, level=level)
+    low, high, se = _pseudo_rating_interval(cases, scale, continuous=continuous, level=level)
     return Estimate(
         value=value,
         low=min(low, value),
@@ -161,12 +161,12 @@ def rating_mean(
 
 
 def _pseudo_rating_interval(
-    kept: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
+    cases: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
 ) -> tuple[float, float, float]:
-    n, bottom, top = len(kept), min(scale), max(scale)
+    n, bottom, top = len(cases), min(scale), max(scale)
     points = set(scale)
     middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
-    centre = (fsum(kept) + middle) / (n + 1)
+    centre = (fsum(cases) + middle) / (n + 1)
     # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
     pseudo = (
         (top - bottom) ** 2 / 12 + (middle - centre) ** 2
@@ -175,7 +175,7 @@ def _pseudo_rating_interval(
     )
     if n == 1:
         return bottom, top, nan
-    se = sqrt((fsum((value - centre) ** 2 for value in kept) + pseudo) / (n * (n + 1)))
+    se = sqrt((fsum((value - centre) ** 2 for value in cases) + pseudo) / (n * (n + 1)))
     half = t_quantile(level, n - 1) * se
     return max(bottom, centre - half), min(top, centre + half), se
 

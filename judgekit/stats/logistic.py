@@ -1,7 +1,4 @@
-"""Logistic regression of shares and, as the cumulative logit, of ordered levels.
-
-Fitted by Newton's method.
-"""
+"""Logistic regression of shares and, as the cumulative logit, of ordered levels."""
 
 from __future__ import annotations
 
@@ -19,14 +16,10 @@ if TYPE_CHECKING:
 
 
 class LogisticFit(NamedTuple):
-    """A fitted logistic regression."""
+    """Coefficients, the fitted probability of each row, and the curvature at the maximum."""
 
     coef: np.ndarray
-    """Coefficients."""
-
     fitted: np.ndarray
-    """Fitted probability of each row."""
-
     curvature: np.ndarray
     """Minus the second derivative of the log-likelihood."""
 
@@ -95,7 +88,7 @@ class OrdinalMap(Result):
     def probabilities(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The distribution of the human rating."""
         eta = np.array(self.cutpoints) - self.slope * np.asarray(x, dtype=float)[..., None]
-        return _steps(expit(eta))
+        return np.asarray(np.diff(expit(eta), prepend=0.0, append=1.0, axis=-1))
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The human ratings to expect."""
@@ -113,7 +106,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
 
     Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge
     orders the levels perfectly the slope would be infinite: then, and only then, a ridge of
-    1e-3 holds it, and the note says so. For rubric levels with five labels each or more.
+    1e-3 keeps it finite, with a note. For rubric levels with five labels each or more.
 
     Args:
         judge: Judge scores; None and nan are missing.
@@ -130,6 +123,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
     levels, rank = np.unique(y, return_inverse=True)
     if len(levels) < 2 or len(np.unique(x)) < 2:  # noqa: PLR2004 - one value has no slope
         raise NotEnoughDataError("an ordinal map needs two judge scores and two human levels")
+    # Fitted on standardised scores, so that the ridge weighs the same on every scale.
     centre, scale = float(x.mean()), float(x.std())
     separated = _separated(x, rank)
     ridge = _RIDGE / scale**2 if separated else 0.0
@@ -164,6 +158,7 @@ class _Terms(NamedTuple):
 
 
 def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
+    # The cutpoints of a judge without information are the start: they rise, as all steps must.
     share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
     at = np.append(0.0, np.log(share / (1 - share)))
     at = maximise(
@@ -192,11 +187,9 @@ def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> floa
 def _derivatives(
     at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts).
-
-    With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and
-    the chain rule leads through U = cut - slope x.
-    """
+    """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts)."""
+    # With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and the
+    # chain rule leads through U = cut - slope x.
     upper, lower, mass = _terms(at, x, rank)
     f_up, f_low = upper * (1 - upper), lower * (1 - lower)
     g_up, g_low = f_up / mass, -f_low / mass
@@ -218,12 +211,6 @@ def _derivatives(
     return gradient, curvature
 
 
-def _steps(below: np.ndarray) -> np.ndarray:
-    """Probabilities of the levels from the cumulative ones."""
-    ends = [np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])]
-    return np.asarray(np.diff(np.concatenate(ends, axis=-1), axis=-1))
-
-
 _STEPS = 100
 _HALVINGS = 50
 _CONVERGED = 1e-10
@@ -235,10 +222,10 @@ def maximise(
     derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     start: np.ndarray,
 ) -> np.ndarray:
-    """The place of the maximum of a concave function."""
+    """Where a concave function has its maximum; NotEnoughDataError where it has none."""
     # Newton with halved steps, and not scipy.optimize.minimize: that reports success on separated
-    # outcomes, where the likelihood only flattens out, while the singular curvature here tells
-    # them apart; and strengths near 1e-9 decide whether two sides share a place.
+    # outcomes, where the likelihood only flattens out, while the curvature here becomes singular;
+    # and strengths near 1e-9 decide whether two items share a rank.
     at, value = start, loglik(start)
     for _ in range(_STEPS):
         gradient, curvature = derivatives(at)
@@ -246,11 +233,11 @@ def maximise(
             break
         step, size = np.linalg.solve(curvature, gradient), 1.0
         for _ in range(_HALVINGS):
-            found = loglik(at + size * step)
-            if found >= value - 1e-12 * (1 + abs(value)):
+            reached = loglik(at + size * step)
+            if reached >= value - 1e-12 * (1 + abs(value)):
                 break
             size /= 2
-        at, value = at + size * step, found
+        at, value = at + size * step, reached
         if np.abs(size * step).max(initial=0.0) <= _CONVERGED * (1 + np.abs(at).max(initial=0.0)):
             return at
     raise NotEnoughDataError(

@@ -1,6 +1,6 @@
-"""How close two numeric scores of the same items are: Lin's concordance correlation.
+"""How close two numeric scores of the same items are.
 
-Bland-Altman bias with limits of agreement.
+Lin's concordance correlation, and Bland & Altman's bias with limits of agreement.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def lin_ccc(
     moments = _Moments.of(x, y)
     value, r = moments.concordance, moments.correlation
     ends = _concordance_ends(x, y, moments, ci, level)
-    reason = "both raters give one score only: concordance is 0/0" if isnan(value) else ends.reason
+    constant = "both raters give one score only: concordance is 0/0"
     return Concordance(
         value=value,
         low=ends.low,
@@ -122,7 +122,7 @@ def lin_ccc(
         n=len(x),
         n_missing=n_missing,
         method=f"lin, {ci}",
-        reason=reason,
+        reason=constant if isnan(value) else ends.reason,
         precision=r,
         accuracy=moments.accuracy,
     )
@@ -170,6 +170,7 @@ def bland_altman(
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
     if codes is not None and varies:
         halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
+    flat = "one item only" if n == 1 else "the difference does not vary"
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
         value=bias,
@@ -183,7 +184,7 @@ def bland_altman(
         df=of_bias.df,
         n_clusters=of_bias.n_clusters,
         n_observations=n,
-        reason=_no_bias_interval(n, of_bias.reason, varies=varies),
+        reason=of_bias.reason if varies else flat,
         note=of_bias.note,
         sd=sd,
         loa_low=limits[0],
@@ -195,12 +196,6 @@ def bland_altman(
         within_one=_within_one(d, codes, level),
         trend=_slope((x + y) / 2, d),
     )
-
-
-def _no_bias_interval(n: int, reason: str | None, *, varies: bool) -> str | None:
-    if varies:
-        return reason
-    return "one item only" if n == 1 else "the difference does not vary"
 
 
 def _within_one(d: np.ndarray, codes: np.ndarray | None, level: float) -> Rate:
@@ -219,8 +214,8 @@ def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> flo
     groups = len(n)
     if groups < 2 or n.min() < 2:  # noqa: PLR2004 - a variance needs two
         return nan
-    # The limit itself is left out of case by case; its formula above holds for independent items
-    # only.
+    # The closed form in `bland_altman` holds for independent items only: here the limit itself is
+    # computed without each case.
     without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
     se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
     return t_quantile(level, groups - 1) * se if se > _FLAT else nan
@@ -274,8 +269,11 @@ def _concordance_ends(
         return coefficient_interval(value, _concordance_without(x, y), level=level)
     if n < 3:  # noqa: PLR2004 - the variance divides by n - 2
         return Interval(nan, nan, "two items only")
-    # Lin (1989), his variance as corrected in 2000, on the z scale.
-    variance = _lin_variance(moments) / (n - 2)
+    # Lin (1989), his variance as corrected in 2000, with c = r C put in, so that r may be 0.
+    accuracy, u2 = moments.accuracy, moments.shift**2 / (moments.sd_x * moments.sd_y)
+    scatter = (1 - r * r) * accuracy**2 * (1 - value * value)
+    shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
+    variance = (scatter + shifted) / (n - 2)
     if not variance > _FLAT**2 or abs(value) >= 1:
         return Interval(
             nan, nan, "all items lie on a line: the spread cannot be seen in these data"
@@ -298,14 +296,6 @@ def _concordance_without(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     shared = np.where((sx2 > 0) & (sy2 > 0), xy - mean_x * mean_y, 0.0)
     below = sx2 + sy2 + (mean_x - mean_y + x.mean() - y.mean()) ** 2
     return np.where(below > _FLAT**2, 2 * shared / np.where(below > 0, below, 1.0), nan)
-
-
-def _lin_variance(moments: _Moments) -> float:
-    """Lin's variance with c = r C put in, so that r may be 0."""
-    c, r, accuracy = moments.concordance, moments.correlation, moments.accuracy
-    u2 = moments.shift**2 / (moments.sd_x * moments.sd_y)
-    scatter = (1 - r * r) * accuracy**2 * (1 - c * c)
-    return scatter + 2 * c * c * (1 - c) * accuracy * u2 - c * c * accuracy**2 * u2 * u2 / 2
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:

@@ -19,7 +19,6 @@ _Label = TypeVar("_Label", bound="Hashable")
 
 # 0.1 + 0.2 and 0.3 are one score: without rounding they would be two levels, or a broken tie.
 DIGITS = 9
-"""Scores that agree so far are tied; floats differ in the last places."""
 
 
 def is_missing(value: object) -> bool:
@@ -42,7 +41,7 @@ def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
 def known_pairs(
     a: Sequence[float | None], b: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The pairs of numbers of which both sides are known."""
+    """Both sides of the pairs that lack neither, and how many pairs lack one."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} values on one side, but {len(b)} on the other")
     left, right = floats(a), floats(b)
@@ -55,23 +54,23 @@ def known_pairs(
 def known_labels(
     a: Sequence[_Label | None], b: Sequence[_Label | None]
 ) -> tuple[list[tuple[_Label, _Label]], list[int]]:
-    """The pairs of labels of which both sides are known."""
+    """The pairs of labels of which both sides are known, and the position of each."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
-    kept = [
+    known = [
         (place, (x, y))
         for place, (x, y) in enumerate(zip(a, b, strict=True))
         if x is not None and y is not None and not (is_missing(x) or is_missing(y))
     ]
-    return [pair for _, pair in kept], [place for place, _ in kept]
+    return [pair for _, pair in known], [place for place, _ in known]
 
 
 def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -> np.ndarray:
-    """Outcomes as 0, 1 and nan."""
-    found = floats(x)
-    if not np.isin(found[~np.isnan(found)], (0, 1)).all():
+    """Outcomes as 0, 1 and nan; `what` is their name in the message of the error."""
+    values = floats(x)
+    if not np.isin(values[~np.isnan(values)], (0, 1)).all():
         raise ValueError(f"{what} is neither 0 nor 1")
-    return found
+    return values
 
 
 def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.ndarray:
@@ -100,19 +99,19 @@ def fold_codes(
     x: Sequence[float | None],
     y: Sequence[float | None],
 ) -> np.ndarray:
-    """The fold of each known pair, numbered from 0."""
+    """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     places = np.flatnonzero(known).tolist()
     if isinstance(folds, int):
-        # Dealt in turn, not drawn: the same data give the same folds without a seed.
-        found = np.arange(len(places)) % max(1, folds)
+        # Not at random: the same data give the same folds without a seed.
+        codes = np.arange(len(places)) % max(1, folds)
     else:
         if len(folds) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(folds)} folds")
-        found = cluster_codes(folds, places)
-    if len(np.unique(found)) < 2:  # noqa: PLR2004 - nothing would be left to fit on
+        codes = cluster_codes(folds, places)
+    if len(np.unique(codes)) < 2:  # noqa: PLR2004 - nothing would be left to fit on
         raise NotEnoughDataError("cross-fitting needs two folds that hold a pair")
-    return found
+    return codes
 
 
 def known_scores(x: Sequence[float | None]) -> np.ndarray:

@@ -26,19 +26,19 @@ class AdjustedPValues(Result):
     """How they were adjusted."""
 
     n: int
-    """How many p-values were looked at."""
+    """How many p-values were adjusted."""
 
     n_missing: int
-    """How many were undefined; they are not counted as looks."""
+    """How many were undefined; they do not count as tests."""
 
     @property
     def known(self) -> tuple[float | None, ...]:
-        """The same with None in place of nan, as results report a missing p-value."""
+        """The adjusted p-values with None in place of nan, as results report a missing one."""
         return tuple(None if isnan(p) else p for p in self.value)
 
 
 def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> AdjustedPValues:
-    """Adjust p-values for how many were looked at.
+    """Adjust p-values for the number of tests.
 
     With p sorted upwards and m of them: Holm 1979 `max_{j<=i} (m-j+1) p_j`, for a few decisions;
     `bh` (Benjamini & Hochberg 1995) `min_{j>=i} m p_j / j`, for screens; `by` (Benjamini &

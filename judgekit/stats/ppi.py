@@ -39,7 +39,7 @@ class PPIMean(Estimate):
     """A mean of human scores, sharpened by a judge."""
 
     lam: float
-    """How much the judge is leaned on: 0 labels only, 1 fully."""
+    """Weight of the judge's scores: 0 labels only, 1 fully."""
 
     n_unlabeled: int
     """Judge scores without a label."""
@@ -53,7 +53,7 @@ class StratifiedMean(Estimate):
     """A mean over strata."""
 
     lam: tuple[float, ...]
-    """How much the judge is leaned on, in each stratum."""
+    """Weight of the judge's scores in each stratum."""
 
     weights: tuple[float, ...]
     """Share of each stratum."""
@@ -85,7 +85,7 @@ def ppi_mean(
     `lam mean(F') + mean(Y - lam F)` with `SE^2 = lam^2 Var(F') / N + Var(Y - lam F) / n`; tuned,
     `lam = Cov(Y, F) / ((1 + n/N) Var(F, F'))` clipped to [0, 1] (Angelopoulos, Duchi & Zrnic
     2023, arXiv:2311.01453). Right whatever the judge's errors, provided the labelled items are a
-    random subset; with others it is wrong without a sign: see `labels_look_random`.
+    random subset; with others it is wrong without a warning: see `labels_look_random`.
 
     Args:
         labels: Human scores; pairs that lack a side are left out.
@@ -221,8 +221,9 @@ def crossfit_isotonic_mean(
     oof = np.empty(len(y))
     for k, of_fold in enumerate(maps):
         oof[fold == k] = of_fold.predict(f[fold == k])
-    # Unlabelled items were used by no fold, so that every map may speak of them.
+    # No fold used the unlabelled items, so every map predicts them out of fold.
     recalibrated = np.mean([of_fold.predict(others) for of_fold in maps], axis=0)
+    # Weight 1 as in cross-PPI: recalibrated scores are on the human scale already.
     found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
     return CrossfitMean(
         value=found.value,
@@ -242,7 +243,7 @@ def crossfit_isotonic_mean(
 
 
 class _Data(NamedTuple):
-    """Labels y, judge scores f of the same items, judge scores of others; their clusters."""
+    """Labels y, judge scores f of the same items, judge scores of others; cases of both."""
 
     y: np.ndarray
     f: np.ndarray
@@ -267,9 +268,10 @@ class _Data(NamedTuple):
             return cls(y, f, others, n_missing)
         if [len(names) for names in clusters] != [len(labels), len(judge_unlabeled)]:
             raise ValueError("clusters name the case of each labelled and of each other item")
-        both = floats(labels) + floats(judge_labeled)
-        kept = [np.flatnonzero(~np.isnan(both)), _places(judge_unlabeled)]
-        codes = [cluster_codes(c, k.tolist()) for c, k in zip(clusters, kept, strict=True)]
+        # nan in either sum marks an item that is left out.
+        sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
+        known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
+        codes = [cluster_codes(c, places) for c, places in zip(clusters, known, strict=True)]
         return cls(y, f, others, n_missing, (codes[0], codes[1]))
 
     @classmethod
@@ -288,8 +290,8 @@ class _Data(NamedTuple):
         if rest == 0 or n < 2:  # noqa: PLR2004 - a covariance needs two
             return 0.0
         spread = float(np.concatenate([self.f, self.others]).var(ddof=1))
-        # A judge that gives one score tells nothing: dividing by rounding errors would make lam
-        # arbitrary.
+        # A judge that gives one score has no information: dividing by rounding errors would make
+        # lam arbitrary.
         if spread <= _FLAT * max(1.0, float(np.abs(self.f).max())) ** 2:
             return 0.0
         shared = float(((self.y - self.y.mean()) * (self.f - self.f.mean())).mean())
@@ -309,10 +311,6 @@ class _Data(NamedTuple):
 
     def label_variance(self) -> float:
         return _variance_of_mean(self.y, self.cases[0] if self.cases else None) * self.n_units
-
-
-def _places(x: Sequence[float | None]) -> np.ndarray:
-    return np.flatnonzero(~np.isnan(floats(x)))
 
 
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
@@ -341,21 +339,23 @@ def _note(n: int, data: _Data, lam: float | None) -> str | None:
     if len(data.others) == 0:
         notes.append("no score of an unlabelled item: the mean of the labels alone")
     elif lam is None and data.tuned() == 0:
-        notes.append("the judge says nothing of the labels: lam is 0, the labels alone count")
+        notes.append("the judge's scores do not predict the labels: lam is 0, only labels count")
     return "; ".join(notes) or None
 
 
 def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[float]:
-    given = [s["weight"] for s in strata if "weight" in s]
-    if given and len(given) < len(strata):
+    own = [s["weight"] for s in strata if "weight" in s]
+    if own and len(own) < len(strata):
         raise ValueError("some strata have a weight and some have none")
-    weights = given or [float(len(d.y) + len(d.others)) for d in data]
+    weights = own or [float(len(d.y) + len(d.others)) for d in data]
     if not all(w > 0 for w in weights):
         raise ValueError("a stratum's weight is not more than 0")
     return [w / sum(weights) for w in weights]
 
 
 def _stratum_lam(lam: float | None, data: _Data, common: float) -> float:
-    if lam is not None or len(data.others) == 0:
-        return (lam or 0.0) if len(data.others) else 0.0
+    if len(data.others) == 0:
+        return 0.0
+    if lam is not None:
+        return lam
     return data.tuned() if len(data.y) >= _FEW_LABELS else common

@@ -10,13 +10,13 @@ from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
 
-# Sums of scores such as 0.1 differ in their last digits; nobody means such a difference.
+# Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats, and
+# a limit of 0.1 must not depend on that.
 SLACK = 1e-9
-"""Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no confidence level."""
+    """Raise ValueError unless the confidence level lies between 0 and 1."""
     if not (isinstance(level, Real) and isfinite(level) and 0 < level < 1):
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
 
@@ -54,6 +54,12 @@ def t_p_value(t: float, df: float) -> float:
     return float(min(1.0, 2 * stdtr(df, -abs(t))))
 
 
+def upper_t_p_value(t: float, df: float) -> float:
+    """The one-sided p of a t statistic, P(T >= t)."""
+    both = t_p_value(t, df)
+    return both / 2 if t > 0 else 1 - both / 2
+
+
 def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     """The exact two-sided sign test, and its mid-p.
 
@@ -76,25 +82,24 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 
 def require_whole(**values: object) -> tuple[int, ...]:
-    """Counts as Python integers, whether given as 3, as 3.0 or as numpy's 3."""
-    return tuple(_require_whole(name, value) for name, value in values.items())
+    """Counts as Python integers, whether they arrive as 3, as 3.0 or as numpy's 3."""
+    counts = []
+    for name, value in values.items():
+        if isinstance(value, Integral):
+            counts.append(index(value))
+        # numpy and pandas return counts as floats.
+        elif isinstance(value, Real) and float(value).is_integer():
+            counts.append(int(float(value)))
+        else:
+            raise ValueError(f"{name} is {value}; a count is a whole number")
+    return tuple(counts)
 
 
 def require(**values: object) -> tuple[float, ...]:
     """Numbers as Python floats, none missing or infinite."""
-    return tuple(_require_number(name, value) for name, value in values.items())
-
-
-def _require_whole(name: str, value: object) -> int:
-    if isinstance(value, Integral):
-        return index(value)
-    # numpy and pandas hand over counts as floats.
-    if isinstance(value, Real) and float(value).is_integer():
-        return int(float(value))
-    raise ValueError(f"{name} is {value}; a count is a whole number")
-
-
-def _require_number(name: str, value: object) -> float:
-    if isinstance(value, Real) and isfinite(value):
-        return float(value)
-    raise ValueError(f"{name} is {value}; give a number")
+    numbers = []
+    for name, value in values.items():
+        if not (isinstance(value, Real) and isfinite(value)):
+            raise ValueError(f"{name} is {value}; give a number")
+        numbers.append(float(value))
+    return tuple(numbers)

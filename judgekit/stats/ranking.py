@@ -1,6 +1,6 @@
-"""Rankings from paired comparisons by Bradley-Terry, their bootstrap.
+"""Rankings by Bradley-Terry, their bootstrap, and a win rate controlled for length.
 
-A win rate controlled for length. Models of ties are in `tie_models`.
+Models of ties are in `tie_models`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 _FAR = 0.10
 _FLAT = 1e-9
 
-# The same order as the columns of counts: wins, losses, ties.
+# What item i gets for its win, its loss and a tie: the order of the columns of counts.
 _POINTS = np.array([1.0, 0.0, 0.5])
-"""What item i gets for its win, item j's and a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +80,8 @@ def bradley_terry(
     Maximum likelihood (Bradley & Terry 1952) by Newton's method, so the order of results does not
     matter; errors are sandwich ones, `H^-1 G H^-1`, clustered by prompt where given (with factor
     C / (C-1) and t(C-1)). Where some items won or lost everything, or never met, there is no
-    maximum: half a win and half a loss against the mean are then added for each item, and the
-    note says so.
+    maximum: half a win and half a loss against the mean are then added for each item, with a
+    note.
 
     Args:
         results: Rows of items i and j (from 0), wins_i, wins_j and ties.
@@ -104,24 +103,29 @@ def bradley_terry(
     check_level(level)
     if ties not in ("half", "drop"):
         raise ValueError(f"no rule for ties is called {ties!r}; known: half, drop")
-    rows = comparisons(_without_ties(results) if ties == "drop" else results, n_items, clusters)
+    if ties == "drop":
+        results = [{**r, "ties": 0.0} for r in results]
+    rows = comparisons(results, n_items, clusters)
     extra = _extra_columns(rows, covariates, len(results), position=position)
     basis, differences = rows.contrasts()
     prior = rows.is_separated()
     # Separated strengths are infinite: half a win and half a loss of each item against the mean
-    # hold them finite.
+    # keep them finite.
     pseudo = basis[rows.items] if prior else basis[:0]
     beside = np.zeros((len(pseudo), extra.shape[1]))
     design = np.vstack([np.hstack([differences, extra]), np.hstack([pseudo, beside])])
     counts = np.vstack([rows.counts, np.tile([0.5, 0.5, 0.0], (len(pseudo), 1))])
     weight = counts.sum(axis=1)
     fit = fit_logistic(design, (counts @ _POINTS) / weight, weights=weight)
+    # Of the observed comparisons alone: with the prior two models could not be compared.
+    points, p = rows.counts @ _POINTS, fit.fitted[: len(rows.i)]
+    loglik = points * np.log(p) + (rows.counts.sum(axis=1) - points) * np.log1p(-p)
     return build_ranking(
         rows,
         basis,
         fit.coef,
         _covariance(design, counts, fit, rows.clusters),
-        loglik=_loglik(rows.counts, fit.fitted[: len(rows.i)]),
+        loglik=float(loglik.sum()),
         method="bradley-terry",
         prior=prior,
         position=position,
@@ -161,16 +165,16 @@ def bootstrap_ranking(
     fits = {"bradley-terry": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
     if model not in fits or n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
         raise ValueError(f"{n_resamples} resamples of {model!r}; 100 or more of {', '.join(fits)}")
-    found = fits[model](results, n_items, clusters=clusters, level=level)
+    ranking = fits[model](results, n_items, clusters=clusters, level=level)
     rows = comparisons(results, n_items, clusters)
-    drawn = []
+    resampled = []
     for _ in range(n_resamples):
         try:
-            drawn.append(fits[model](_resampled(rows, rng), n_items).ratings)
+            resampled.append(fits[model](_resampled(rows, rng), n_items).ratings)
         except NotEnoughDataError:
-            # A resample without a fit stays in the list as nan, so that it is seen to be missing.
-            drawn.append((nan,) * n_items)
-    sample = np.array(drawn)
+            # A resample without a fit counts as nan: all its items are missing from it.
+            resampled.append((nan,) * n_items)
+    sample = np.array(resampled)
     tails = [(1 - level) / 2, (1 + level) / 2]
     known = [column[~np.isnan(column)] for column in sample.T]
     ends = [
@@ -181,7 +185,7 @@ def bootstrap_ranking(
     if whole.sum() > 1:
         covariance[np.ix_(rows.items, rows.items)] = np.cov(sample[whole][:, rows.items].T)
     return replace(
-        found,
+        ranking,
         se=tuple(np.sqrt(np.diag(covariance)).tolist()),
         low=tuple(float(low) for low, _ in ends),
         high=tuple(float(high) for _, high in ends),
@@ -202,9 +206,9 @@ def length_controlled_win_rate(
 
     Logistic regression of the score on `tanh(difference in length / its sd)`; the rate is that at
     no difference, its interval from the sandwich error of the intercept (clustered: with
-    t(G - 1)). AlpacaEval adds terms
-    for each instruction and a penalty of its own: this is not its leaderboard's number. Where
-    longer answers are better for good reason, the control takes real merit away.
+    t(G - 1)). AlpacaEval adds terms for each instruction and a penalty of its own: this is not
+    the number of its leaderboard. Where longer answers are better for good reason, the control
+    takes real merit away.
 
     Args:
         scores: 1 (A won), 1/2 (tie), 0 (B won) or a probability; None and nan are missing.
@@ -221,21 +225,14 @@ def length_controlled_win_rate(
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
     check_level(level)
-    if not len(scores) == len(length_a) == len(length_b):
-        raise ValueError("scores and lengths are not equally many")
-    table = floats([scores, length_a, length_b])
-    known = ~np.isnan(table).any(axis=0)
-    y, longer = table[0, known], table[1, known] - table[2, known]
-    if not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("a score lies outside 0..1")
+    y, longer, places = _scored_lengths(scores, length_a, length_b)
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
         raise NotEnoughDataError("the difference in length does not vary: nothing to control for")
-    # Dubois et al. (2024), length-controlled AlpacaEval: the intercept is the rate at equal
-    # lengths.
+    # Dubois et al. (2024): the intercept is the rate at equal lengths; tanh keeps a few very long
+    # answers from setting the slope.
     design = np.column_stack([np.ones(len(y)), np.tanh(longer / spread)])
     fit = fit_logistic(design, y)
-    places = np.flatnonzero(known).tolist()
     codes = None if clusters is None else cluster_codes(clusters, places)
     score = design * (y - fit.fitted)[:, None]
     meat = score.T @ score if codes is None else np.zeros((2, 2))
@@ -246,14 +243,13 @@ def length_controlled_win_rate(
     value, low, high = (float(expit(np.array(intercept + d))) for d in (0.0, -half, half))
     varies = se > _FLAT and high - low > _FLAT
     raw = float(y.mean())
-    far = abs(value - raw) > _FAR
     return LengthControlledWinRate(
         value=value,
         low=low if varies else nan,
         high=high if varies else nan,
         level=level,
         n=n,
-        n_missing=int((~known).sum()),
+        n_missing=len(scores) - len(y),
         method="logistic, sandwich" + ("" if clusters is None else ", clustered"),
         se=value * (1 - value) * se,
         n_clusters=None if clusters is None else n,
@@ -261,7 +257,7 @@ def length_controlled_win_rate(
         df=nan if codes is None else n - 1,
         reason=None if varies else "no variation",
         note="length moves the rate by more than 10 points: it may stand for quality"
-        if far
+        if abs(value - raw) > _FAR
         else None,
         raw=raw,
         length_coef=float(fit.coef[1]),
@@ -269,8 +265,20 @@ def length_controlled_win_rate(
     )
 
 
-def _without_ties(results: Sequence[PairResult]) -> list[PairResult]:
-    return [{**r, "ties": 0.0} for r in results]
+def _scored_lengths(
+    scores: Sequence[float | None],
+    length_a: Sequence[float | None],
+    length_b: Sequence[float | None],
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """The known scores, by how much A is longer in each, and their positions."""
+    if not len(scores) == len(length_a) == len(length_b):
+        raise ValueError("scores and lengths are not equally many")
+    table = floats([scores, length_a, length_b])
+    known = ~np.isnan(table).any(axis=0)
+    y = table[0, known]
+    if not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("a score lies outside 0..1")
+    return y, table[1, known] - table[2, known], np.flatnonzero(known).tolist()
 
 
 def _extra_columns(
@@ -285,7 +293,7 @@ def _extra_columns(
     if covariates is not None:
         if len(covariates) != n_results:
             raise ValueError(f"{n_results} results, but {len(covariates)} rows of covariates")
-        columns = floats(covariates).reshape(n_results, -1)[rows.kept]
+        columns = floats(covariates).reshape(n_results, -1)[rows.used]
         if not np.isfinite(columns).all():
             raise ValueError("a covariate is missing or infinite")
     return np.column_stack([columns, np.ones((len(rows.i), int(position)))])
@@ -307,13 +315,8 @@ def _covariance(
     return sandwich(fit.curvature, added, score, clusters)
 
 
-def _loglik(counts: np.ndarray, p: np.ndarray) -> float:
-    up, down = counts[:, 0] + counts[:, 2] / 2, counts[:, 1] + counts[:, 2] / 2
-    return float((up * np.log(p) + down * np.log1p(-p)).sum())
-
-
 def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
-    """Results of as many prompts, or comparisons, drawn anew."""
+    """As many prompts, or comparisons, drawn with replacement."""
     if rows.clusters is None:
         total = rows.counts.sum()
         cells = rng.multinomial(rows.n_units, (rows.counts / total).ravel())

@@ -138,7 +138,7 @@ def _table(
     labels: Sequence[Hashable] | None,
     clusters: Sequence[Hashable] | None,
 ) -> RatingCounts:
-    # Gwet: an item with one rating still tells of the distribution of labels, though not of
+    # Gwet: an item with one rating still counts for the distribution of labels, though not for
     # agreement.
     count_ratings(ratings, labels=labels)  # refuses where no item has two
     return count_ratings(ratings, labels=labels, at_least=1, clusters=clusters)
@@ -161,8 +161,7 @@ class _Agreement:
     ) -> _Agreement:
         raters = table.counts.sum(axis=1)
         paired = raters > 1
-        # A placeholder of 1 keeps single ratings from dividing by 0; `paired` takes them out
-        # again.
+        # A placeholder of 1 keeps single ratings from dividing by 0; `paired` removes them.
         pairs = np.where(paired, raters * (raters - 1), 1)
         item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
         share = table.counts / raters[:, None]
@@ -186,13 +185,14 @@ def _per_unit(units: np.ndarray, column: np.ndarray) -> np.ndarray:
 
 
 def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> float:
-    """Gwet 2014, section 5.4; clusters take the place of items."""
+    """Gwet's linearised standard error; clusters take the place of items."""
     if isnan(found.value) or table.n < 2:  # noqa: PLR2004 - a variance needs two
         return nan
     n, room = len(table.counts), 1 - found.pe
     paired = table.counts.sum(axis=1) > 1
     margin = found.share.sum(axis=0) / n
-    # Gwet (2014), linearised variance: the pull of each item on agreement and on chance.
+    # Gwet (2008; 2014 for weights and missing ratings): what each item adds to agreement, less
+    # twice what it adds to chance agreement, in which the margins are squared.
     agreement = n / paired.sum() * (found.item - found.pe * paired) / room
     chance = factor * (found.share * (1 - margin)).sum(axis=1)
     pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
@@ -275,8 +275,8 @@ def icc(
 
     Model 1 takes raters as nested in items; 2 as a sample of raters, absolute agreement: use
     `2,1` for a judge against a human; 3 as fixed, consistency: `3,k` says how reliable the mean
-    of this panel is (Shrout & Fleiss 1979; limits of 2 after McGraw & Wong 1996, Satterthwaite's
-    degrees of freedom).
+    of this panel is (Shrout & Fleiss 1979; McGraw & Wong 1996). The limits of model 2 rest on
+    Satterthwaite's degrees of freedom.
 
     Args:
         ratings: One row an item, one rating a rater; items with a missing rating are left out
@@ -300,16 +300,24 @@ def icc(
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
     table = floats(ratings).reshape(len(ratings), -1)
     # Mean squares need a full table: an item with a missing rating is left out whole, and counted.
-    kept = table[~np.isnan(table).any(axis=1)]
-    n, k = kept.shape
+    complete = table[~np.isnan(table).any(axis=1)]
+    n, k = complete.shape
     if n < 2 or k < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError(f"{n} complete items of {k} raters; an ICC needs two of each")
-    squares = _MeanSquares.of(kept)
+    squares = _MeanSquares.of(complete)
     # Shrout & Fleiss (1979): one-way models put the spread of raters into the error.
     error = squares.within if kind.startswith("1") else squares.error
     value = _value(squares, kind)
     f = squares.items / error if error > _FLAT * squares.size else nan
-    ends = _ends(squares, kind, f, level) if value < 1 - _FLAT else _no_ends(value)
+    if value < 1 - _FLAT:
+        ends = _ends(squares, kind, f, level)
+    elif isnan(value):
+        ends = Interval(nan, nan, "items do not vary: the correlation is undefined")
+    else:
+        reason = "raters differ nowhere: the spread cannot be seen in these data"
+        ends = Interval(nan, nan, reason)
+    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
+
     return IntraclassCorrelation(
         value=value,
         low=ends.low,
@@ -322,7 +330,7 @@ def icc(
         reason=ends.reason,
         kind=kind,
         f=f,
-        p_value=_f_tail(f, n - 1, squares.error_df(kind)),
+        p_value=float(fdtrc(n - 1, squares.error_df(kind), f)),
         n_raters=k,
         n_dropped=len(table) - n,
     )
@@ -367,17 +375,15 @@ def _value(s: _MeanSquares, kind: ICCKind) -> float:
     return (s.items - error) / below if below > _FLAT * s.size else nan
 
 
-def _no_ends(value: float) -> Interval:
-    if value >= 1 - _FLAT:
-        return Interval(nan, nan, "raters differ nowhere: the spread cannot be seen in these data")
-    return Interval(nan, nan, "items do not vary: the correlation is undefined")
-
-
 def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
     of_mean = kind.endswith("k")
     if kind.startswith("2"):
         ends = _absolute_ends(s, level)
-        low, high = (_stepped_up(x, s.k) for x in ends) if of_mean else ends
+        # Spearman & Brown, from one rater to the mean of k: it rises, so limits stay limits.
+        stepped = (
+            s.k * x / (1 + (s.k - 1) * x) if 1 + (s.k - 1) * x > _FLAT else nan for x in ends
+        )
+        low, high = stepped if of_mean else ends
     else:
         df = s.error_df(kind)
         f_low = f / _f_quantile(level, s.n - 1, df)
@@ -385,25 +391,20 @@ def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
         low, high = (1 - 1 / x if of_mean else (x - 1) / (x + s.k - 1) for x in (f_low, f_high))
     # The F limits can miss the value or collapse in tiny tables: then there are none.
     if not low - _FLAT <= _value(s, kind) <= high + _FLAT or not high - low > _NARROW:
-        return Interval(nan, nan, "the limits cannot be told in these data")
+        return Interval(nan, nan, "the limits are undefined in these data")
     return Interval(low, high, None)
 
 
-def _stepped_up(x: float, k: int) -> float:
-    """Spearman and Brown: the reliability of the mean of k from that of one."""
-    below = 1 + (k - 1) * x
-    return k * x / below if below > _FLAT else nan
-
-
 def _absolute_ends(s: _MeanSquares, level: float) -> tuple[float, float]:
-    """Shrout & Fleiss 1979, equations for ICC(2,1)."""
+    """The limits of ICC(2,1)."""
     n, k, v = s.n, s.k, _value(s, "2,1")
     own = k * v * s.raters
     rest = (n * (1 + (k - 1) * v) - k * v) * s.error
     below = (n - 1) * own**2 + rest**2
     if not below > 0:
         return nan, nan
-    # Satterthwaite: the degrees of freedom of a sum of two mean squares (McGraw & Wong 1996).
+    # Satterthwaite's degrees of freedom for the sum of two mean squares (Shrout & Fleiss 1979; as
+    # ICC(A,1) in McGraw & Wong 1996).
     df = (k - 1) * (n - 1) * (own + rest) ** 2 / below
     f_low, f_high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
     scale = k * s.raters + (k * n - k - n) * s.error
@@ -416,9 +417,3 @@ def _f_quantile(level: float, df1: float, df2: float) -> float:
     from scipy.special import fdtri  # noqa: PLC0415 - half a second, only where it is needed
 
     return float(fdtri(df1, df2, (1 + level) / 2))
-
-
-def _f_tail(f: float, df1: float, df2: float) -> float:
-    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(fdtrc(df1, df2, f))

@@ -1,6 +1,6 @@
-"""Bootstrap intervals of statistics without a closed form, with fast exact paths for mean.
+"""Bootstrap intervals of statistics that have no closed form.
 
-Median and standard deviation.
+The mean, the median and the standard deviation have fast paths of exactly the same distribution.
 """
 
 from __future__ import annotations
@@ -104,22 +104,22 @@ def bootstrap(
         raise ValueError(f"no bootstrap is called {method!r}; known: percentile, bca")
     sample, n_missing = _sample(x, clusters)
     value = function(sample.rows)
-    drawn = _draw(sample, statistic, function, generator, n_resamples)
+    values = _draw(sample, statistic, function, generator, n_resamples)
     left = _leave_one_out(sample, statistic, function) if method == "bca" else None
-    found = _interval(drawn, value, level, left)
+    ends = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
-        low=found.low,
-        high=found.high,
+        low=ends.low,
+        high=ends.high,
         level=level,
         n=sample.n,
         n_missing=n_missing,
         method=f"bootstrap, {method}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else sample.n,
         n_observations=len(sample.rows),
-        reason=found.reason,
+        reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=found.n_dropped,
+        n_dropped=ends.n_dropped,
         seed=seed,
     )
 
@@ -164,23 +164,23 @@ def bootstrap_table(
     value = float(statistic(counts))
     # Resampling items of a table is one multinomial draw: no list of items is built.
     draws = generator.multinomial(n, counts.ravel() / n, size=n_resamples)
-    drawn = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
-    found = _interval(drawn, value, level)
+    values = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
+    ends = _interval(values, value, level)
     return BootstrapEstimate(
         value=value,
-        low=found.low,
-        high=found.high,
+        low=ends.low,
+        high=ends.high,
         level=level,
         n=n,
         method="bootstrap of cells, percentile",
-        reason=found.reason,
+        reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=found.n_dropped,
+        n_dropped=ends.n_dropped,
         seed=seed,
     )
 
 
-class _Found(NamedTuple):
+class _Ends(NamedTuple):
     low: float
     high: float
     reason: str | None
@@ -223,11 +223,11 @@ def _sample(
     if np.isinf(rows).any():
         raise ValueError("an observation is infinite; give nan where it is missing")
     known = ~np.isnan(rows.reshape(len(rows), rows[:1].size)).any(axis=1)
-    kept = rows[known]
-    if len(kept) == 0:
+    used = rows[known]
+    if len(used) == 0:
         raise NotEnoughDataError("no observations to resample")
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
-    return _Sample(kept, codes), len(rows) - len(kept)
+    return _Sample(used, codes), len(rows) - len(used)
 
 
 def _draw(
@@ -272,11 +272,11 @@ def _leave_one_out(
 
 
 def _interval(
-    drawn: np.ndarray, value: float, level: float, leave_one_out: np.ndarray | None = None
-) -> _Found:
+    values: np.ndarray, value: float, level: float, leave_one_out: np.ndarray | None = None
+) -> _Ends:
     """Quantiles of the resampled statistic, shifted for BCa, or why there are none."""
-    known = drawn[~np.isnan(drawn)]
-    n_dropped = len(drawn) - len(known)
+    known = values[~np.isnan(values)]
+    n_dropped = len(values) - len(known)
     reason = _obstacle(known, value, n_dropped)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if reason is None and leave_one_out is not None:
@@ -285,9 +285,9 @@ def _interval(
     if reason is None:
         low, high = np.quantile(known, levels)
         if high - low > _ROUNDING * float(np.abs(known).max()):
-            return _Found(float(low), float(high), None, n_dropped)
+            return _Ends(float(low), float(high), None, n_dropped)
         reason = "the resampled statistic hardly varies"
-    return _Found(nan, nan, reason, n_dropped)
+    return _Ends(nan, nan, reason, n_dropped)
 
 
 def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:

@@ -74,7 +74,7 @@ def test_a_rater_with_few_items_is_skipped_but_heard() -> None:
     assert found.skipped == ("h2",)
     assert (
         found.note
-        == "2 raters: the winning rate knows 3 values only; 40 items: the test has little power"
+        == "2 raters: the winning rate has only 3 possible values; 40 items: the test has little power"
     )
 
 
