@@ -35,22 +35,6 @@ from judgekit.stats.quantiles import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "BiasVerdict",
-    "Granularity",
-    "LengthSlope",
-    "PerturbationEffect",
-    "PositionBias",
-    "ScaleUse",
-    "bias_verdict",
-    "granularity",
-    "length_slope",
-    "perturbation_effect",
-    "position_bias",
-    "scale_use",
-    "self_preference",
-]
-
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 

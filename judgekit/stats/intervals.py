@@ -23,21 +23,6 @@ from judgekit.stats.quantiles import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "Rate",
-    "RateDifference",
-    "RateMethod",
-    "clustered_proportion",
-    "difference_of_proportions",
-    "effective_n",
-    "mean",
-    "pooled_proportion",
-    "proportion",
-    "rating_mean",
-    "share_interval",
-    "wilson",
-]
-
 
 def mean(
     x: Sequence[float | None],

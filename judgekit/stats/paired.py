@@ -33,21 +33,6 @@ from judgekit.stats.quantiles import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "PairedDifference",
-    "PairedProportions",
-    "SignedRanks",
-    "WinRate",
-    "clustered_win_rate",
-    "paired_difference",
-    "paired_proportions",
-    "pass_rate_difference",
-    "prob_superior",
-    "signed_rank_test",
-    "win_rate",
-    "within_one",
-]
-
 # `step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0.
 VALUE_STEP = 0.05
 

@@ -1,7 +1,4 @@
-"""Tables of paired comparisons, and the ranking that fitted strengths give.
-
-Used by `ranking` and `tie_models`.
-"""
+"""Tables of paired comparisons, and the ranking that fitted strengths give."""
 
 from __future__ import annotations
 

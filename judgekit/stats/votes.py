@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Distances that agree so far are the same; floats differ in the last place.
 _DIGITS = 9
-"""Distances that agree so far are the same; floats differ in the last place."""
 
 
 def median(values: Sequence[float]) -> float:
@@ -33,11 +33,7 @@ def mode(votes: Sequence[float]) -> float:
 
 
 def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | None:
-    """What the mode can come to when some votes are still open.
-
-    Every value that the open votes can bring level with the leader counts, so that the mode lies
-    within the bounds however they fall; a tie may lie further inside.
-    """
+    """The bounds of the mode while some votes are open; None where they are any value."""
     if not n_open:
         value = mode(votes)
         return value, value
@@ -45,6 +41,8 @@ def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | No
     most = max(counts.values(), default=0)
     if n_open >= most:
         return None
+    # Every value that the open votes can bring level with the leader counts, so that the mode lies
+    # within the bounds whatever they are; the median of a tie may lie further inside.
     reachable = [vote for vote, n in counts.items() if n + n_open >= most]
     return min(reachable), max(reachable)
 
