@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import (
-    Interval,
     IntervalMethod,
     Weights,
     above_chance,
     category_weights,
-    check_interval_method,
     coefficient_interval,
+    interval_by,
 )
 from judgekit.stats.correlations import (
     Correlation,
@@ -37,7 +36,7 @@ from judgekit.stats.pair_accuracy import (
     calibrate_ties,
     pairwise_accuracy,
 )
-from judgekit.stats.quantiles import SLACK, check_level, normal_quantile
+from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -135,13 +134,16 @@ def cohen_kappa(
         0.5
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     tables = _tables(a, b, labels, clusters)
     table, w = tables.whole, category_weights(labels, weights)
     value, po, pe = (float(x) for x in _kappa(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
-    ends = _ends(value, se, _kappa(tables.without, w)[0], ci, level)
+    half = normal_quantile(level) * se
+    flat = "the large-sample standard error is 0"
+    left_out = _kappa(tables.without, w)[0]
+    ends = interval_by(ci, value, left_out, half, level=level, flat=flat)
     return Kappa(
         value=value,
         low=ends.low,
@@ -318,18 +320,3 @@ def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> f
     lean = (w @ columns)[:, None] + rows @ w
     spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
     return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0
-
-
-def _ends(
-    value: float, se: float, left_out: np.ndarray, ci: IntervalMethod, level: float
-) -> Interval:
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
-    # The jackknife is the default: the analytic error is 0 at perfect agreement and knows no
-    # clusters.
-    if ci == "jackknife":
-        return coefficient_interval(value, left_out, level=level)
-    half = normal_quantile(level) * se
-    if not half > 0:
-        return Interval(nan, nan, "the large-sample standard error is 0")
-    return Interval(max(-1.0, value - half), min(1.0, value + half), None)

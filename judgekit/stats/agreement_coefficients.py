@@ -93,12 +93,25 @@ def coefficient_interval(
     return Interval(nan, nan, reason)
 
 
-def check_interval_method(
-    ci: str, known: Sequence[str] = ("jackknife", "analytic", "none")
-) -> None:
-    """Refuse an interval that does not exist."""
-    if ci not in known:
-        raise ValueError(f"no interval is called {ci!r}; known: {', '.join(known)}")
+def interval_by(
+    ci: IntervalMethod,
+    value: float,
+    left_out: np.ndarray,
+    half: float,
+    *,
+    level: float,
+    flat: str,
+) -> Interval:
+    """The interval of the method asked for; `half` is the analytic half-width, `flat` why not."""
+    if ci == "none":
+        return Interval(nan, nan, "no interval was asked for")
+    # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores
+    # clusters.
+    if ci == "jackknife":
+        return coefficient_interval(value, left_out, level=level)
+    if not half > 0:
+        return Interval(nan, nan, flat)
+    return Interval(max(-1.0, value - half), min(1.0, value + half), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -13,20 +13,18 @@ from judgekit.stats.agreement_coefficients import (
     IntervalMethod,
     RatingCounts,
     RatingList,
-    check_interval_method,
     coefficient_interval,
     count_ratings,
     list_ratings,
 )
 from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.quantiles import check_level
+from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
-_LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 # Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
@@ -77,9 +75,8 @@ def krippendorff_alpha(
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(confidence)
-    check_interval_method(ci, ("jackknife", "none"))
-    if level not in _LEVELS:
-        raise ValueError(f"no level is called {level!r}; known: {', '.join(_LEVELS)}")
+    check_choice("interval", ci, ("jackknife", "none"))
+    check_choice("level", level, get_args(AlphaLevel))
     table = list_ratings(ratings, clusters=clusters)
     if level == "interval":
         value, left_out = _interval_alphas(table)

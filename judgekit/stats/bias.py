@@ -23,6 +23,7 @@ from judgekit.stats.missing import (
     known_pairs,
 )
 from judgekit.stats.paired import PairedDifference, paired_difference
+from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
     check_level,
@@ -553,17 +554,14 @@ def _robust_fit(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Coefficients, their covariance, and degrees of freedom."""
     n, k = design.shape
-    bread = np.linalg.inv(design.T @ design)
+    gram = design.T @ design
+    bread = np.linalg.inv(gram)
     coef = bread @ design.T @ y
     rest = y - design @ coef
-    if codes is None:
-        # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, honest in small samples.
-        leverage = np.einsum("ij,jk,ik->i", design, bread, design)
-        score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
-        return coef, bread @ score.T @ score @ bread, n - k
-    totals = np.zeros((int(codes.max()) + 1, k))
-    np.add.at(totals, codes, design * rest[:, None])
-    groups = len(totals)
-    # The small-sample factor of clustered errors; with one cluster there is no variance.
-    factor = groups / (groups - 1) if groups > 1 else nan
-    return coef, bread @ totals.T @ totals @ bread * factor, groups - 1
+    if codes is not None:
+        score = design * rest[:, None]
+        return coef, sandwich(gram, np.zeros((k, k)), score, codes), int(codes.max())
+    # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, honest in small samples.
+    leverage = np.einsum("ij,jk,ik->i", design, bread, design)
+    score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
+    return coef, sandwich(gram, score.T @ score), n - k

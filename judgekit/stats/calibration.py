@@ -56,7 +56,6 @@ class IsotonicMap(Result):
     """Pairs that lack a side."""
 
     kind: str = "isotonic"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The human scores to expect."""
@@ -134,7 +133,6 @@ class PlattMap(Result):
     """Pairs that lack a side."""
 
     kind: str = "platt"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The probabilities to expect."""
@@ -161,7 +159,6 @@ class BetaMap(Result):
     """Pairs that lack a side."""
 
     kind: str = "beta"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The probabilities to expect."""
@@ -283,7 +280,6 @@ class ShiftMap(Result):
     """Pairs that lack a side."""
 
     kind: str = "shift"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The human scores to expect."""
@@ -307,7 +303,6 @@ class AffineMap(Result):
     """Pairs that lack a side."""
 
     kind: str = "affine"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The human scores to expect."""

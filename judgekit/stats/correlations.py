@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import DIGITS, known_pairs
-from judgekit.stats.quantiles import check_level, normal_quantile
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
-_METHODS = ("pearson", "spearman", "kendall", "kendall-c")
 _SMALL = 10
 # A table of levels is filled up to so many cells: about 80 MiB at most.
 _CELLS = 2_000_000
@@ -62,7 +61,7 @@ def correlation(
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
-    _check(method)
+    check_choice("correlation", method, get_args(CorrelationMethod))
     x, y, n_missing = known_pairs(a, b)
     n = len(x)
     if n < 2:  # noqa: PLR2004 - one point has no direction
@@ -111,7 +110,7 @@ def grouped_correlation(
         NotEnoughDataError: When there is no group.
     """
     check_level(level)
-    _check(method)
+    check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):
         raise ValueError(f"{len(a)} and {len(b)} scores, but {len(groups)} group names")
     places: dict[Hashable, list[int]] = {}
@@ -142,11 +141,6 @@ def grouped_correlation(
         reason="in every group one side is constant" if n == 0 else ends.reason,
         n_skipped=len(values) - n,
     )
-
-
-def _check(method: str) -> None:
-    if method not in _METHODS:
-        raise ValueError(f"no correlation is called {method!r}; known: {', '.join(_METHODS)}")
 
 
 def _obstacle(value: float, n: int, method: CorrelationMethod) -> str | None:

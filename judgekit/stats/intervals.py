@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
 from judgekit.stats.quantiles import (
+    check_choice,
     check_level,
     normal_p_value,
     normal_quantile,
@@ -22,6 +23,8 @@ from judgekit.stats.quantiles import (
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+
+    import numpy as np
 
 
 def mean(
@@ -359,6 +362,13 @@ def pooled_proportion(
     )
 
 
+def rate(outcomes: np.ndarray, codes: np.ndarray | None, *, level: float = 0.95) -> Rate:
+    """The rate of known outcomes 0 and 1, clustered where the codes of clusters are given."""
+    if codes is None:
+        return proportion(int(outcomes.sum()), len(outcomes), level=level)
+    return pooled_proportion(outcomes.tolist(), codes.tolist(), level=level)
+
+
 def share_interval(
     shares: Sequence[float],
     *,
@@ -436,8 +446,7 @@ def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[fl
         return nan, nan
     if method == "wilson":
         return wilson(k / n, n, level=level)
-    if method not in _PRIORS:
-        raise ValueError(f"no interval is called {method!r}; known: wilson, {', '.join(_PRIORS)}")
+    check_choice("interval", method, ("wilson", *_PRIORS))
     from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
 
     tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]

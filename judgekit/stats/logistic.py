@@ -83,7 +83,6 @@ class OrdinalMap(Result):
     """What to bear in mind."""
 
     kind: str = "ordinal"
-    """The name of this kind of map."""
 
     def probabilities(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
         """The distribution of the human rating."""
@@ -149,14 +148,6 @@ def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
     return rising or all(below.min() >= above.max() for below, above in low)
 
 
-class _Terms(NamedTuple):
-    """Cumulative probabilities around each observation's level, and their derivatives."""
-
-    upper: np.ndarray
-    lower: np.ndarray
-    mass: np.ndarray
-
-
 def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
     # The cutpoints of a judge without information are the start: they rise, as all steps must.
     share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
@@ -170,10 +161,10 @@ def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarr
     return float(at[0]), at[1:], loglik
 
 
-def _terms(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> _Terms:
+def _around(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The cumulative probabilities above and below the level of each observation."""
     ends = np.concatenate([[-np.inf], at[1:], [np.inf]])
-    upper, lower = expit(ends[rank + 1] - at[0] * x), expit(ends[rank] - at[0] * x)
-    return _Terms(upper, lower, upper - lower)
+    return expit(ends[rank + 1] - at[0] * x), expit(ends[rank] - at[0] * x)
 
 
 def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> float:
@@ -181,7 +172,8 @@ def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> floa
     if (np.diff(at[1:]) <= 0).any():
         return float("inf")
     with np.errstate(divide="ignore"):
-        return float(-np.log(_terms(at, x, rank).mass).sum()) + ridge * float(at[0]) ** 2 / 2
+        upper, lower = _around(at, x, rank)
+        return float(-np.log(upper - lower).sum()) + ridge * float(at[0]) ** 2 / 2
 
 
 def _derivatives(
@@ -190,7 +182,8 @@ def _derivatives(
     """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts)."""
     # With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and the
     # chain rule leads through U = cut - slope x.
-    upper, lower, mass = _terms(at, x, rank)
+    upper, lower = _around(at, x, rank)
+    mass = upper - lower
     f_up, f_low = upper * (1 - upper), lower * (1 - lower)
     g_up, g_low = f_up / mass, -f_low / mass
     h_up = f_up * (1 - 2 * upper) / mass - g_up**2

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import (
-    Interval,
-    check_interval_method,
-    coefficient_interval,
-)
+from judgekit.stats.agreement_coefficients import Interval, IntervalMethod, coefficient_interval
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
+from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import known_clusters, known_pairs
-from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_choice,
+    check_level,
+    normal_quantile,
+    t_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    from judgekit.stats.agreement_coefficients import IntervalMethod
 
 _FLAT = 1e-12
 
@@ -106,7 +106,7 @@ def lin_ccc(
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     x, y, n_missing = known_pairs(a, b)
     if len(x) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("concordance needs two items with both scores")
@@ -193,16 +193,9 @@ def bland_altman(
         loa_high_interval=(limits[1] - halves[1], limits[1] + halves[1]),
         mae=float(np.abs(d).mean()),
         rmse=sqrt(float((d * d).mean())),
-        within_one=_within_one(d, codes, level),
+        within_one=rate((np.abs(d) <= 1 + SLACK).astype(float), codes, level=level),
         trend=_slope((x + y) / 2, d),
     )
-
-
-def _within_one(d: np.ndarray, codes: np.ndarray | None, level: float) -> Rate:
-    near = np.abs(d) <= 1 + SLACK
-    if codes is None:
-        return proportion(int(near.sum()), len(d), level=level)
-    return pooled_proportion(near.astype(float).tolist(), codes.tolist(), level=level)
 
 
 def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from judgekit.stats.estimate import Result
-from judgekit.stats.quantiles import check_level
+from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +58,7 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
         >>> adjust([0.01, 0.04, 0.03]).value
         (0.03, 0.06, 0.06)
     """
-    if method not in ("holm", "bh", "by"):
-        raise ValueError(f"no adjustment is called {method!r}; known: holm, bh, by")
+    check_choice("adjustment", method, get_args(AdjustMethod))
     known = [(p, i) for i, p in enumerate(p_values) if p is not None and not isnan(p)]
     if any(not 0 <= p <= 1 for p, _ in known):
         raise ValueError("a p-value lies outside 0..1")

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import share_interval
 from judgekit.stats.missing import DIGITS, cluster_codes, floats
 from judgekit.stats.quantiles import SLACK, check_level, require
@@ -234,9 +234,7 @@ def _best_width(pairs: _Grouped) -> tuple[float, float]:
 def _crossfit(pairs: _Grouped, level: float) -> Estimate:
     n, method = pairs.n_groups, "cross-fitted width, wilson over groups"
     if n < 2:  # noqa: PLR2004 - one group cannot be held out
-        return Estimate(
-            value=nan, low=nan, high=nan, level=level, n=n, method=method, reason="one group only"
-        )
+        return undefined_estimate("one group only", n=n, method=method, level=level)
     # Chosen and measured on the same pairs, a width would look better than it is.
     fold = pairs.group % min(_FOLDS, n)
     right = np.zeros(len(pairs.human), dtype=bool)

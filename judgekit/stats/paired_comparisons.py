@@ -99,20 +99,7 @@ class Comparisons(NamedTuple):
 def comparisons(
     results: Sequence[PairResult], n_items: int, clusters: Sequence[Hashable] | None = None
 ) -> Comparisons:
-    """Check results and put them in arrays.
-
-    Args:
-        results: Rows of items i and j (from 0), wins_i, wins_j and ties.
-        n_items: How many items there are.
-        clusters: The prompt of each row.
-
-    Returns:
-        The rows that hold a comparison, in an order of their own.
-
-    Raises:
-        ValueError: When an item or a count is out of range, or `clusters` has another length.
-        NotEnoughDataError: When there is no comparison.
-    """
+    """Check results and put them in arrays; rows without a comparison are left out."""
     (n_items,) = require_whole(n_items=n_items)
     if clusters is not None and len(clusters) != len(results):
         raise ValueError(f"{len(results)} results, but {len(clusters)} cluster names")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
-from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -108,8 +108,7 @@ def ppi_mean(
     check_level(level)
     if lam is not None and not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
-    if quantile not in ("t", "normal"):
-        raise ValueError(f"no quantile is called {quantile!r}; known: t, normal")
+    check_choice("quantile", quantile, get_args(Quantile))
     data = _Data.of(labels, judge_labeled, judge_unlabeled, clusters)
     weight = data.tuned() if lam is None else lam if len(data.others) else 0.0
     value, se = data.mean(weight)

@@ -9,6 +9,10 @@ from math import erfc, isfinite, isnan, nan, sqrt
 from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats, and
 # a limit of 0.1 must not depend on that.
@@ -19,6 +23,13 @@ def check_level(level: float) -> None:
     """Raise ValueError unless the confidence level lies between 0 and 1."""
     if not (isinstance(level, Real) and isfinite(level) and 0 < level < 1):
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
+
+
+def check_choice(what: str, value: str, known: Iterable[str]) -> None:
+    """Raise ValueError unless the value is one of the known ones."""
+    names = tuple(known)
+    if value not in names:
+        raise ValueError(f"no {what} is called {value!r}; known: {', '.join(names)}")
 
 
 def normal_quantile(level: float) -> float:

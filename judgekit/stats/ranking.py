@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import exp, log, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from judgekit.stats.paired_comparisons import (
     comparisons,
     sandwich,
 )
-from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -98,8 +98,7 @@ def bradley_terry(
         NotEnoughDataError: When there is no comparison, or the covariates leave no estimate.
     """
     check_level(level)
-    if ties not in ("half", "drop"):
-        raise ValueError(f"no rule for ties is called {ties!r}; known: half, drop")
+    check_choice("rule for ties", ties, get_args(TieRule))
     if ties == "drop":
         results = [{**r, "ties": 0.0} for r in results]
     rows = comparisons(results, n_items, clusters)

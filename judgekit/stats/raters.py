@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from judgekit.stats.agreement_coefficients import (
     Weights,
     above_chance,
     category_weights,
-    check_interval_method,
     coefficient_interval,
     count_ratings,
+    interval_by,
 )
 from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import floats
-from judgekit.stats.quantiles import check_level, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -94,13 +94,15 @@ def gwet_ac(
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     w, q = category_weights(labels, weights), len(labels)
     table = _table(ratings, labels, clusters)
     factor = float(w.sum()) / (q * (q - 1))
     found = _Agreement.of(table, w, lambda share: factor * (share * (1 - share)).sum(axis=-1))
     se = _linearised_se(table, found, factor)
-    ends = _ac_ends(found, se, ci, level, table.n)
+    half = t_quantile(level, table.n - 1) * se
+    flat = "one item only" if table.n == 1 else "the standard error is 0"
+    ends = interval_by(ci, found.value, found.left_out, half, level=level, flat=flat)
     return _result(f"gwet, {ci}", found, table, ends, se=se, weights=weights, level=level)
 
 
@@ -201,17 +203,6 @@ def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> flo
     return sqrt(float((totals**2).sum()) / n**2 * table.n / (table.n - 1))
 
 
-def _ac_ends(found: _Agreement, se: float, ci: IntervalMethod, level: float, n: int) -> Interval:
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
-    if ci == "jackknife":
-        return coefficient_interval(found.value, found.left_out, level=level)
-    if not se > 0:
-        return Interval(nan, nan, "one item only" if n == 1 else "the standard error is 0")
-    half = t_quantile(level, n - 1) * se
-    return Interval(max(-1.0, found.value - half), min(1.0, found.value + half), None)
-
-
 def _result(
     method: str,
     found: _Agreement,
@@ -243,7 +234,6 @@ def _result(
 
 
 ICCKind = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
-_KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 _FLAT = 1e-12
 _NARROW = 1e-9
 
@@ -292,8 +282,7 @@ def icc(
         NotEnoughDataError: When fewer than two complete items or two raters are left.
     """
     check_level(level)
-    if kind not in _KINDS:
-        raise ValueError(f"no ICC is called {kind!r}; known: {', '.join(_KINDS)}")
+    check_choice("ICC", kind, get_args(ICCKind))
     if len({len(row) for row in ratings}) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
     if not len(ratings):

@@ -23,7 +23,7 @@ from judgekit.stats.conformal import (
     ordinal_residual,
 )
 from judgekit.stats.estimate import Estimate, Result, few_clusters
-from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion, rating_mean
+from judgekit.stats.intervals import Rate, mean, rate, rating_mean
 from judgekit.stats.missing import known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import require_whole
 from judgekit.stats.selective import auroc
@@ -210,17 +210,11 @@ def reliability_table(
         if kind == "mass":
             # Bins of equal mass have no ends of their own: what they hold is shown.
             ends = (float(p[inside].min()), float(p[inside].max()))
-        rate = (
-            proportion(int(y[inside].sum()), int(inside.sum()), level=level)
-            if codes is None
-            else pooled_proportion(y[inside].tolist(), codes[inside].tolist(), level=level)
-        )
+        of_bin = rate(y[inside], None if codes is None else codes[inside], level=level)
+        confidence_of_bin = float(p[inside].mean())
         rows.append(
             ReliabilityBin(
-                low=float(ends[0]),
-                high=float(ends[1]),
-                confidence=float(p[inside].mean()),
-                rate=rate,
+                low=float(ends[0]), high=float(ends[1]), confidence=confidence_of_bin, rate=of_bin
             )
         )
     return tuple(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -14,14 +14,20 @@ from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.quantiles import SLACK, check_level, require, require_whole, upper_t_p_value
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_choice,
+    check_level,
+    require,
+    require_whole,
+    upper_t_p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 AlignmentScore = Literal["accuracy", "neg_rmse"]
 CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
-_METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
 
 # The values that Calderon et al. (2025) suggest, for unskilled to expert annotators.
 _EPSILONS = (0.1, 0.15, 0.2)
@@ -120,8 +126,7 @@ def alt_test(
     """
     check_level(level)
     (epsilon, q), (min_items,) = require(epsilon=epsilon, q=q), require_whole(min_items=min_items)
-    if score not in ("accuracy", "neg_rmse"):
-        raise ValueError(f"no score is called {score!r}; known: accuracy, neg_rmse")
+    check_choice("score", score, get_args(AlignmentScore))
     if not (0 <= epsilon < 1 and 0 < q < 1):
         raise ValueError(f"epsilon {epsilon} lies in [0, 1), q {q} between 0 and 1")
     items = _shared_items(humans, judge, are_numbers=score == "neg_rmse")
@@ -180,8 +185,7 @@ def ceiling_gap(
         ValueError: When lengths differ or the metric is unknown.
         NotEnoughDataError: When no item has two humans and the judge.
     """
-    if metric not in _METRICS:
-        raise ValueError(f"no metric is called {metric!r}; known: {', '.join(_METRICS)}")
+    check_choice("metric", metric, get_args(CeilingMetric))
     if len(ratings) != len(judge):
         raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
     sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]

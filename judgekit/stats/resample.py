@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import cluster_codes, floats
-from judgekit.stats.quantiles import check_level, require_whole
+from judgekit.stats.quantiles import check_choice, check_level, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -50,12 +51,6 @@ class _Sample(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.rows) if self.codes is None else int(self.codes.max()) + 1
-
-    @property
-    def members(self) -> list[np.ndarray]:
-        """The places of each cluster's rows."""
-        codes = np.arange(self.n) if self.codes is None else self.codes
-        return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
 def bootstrap(
@@ -100,13 +95,12 @@ def bootstrap(
     check_level(level)
     generator = _generator(rng, seed, n_resamples)
     function = _function(statistic)
-    if method not in ("percentile", "bca"):
-        raise ValueError(f"no bootstrap is called {method!r}; known: percentile, bca")
+    check_choice("bootstrap", method, get_args(BootstrapMethod))
     sample, n_missing = _sample(x, clusters)
     value = function(sample.rows)
     values = _draw(sample, statistic, function, generator, n_resamples)
     left = _leave_one_out(sample, statistic, function) if method == "bca" else None
-    ends = _interval(values, value, level, left)
+    ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
         low=ends.low,
@@ -119,7 +113,7 @@ def bootstrap(
         n_observations=len(sample.rows),
         reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=ends.n_dropped,
+        n_dropped=n_dropped,
         seed=seed,
     )
 
@@ -165,7 +159,7 @@ def bootstrap_table(
     # Resampling items of a table is one multinomial draw: no list of items is built.
     draws = generator.multinomial(n, counts.ravel() / n, size=n_resamples)
     values = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
-    ends = _interval(values, value, level)
+    ends, n_dropped = _interval(values, value, level)
     return BootstrapEstimate(
         value=value,
         low=ends.low,
@@ -175,16 +169,9 @@ def bootstrap_table(
         method="bootstrap of cells, percentile",
         reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=ends.n_dropped,
+        n_dropped=n_dropped,
         seed=seed,
     )
-
-
-class _Ends(NamedTuple):
-    low: float
-    high: float
-    reason: str | None
-    n_dropped: int
 
 
 def _generator(
@@ -206,10 +193,7 @@ def _function(
 ) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
-    if statistic not in NAMED_STATISTICS:
-        raise ValueError(
-            f"no statistic is called {statistic!r}; known: {', '.join(NAMED_STATISTICS)}"
-        )
+    check_choice("statistic", statistic, NAMED_STATISTICS)
     named = NAMED_STATISTICS[statistic]
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
@@ -268,13 +252,15 @@ def _leave_one_out(
         return ResampledValues(*sample).leave_one_out(statistic)
     if sample.n == 1:
         return np.array([nan])
-    return np.array([function(np.delete(sample.rows, m, axis=0)) for m in sample.members])
+    codes = np.arange(sample.n) if sample.codes is None else sample.codes
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return np.array([function(np.delete(sample.rows, places, axis=0)) for places in members])
 
 
 def _interval(
     values: np.ndarray, value: float, level: float, leave_one_out: np.ndarray | None = None
-) -> _Ends:
-    """Quantiles of the resampled statistic, shifted for BCa, or why there are none."""
+) -> tuple[Interval, int]:
+    """Quantiles of the resampled statistic, shifted for BCa; and how many are undefined."""
     known = values[~np.isnan(values)]
     n_dropped = len(values) - len(known)
     reason = _obstacle(known, value, n_dropped)
@@ -285,9 +271,9 @@ def _interval(
     if reason is None:
         low, high = np.quantile(known, levels)
         if high - low > _ROUNDING * float(np.abs(known).max()):
-            return _Ends(float(low), float(high), None, n_dropped)
+            return Interval(float(low), float(high), None), n_dropped
         reason = "the resampled statistic hardly varies"
-    return _Ends(nan, nan, reason, n_dropped)
+    return Interval(nan, nan, reason), n_dropped
 
 
 def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:

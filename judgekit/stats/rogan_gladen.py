@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate, Result
 from judgekit.stats.intervals import Rate, proportion
-from judgekit.stats.quantiles import check_level, normal_quantile, require, require_whole
+from judgekit.stats.quantiles import (
+    check_choice,
+    check_level,
+    normal_quantile,
+    require,
+    require_whole,
+)
 
 CorrectionInterval = Literal["lee", "bootstrap"]
 _MOST_DROPPED = 0.05
@@ -175,8 +181,7 @@ def corrected_pass_rate(
         ValueError: When a count is out of its range, or the bootstrap has no `rng`.
     """
     check_level(level)
-    if ci not in ("lee", "bootstrap"):
-        raise ValueError(f"no interval is called {ci!r}; known: lee, bootstrap")
+    check_choice("interval", ci, get_args(CorrectionInterval))
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")
     counts = _Counts(
