@@ -70,11 +70,7 @@ def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def coefficient_interval(
-    value: float,
-    left_out: np.ndarray | Sequence[float],
-    *,
-    level: float,
-    unit: str = "item",
+    value: float, left_out: np.ndarray | Sequence[float], *, level: float, unit: str = "item"
 ) -> Interval:
     """The jackknife interval of a coefficient, or why there is none."""
     values = [float(v) for v in left_out]
@@ -94,13 +90,7 @@ def coefficient_interval(
 
 
 def interval_by(
-    ci: IntervalMethod,
-    value: float,
-    left_out: np.ndarray,
-    half: float,
-    *,
-    level: float,
-    flat: str,
+    ci: IntervalMethod, value: float, left_out: np.ndarray, half: float, *, level: float, flat: str
 ) -> Interval:
     """The interval of the method asked for; `half` is the analytic half-width, `flat` why not."""
     if ci == "none":

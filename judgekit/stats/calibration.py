@@ -63,10 +63,7 @@ class IsotonicMap(Result):
 
 
 def fit_isotonic(
-    x: Sequence[float | None],
-    y: Sequence[float | None],
-    *,
-    weights: Sequence[float] | None = None,
+    x: Sequence[float | None], y: Sequence[float | None], *, weights: Sequence[float] | None = None
 ) -> IsotonicMap:
     """The rising map with the least squared error (Ayer et al. 1955; Barlow et al. 1972).
 
@@ -417,9 +414,7 @@ def crossfit(
 
 
 def choose_map(
-    x: Sequence[float | None],
-    y: Sequence[float | None],
-    folds: Sequence[Hashable] | int = 5,
+    x: Sequence[float | None], y: Sequence[float | None], folds: Sequence[Hashable] | int = 5
 ) -> MapChoice:
     """The simplest map whose error out of fold is within one standard error of the best.
 

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def mean(
-    x: Sequence[float | None],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    x: Sequence[float | None], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
 ) -> Estimate:
     """A mean with a t interval, clustered where clusters are given.
 
@@ -198,12 +195,7 @@ class RateDifference(Estimate):
 
 
 def proportion(
-    k: int,
-    n: int,
-    *,
-    method: RateMethod = "wilson",
-    level: float = 0.95,
-    n_missing: int = 0,
+    k: int, n: int, *, method: RateMethod = "wilson", level: float = 0.95, n_missing: int = 0
 ) -> Rate:
     """A rate with its interval, and its bounds for missing outcomes (Horowitz & Manski 2000).
 

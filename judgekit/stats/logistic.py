@@ -31,10 +31,7 @@ def expit(x: np.ndarray) -> np.ndarray:
 
 
 def fit_logistic(
-    design: np.ndarray,
-    y: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
+    design: np.ndarray, y: np.ndarray, *, weights: np.ndarray | None = None
 ) -> LogisticFit:
     """The logistic regression of shares in [0, 1], by maximum likelihood."""
     w = np.ones(len(y)) if weights is None else weights

@@ -16,13 +16,7 @@ from judgekit.stats.agreement_coefficients import Interval, IntervalMethod, coef
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import known_clusters, known_pairs
-from judgekit.stats.quantiles import (
-    SLACK,
-    check_choice,
-    check_level,
-    normal_quantile,
-    t_quantile,
-)
+from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -81,9 +81,7 @@ def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.nda
 
 
 def known_clusters(
-    clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None],
-    b: Sequence[float | None],
+    clusters: Sequence[Hashable] | None, a: Sequence[float | None], b: Sequence[float | None]
 ) -> np.ndarray | None:
     """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
     if clusters is None:
@@ -95,9 +93,7 @@ def known_clusters(
 
 
 def fold_codes(
-    folds: Sequence[Hashable] | int,
-    x: Sequence[float | None],
-    y: Sequence[float | None],
+    folds: Sequence[Hashable] | int, x: Sequence[float | None], y: Sequence[float | None]
 ) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))

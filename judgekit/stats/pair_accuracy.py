@@ -169,9 +169,7 @@ class _Grouped(NamedTuple):
 
 
 def _items(
-    human: Sequence[float | None],
-    judge: Sequence[float | None],
-    groups: Sequence[Hashable] | None,
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
 ) -> _Grouped:
     names = [0] * len(human) if groups is None else groups
     if not len(human) == len(judge) == len(names):
@@ -187,9 +185,7 @@ def _items(
 
 
 def _pairs(
-    human: Sequence[float | None],
-    judge: Sequence[float | None],
-    groups: Sequence[Hashable] | None,
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
 ) -> _Grouped:
     items = _items(human, judge, groups)
     scores = np.stack([items.human, items.judge])

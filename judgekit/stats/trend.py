@@ -88,11 +88,7 @@ class PassRateDrop(Result):
 
 
 def direction(
-    scores: Sequence[float | None],
-    *,
-    window: int = 5,
-    band: float = 0.05,
-    spread: Spread = "range",
+    scores: Sequence[float | None], *, window: int = 5, band: float = 0.05, spread: Spread = "range"
 ) -> Direction:
     """Where the last scores point.
 

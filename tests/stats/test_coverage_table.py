@@ -105,6 +105,8 @@ MADE_OF_THESE = {
     "conformal.conformal_ordinal_set": "conformal.conformal_quantile",
     "conformal.conformal_set": "conformal.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
+    "agreement_coefficients.interval_by": "agreement.cohen_kappa",
+    "intervals.rate": "intervals.pooled_proportion",
     "intervals.share_interval": "intervals.clustered_proportion",
     "intervals.wilson": "intervals.proportion",
     "reliability.reliability_table": "intervals.pooled_proportion",
