@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from judgekit.records import VALUE_TOLERANCE, CriterionVerdict, RunPanel, Verdict
+from judgekit.records import CriterionVerdict, RunPanel, Verdict, meets_threshold
 from judgekit.scoring.panel import (
     MemberVote,
     PanelValue,
@@ -79,10 +79,7 @@ def conclude(
 
 
 def tally_criteria(
-    rubric: Rubric,
-    judgments: Sequence[Judgment],
-    failures: Sequence[JudgeFailure],
-    panel: RunPanel,
+    rubric: Rubric, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
 ) -> list[CriterionTally]:
     """The value and the bounds of each criterion."""
     if is_panel(judgments, failures, panel):
@@ -135,9 +132,9 @@ def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
     # Decided only where the worst and the best case agree, overall and for each required criterion.
     passed: bool | None = True
     for at_worst, at_best, threshold in thresholds:
-        if not reaches(at_best, threshold):
+        if not meets_threshold(at_best, threshold):
             passed = False
-        elif passed and not reaches(at_worst, threshold):
+        elif passed and not meets_threshold(at_worst, threshold):
             passed = None
     return Bounds(value, low, high, _known_mean(required) if required else None, passed)
 
@@ -162,7 +159,7 @@ class CriterionTally(NamedTuple):
         verdict = CriterionVerdict(
             name=criterion.name,
             value=value,
-            passed=None if value is None else reaches(value, threshold),
+            passed=None if value is None else meets_threshold(value, threshold),
             weight=criterion.weight,
             required=criterion.required,
             n=n,
@@ -189,14 +186,9 @@ class CriterionTally(NamedTuple):
         """The tally with its value and bounds mapped."""
         own = self.verdict.value
         value = None if own is None else map_value(own)
-        passed = None if value is None else reaches(value, self.threshold)
+        passed = None if value is None else meets_threshold(value, self.threshold)
         verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
         return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
-
-
-def reaches(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7."""
-    return value >= threshold - VALUE_TOLERANCE
 
 
 def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:

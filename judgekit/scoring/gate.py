@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.scoring.aggregate import reaches
+from judgekit.records import meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
@@ -28,18 +28,18 @@ def check_tier(low: float, high: float, tier: Tier) -> GateOutcome:
     """Whether a value reaches a tier, wherever it lies within its bounds."""
     if isnan(low) or isnan(high):
         return "inconclusive"
-    if reaches(low, TIERS[tier]):
+    if meets_threshold(low, TIERS[tier]):
         return "passed"
-    return "inconclusive" if reaches(high, TIERS[tier]) else "failed"
+    return "inconclusive" if meets_threshold(high, TIERS[tier]) else "failed"
 
 
 def check_drop(change: Estimate, worst: float, max_drop: float) -> GateOutcome:
     """Whether a pass rate has fallen no further than allowed."""
     # What is measured decides, so that the same answers twice pass however few they are. A greater
     # drop fails where chance does not explain it: where the interval of the change excludes 0.
-    if reaches(worst, -max_drop):
+    if meets_threshold(worst, -max_drop):
         return "passed"
-    is_greater = not reaches(change.value, -max_drop)
+    is_greater = not meets_threshold(change.value, -max_drop)
     return "failed" if is_greater and change.high < 0 else "inconclusive"
 
 
