@@ -232,11 +232,12 @@ def conclude_comparison(
         whole = _IDENTICAL
     else:
         compared = {each.criterion for each in answers}
-        criteria = [
-            _criterion_comparison(c.name, own, rule).on(c.name)
-            for c in rubric.criteria
-            if c.name in compared
-        ]
+        criteria = []
+        for name in [c.name for c in rubric.criteria if c.name in compared]:
+            # A judge that did not compare by a criterion has no vote on it.
+            parts = [[each for each in one if each.criterion == name] for one in own]
+            results = [_PartialComparison.of(part, rule) for part in parts if part]
+            criteria.append(_combine_judges(results).on(name))
         whole = _combine_judges(overall) if overall else _PartialComparison.of((), rule)
     result = whole.on("overall")
     winners = [one.result.winner for one in overall if one.result.winner is not None]
@@ -309,14 +310,6 @@ class _PartialComparison:
 _IDENTICAL = _PartialComparison(
     Reconciliation("tie", consistent=True, probability=_EVEN, low=_EVEN, high=_EVEN)
 )
-
-
-def _criterion_comparison(
-    criterion: str, judges: Iterable[Sequence[_PairJudgment]], rule: ReconciliationRule
-) -> _PartialComparison:
-    """The judges' result on a criterion; a judge that did not compare by it has no vote."""
-    own = [[each for each in answers if each.criterion == criterion] for answers in judges]
-    return _combine_judges([_PartialComparison.of(answers, rule) for answers in own if answers])
 
 
 def _combine_judges(parts: Sequence[_PartialComparison]) -> _PartialComparison:

@@ -198,7 +198,13 @@ def count_ratings(
 ) -> RatingCounts:
     """Count the labels of each item; without `labels` the scale is what occurs, in order."""
     listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
-    scale = _ordered(listed.labels) if labels is None else list(labels)
+    if labels is not None:
+        scale = list(labels)
+    elif all(isinstance(label, int | float) for label in listed.labels):
+        scale = sorted(listed.labels, key=float)  # type: ignore[arg-type] # checked above
+    else:
+        # Labels of several types do not compare; their text always does.
+        scale = sorted(listed.labels, key=repr)
     place = {label: i for i, label in enumerate(scale)}
     strange = sorted(repr(r) for r in listed.labels if r not in place)
     if strange:
@@ -212,10 +218,3 @@ def count_ratings(
         n_missing=listed.n_missing,
         n_dropped=listed.n_dropped,
     )
-
-
-def _ordered(labels: frozenset[Hashable]) -> list[Hashable]:
-    if all(isinstance(label, int | float) for label in labels):
-        return sorted(labels, key=float)  # type: ignore[arg-type] # checked above
-    # Labels of several types do not compare; their text always does.
-    return sorted(labels, key=repr)

@@ -83,7 +83,7 @@ def krippendorff_alpha(
     elif level == "nominal":
         value, left_out = _nominal_alphas(table)
     # Few levels go by counts, many by ranks: a table of items by levels would not fit in memory.
-    elif level == "ordinal" and _is_fine(table):
+    elif level == "ordinal" and _has_many_levels(table):
         sums = ordinal_pair_sums(_ranked(table))
         whole, left_out = (_alpha(s.observed, s.expected, s.n) for s in sums)
         value = float(whole)
@@ -177,7 +177,7 @@ def _met(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return key // many, key % many, times
 
 
-def _is_fine(table: RatingList) -> bool:
+def _has_many_levels(table: RatingList) -> bool:
     """Whether ratings have so many levels that ranks are quicker than a table of counts."""
     n_levels = len(table.labels)
     if n_levels <= _FEW_LEVELS:

@@ -88,7 +88,6 @@ class PerturbationEffect(Estimate):
     """p against an effect of the margin or more (two one-sided t tests); nan where undefined."""
 
     verdict: BiasVerdict
-    """`biased`, `negligible` or `inconclusive`."""
 
     margin: float
     """The largest effect that does not matter."""
@@ -188,7 +187,10 @@ def perturbation_effect(
     names = range(len(original)) if clusters is None else clusters
     sides = [cluster_means(*known_observations(x, names)) for x in (original, perturbed)]
     both = [(sides[0][name], sides[1][name]) for name in sides[0] if name in sides[1]]
-    up, down = _flips(both, threshold)
+    up = down = 0
+    if threshold is not None:
+        passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
+        up, down = passed.count((False, True)), passed.count((True, False))
     varies = found.sd > SLACK
     return PerturbationEffect(
         value=found.value,
@@ -271,13 +273,6 @@ def _points(choice: str | None) -> float:
     return _POINTS[choice]
 
 
-def _flips(both: Sequence[tuple[float, float]], threshold: float | None) -> tuple[int, int]:
-    if threshold is None:
-        return 0, 0
-    passed = [(x >= threshold - SLACK, y >= threshold - SLACK) for x, y in both]
-    return passed.count((False, True)), passed.count((True, False))
-
-
 def _tost(found: PairedDifference, margin: float) -> float:
     """The larger p of two one-sided t tests."""
     # On the plain standard error: the pseudo-items of the interval would widen it, and a test with
@@ -325,7 +320,6 @@ class Granularity(Result):
     """exp(entropy) of the scores: so many levels used evenly would be as varied."""
 
     n_distinct: int
-    """Distinct scores."""
 
     modal_share: float
     """Share of the commonest score."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import PairsFit, Result
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsotonicMap(Result):
+class IsotonicMap(PairsFit):
     """A rising map, linear between its knots and level beyond them."""
 
     knots_x: tuple[float, ...]
@@ -48,12 +48,6 @@ class IsotonicMap(Result):
 
     knots_y: tuple[float, ...]
     """The human score at each, never falling."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     kind: str = "isotonic"
 
@@ -114,7 +108,7 @@ _CLIP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlattMap(Result):
+class PlattMap(PairsFit):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
 
     intercept: float
@@ -122,12 +116,6 @@ class PlattMap(Result):
 
     slope: float
     """Log-odds gained for each unit of the score."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     kind: str = "platt"
 
@@ -137,7 +125,7 @@ class PlattMap(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(Result):
+class BetaMap(PairsFit):
     """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
 
     a: float
@@ -148,12 +136,6 @@ class BetaMap(Result):
 
     c: float
     """Log-odds where both logarithms cancel."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     kind: str = "beta"
 
@@ -264,17 +246,11 @@ class FittedMap(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftMap(Result):
+class ShiftMap(PairsFit):
     """`human = judge + shift`: takes out leniency and nothing else."""
 
     shift: float
     """Mean of human - judge."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     kind: str = "shift"
 
@@ -284,7 +260,7 @@ class ShiftMap(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffineMap(Result):
+class AffineMap(PairsFit):
     """`human = intercept + slope judge`: takes out leniency and a narrow use of the scale."""
 
     slope: float
@@ -292,12 +268,6 @@ class AffineMap(Result):
 
     intercept: float
     """Human score at a judge score of 0."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     kind: str = "affine"
 

@@ -123,6 +123,17 @@ class Figure(Result):
         return float(self.value)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsFit(Result):
+    """The base of results that are fitted on pairs of a judge's and a human's score."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
     """An estimate the data do not identify."""
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import PairsFit
 from judgekit.stats.missing import known_pairs
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdinalMap(Result):
+class OrdinalMap(PairsFit):
     """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
 
     slope: float
@@ -69,12 +69,6 @@ class OrdinalMap(Result):
 
     judge_scores: tuple[float, ...]
     """The judge's distinct scores."""
-
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
 
     note: str | None = None
     """What to bear in mind."""

@@ -63,11 +63,21 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
     if any(not 0 <= p <= 1 for p, _ in known):
         raise ValueError("a p-value lies outside 0..1")
     order = sorted(known)
-    ordered = [p for p, _ in order]
-    adjusted = _step_down(ordered) if method == "holm" else _step_up(ordered, method)
-    value = [nan] * len(p_values)
-    for new, (_, place) in zip(adjusted, order, strict=True):
-        value[place] = new
+    # scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
+    # scipy.stats would double the start of every command that prints an adjusted p.
+    value, m = [nan] * len(p_values), len(order)
+    if method == "holm":
+        # From the smallest p: an adjusted p is never below that of a smaller one.
+        bound = 0.0
+        for rank, (p, place) in enumerate(order):
+            bound = value[place] = max(bound, min(1.0, (m - rank) * p))
+    else:
+        # From the largest p: an adjusted p is never above that of a larger one.
+        bound = 1.0
+        factor = sum(1 / j for j in range(1, m + 1)) if method == "by" else 1.0
+        for rank in range(m, 0, -1):
+            p, place = order[rank - 1]
+            bound = value[place] = min(bound, factor * m / rank * p)
     return AdjustedPValues(
         value=tuple(value), method=method, n=len(known), n_missing=len(p_values) - len(known)
     )
@@ -79,22 +89,3 @@ def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
     if n_intervals < 1:
         raise ValueError(f"{n_intervals} intervals; there is at least one")
     return 1 - (1 - level) / n_intervals
-
-
-# scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
-# scipy.stats would double the start of every command that prints an adjusted p.
-def _step_down(ordered: Sequence[float]) -> list[float]:
-    m, highest, adjusted = len(ordered), 0.0, []
-    for place, p in enumerate(ordered):
-        highest = max(highest, min(1.0, (m - place) * p))
-        adjusted.append(highest)
-    return adjusted
-
-
-def _step_up(ordered: Sequence[float], method: AdjustMethod) -> list[float]:
-    m, lowest, adjusted = len(ordered), 1.0, []
-    factor = sum(1 / j for j in range(1, m + 1)) if method == "by" else 1.0
-    for place in range(m, 0, -1):
-        lowest = min(lowest, factor * m / place * ordered[place - 1])
-        adjusted.append(lowest)
-    return adjusted[::-1]

@@ -162,7 +162,6 @@ class Ranking(Result):
     """Degrees of freedom of the intervals; nan for the normal law."""
 
     loglik: float
-    """Log-likelihood."""
 
     position: Estimate | None
     """Log-odds by which the item shown first is favoured, where that was asked for."""

@@ -161,7 +161,12 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     weights = _stratum_weights(strata, data)
     common = _Data.pooled(data).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
-    lams = [_stratum_lam(s.get("lam"), d, common) for s, d in zip(strata, data, strict=True)]
+    lams = []
+    for stratum, d in zip(strata, data, strict=True):
+        lam = stratum.get("lam")
+        if lam is None:
+            lam = d.tuned() if len(d.y) >= _FEW_LABELS else common
+        lams.append(lam if len(d.others) else 0.0)
     means = [d.mean(lam) for d, lam in zip(data, lams, strict=True)]
     value = float(sum(w * m for w, (m, _) in zip(weights, means, strict=True)))
     se = sqrt(sum((w * s) ** 2 for w, (_, s) in zip(weights, means, strict=True)))
@@ -350,11 +355,3 @@ def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[f
     if not all(w > 0 for w in weights):
         raise ValueError("a stratum's weight is not more than 0")
     return [w / sum(weights) for w in weights]
-
-
-def _stratum_lam(lam: float | None, data: _Data, common: float) -> float:
-    if len(data.others) == 0:
-        return 0.0
-    if lam is not None:
-        return lam
-    return data.tuned() if len(data.y) >= _FEW_LABELS else common

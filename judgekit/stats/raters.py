@@ -252,7 +252,6 @@ class IntraclassCorrelation(Estimate):
     """p of that F against items that do not differ."""
 
     n_raters: int
-    """Raters."""
 
     n_dropped: int
     """Items left out because a rating is missing."""

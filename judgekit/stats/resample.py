@@ -33,7 +33,6 @@ class BootstrapEstimate(Estimate):
     """A statistic with an interval by resampling."""
 
     n_resamples: int
-    """Resamples drawn."""
 
     n_dropped: int
     """Of them, those on which the statistic was undefined."""

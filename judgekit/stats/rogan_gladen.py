@@ -198,7 +198,7 @@ def corrected_pass_rate(
         ends, n_dropped = _resampled_ends(counts, rng, n_resamples, level)
     elif refusal is None:
         ends = _lee_ends(counts, rates, level)
-    # Clipped for display, while `raw` keeps what the formula gave.
+    # Clipped for display, while `raw` keeps the result of the formula.
     value = raw if isnan(raw) else min(1.0, max(0.0, raw))
     return CorrectedRate(
         value=value,

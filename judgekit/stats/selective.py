@@ -77,7 +77,6 @@ class AbstainThreshold(Result):
     """Items."""
 
     n_accepted: int
-    """Items accepted."""
 
     n_missing: int
     """Items that lack a side."""

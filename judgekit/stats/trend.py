@@ -32,7 +32,6 @@ class Direction(Result):
     """Where the last scores of a series point."""
 
     direction: DirectionName
-    """`improving`, `degrading` or `stable`."""
 
     reason: _Reason
     """Why."""

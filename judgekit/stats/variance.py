@@ -42,7 +42,6 @@ class Components(Result):
     """Judges with a score."""
 
     n_scores: int
-    """Scores."""
 
     n_missing: int
     """Scores that are missing."""
