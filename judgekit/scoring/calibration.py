@@ -127,7 +127,7 @@ def _member_changes(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str
         before, after = (one.template.partition("@")[0] for one in (then, now))
         same = before == after
         yield f"the template {before} edited" if same else f"the template was {before}, is {after}"
-    # Unknown parameters or repeats, as of an imported calibration, count as unchanged.
+    # Parameters and repeats that were not recorded count as unchanged.
     if then.parameters is not None and now.parameters is not None:
         for name in sorted({*then.parameters, *now.parameters}):
             sides = [one.get(name) for one in (then.parameters, now.parameters)]

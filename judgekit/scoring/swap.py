@@ -193,7 +193,7 @@ def _to_vote(choice: PreferenceSlot | Vote | None) -> Vote:
 
 
 def _majority_slot(low: float, high: float) -> PreferenceSlot | None:
-    """The side with more than half, where that is so whatever failures had been."""
+    """The side with more than half at both bounds; None where failures leave it open."""
     if low > _EVEN + VALUE_TOLERANCE:
         return "first"
     if high < _EVEN - VALUE_TOLERANCE:

@@ -114,7 +114,7 @@ def cohen_kappa(
     Args:
         a: Labels of one rater; None and nan are missing.
         b: Labels of the other, in the order of `a`.
-        labels: The whole scale in order, also labels nobody used: they set the distances.
+        labels: The whole scale in order, unused labels included: they set the distances.
         weights: None, `linear`, `quadratic` or `ordinal`.
         ci: `jackknife` (on Fisher's z, keeps its level from 20 items on), `analytic` (normal) or
             `none`.
@@ -189,7 +189,7 @@ def scott_pi(
     """
     check_level(level)
     pairs, _ = known_labels(a, b)
-    # Pi has no weights, so labels that nobody used change nothing: the scale is not needed.
+    # Pi has no weights, so unused labels change nothing: the scale is not needed.
     labels = list(dict.fromkeys(label for pair in pairs for label in pair))
     tables = _tables(a, b, labels, clusters)
     value, po, pe = (float(x) for x in _pi(tables.whole))

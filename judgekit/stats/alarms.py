@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result, known_observations
+from judgekit.stats.estimate import Result, known_observations, standard_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> B
     if n < _FEWEST_BASELINE_RUNS:
         raise NotEnoughDataError(f"{n} runs; a baseline needs {_FEWEST_BASELINE_RUNS}")
     target = fsum(known) / n
-    sd = sqrt(fsum((score - target) ** 2 for score in known) / (n - 1))
+    sd = standard_deviation(known)
     if n_cases is not None:
         if n_cases < 1 or not all(0 <= score <= 1 for score in known):
             raise ValueError(f"{n_cases} cases a run: it is 1 or more, and scores are rates")

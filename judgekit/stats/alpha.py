@@ -182,7 +182,7 @@ def _has_many_levels(table: RatingList) -> bool:
     n_levels = len(table.labels)
     if n_levels <= _FEW_LEVELS:
         return False
-    # Large clusters meet in many pairs of levels; there the table of counts is smaller.
+    # Large clusters have many pairs of levels; for them the table of counts is quicker.
     return count_level_pairs(*_ranked(table)[::2]) <= len(table.ratings) * n_levels
 
 

@@ -67,7 +67,7 @@ class ShapleyR2(Result):
     """Rows with a missing number."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Type2Anova(Result):
     """Rows with a missing number."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def shapley_r2(

@@ -162,7 +162,7 @@ def perturbation_effect(
 
     The same content is scored without and with it; the effect is the mean difference with the
     interval of `paired_difference`. Equivalence by two one-sided t tests (Schuirmann 1987; Lakens
-    2017). To look at several probes adjust their p-values by `multiplicity.adjust`.
+    2017). With several probes adjust their p-values by `multiplicity.adjust`.
 
     Args:
         original: Scores without the attribute; None and nan are missing.
@@ -275,8 +275,7 @@ def _points(choice: str | None) -> float:
 
 def _tost(found: PairedDifference, margin: float) -> float:
     """The larger p of two one-sided t tests."""
-    # On the plain standard error: the pseudo-items of the interval would widen it, and a test with
-    # a margin needs no protection from samples without variation.
+    # With the standard error of the paired t test: that of the interval has pseudo-items in it.
     se = found.sd / sqrt(found.n)
     ts = [(side * found.value + margin) / se for side in (1, -1)]
     return max(upper_t_p_value(t, found.n - 1) for t in ts)
@@ -555,7 +554,8 @@ def _robust_fit(
     if codes is not None:
         score = design * rest[:, None]
         return coef, sandwich(gram, np.zeros((k, k)), score, codes), int(codes.max())
-    # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, honest in small samples.
+    # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, which keeps the level in small
+    # samples.
     leverage = np.einsum("ij,jk,ik->i", design, bread, design)
     score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
     return coef, sandwich(gram, score.T @ score), n - k

@@ -78,7 +78,7 @@ class ExpectedScore(Result):
     """Why the value is undefined."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> VoteConfidence:
@@ -86,10 +86,10 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
 
     Args:
         votes: Votes; None and nan are missing.
-        labels: The whole scale, also what nobody voted for: it sets what "spread evenly" means.
+        labels: The whole scale, labels without a vote included: it defines "spread evenly".
 
     Returns:
-        The measures. With few votes they know few values.
+        The measures. With few votes they can take few values.
 
     Raises:
         ValueError: When a vote is not on the scale, or the scale has fewer than two labels.

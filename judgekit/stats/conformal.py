@@ -71,7 +71,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
         raise ValueError("a residual is negative; give absolute values")
     n = len(known)
     k = ceil((n + 1) * (1 - alpha) - SLACK)
-    # With too few residuals no finite bound has the coverage: infinity is the honest answer.
+    # With too few residuals no finite bound has the coverage.
     if k > n:
         needed = ceil(1 / alpha - 1 - SLACK)
         reason = f"{n} residuals; {needed} are needed for {1 - alpha:.0%}"

@@ -103,7 +103,7 @@ class CorrectedMean(Result):
     """Whether the labels can be a random subset; None where they do not claim to be one."""
 
     warnings: tuple[str, ...]
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def corrected_mean(
@@ -302,14 +302,9 @@ def poststratified_mean(
     own, rest = _nearest(values[place], strata), _nearest(others, strata)
     sizes = np.bincount(own, minlength=len(strata))
     weights = (sizes + np.bincount(rest, minlength=len(strata))) / total
-    passes = np.bincount(own, y, minlength=len(strata))
-    means = passes / sizes
+    means = np.bincount(own, y, minlength=len(strata)) / sizes
     value = float((weights * means).sum())
-    if smoothed:
-        rate = (passes + 0.5) / (sizes + 1)
-        within = rate * (1 - rate)
-    else:
-        within = np.bincount(own, (y - means[own]) ** 2) / (sizes - 1)
+    within = _label_variances(y, own, means, sizes, smoothed=smoothed)
     # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
     between = float((weights * (means - value) ** 2).sum()) / total
     se = sqrt(float((weights**2 * within / sizes).sum()) + between)
@@ -445,6 +440,15 @@ def labels_look_random(
         z=z,
         looks_random=None if isnan(z) else abs(z) <= _SUSPECT,
     )
+
+
+def _label_variances(
+    y: np.ndarray, stratum: np.ndarray, means: np.ndarray, sizes: np.ndarray, *, smoothed: bool
+) -> np.ndarray:
+    if smoothed:
+        rate = (np.bincount(stratum, y) + 0.5) / (sizes + 1)
+        return np.asarray(rate * (1 - rate))
+    return np.asarray(np.bincount(stratum, (y - means[stratum]) ** 2) / (sizes - 1))
 
 
 def _nearest(x: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ _OWN = (float, int, str, bool, type(None))
 
 
 class Result:
-    """The base of every result: numpy's numbers become Python's as it is made.
+    """The base of every result: turns numpy's numbers into Python's.
 
     Results of numpy input then print, compare and serialise like results of Python input.
     """
@@ -103,7 +103,7 @@ class Estimate(Result):
     """Why the value or the interval is undefined."""
 
     note: str | None = None
-    """What to bear in mind in reading it."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -247,10 +247,11 @@ def clustered_proportion(
 ) -> Rate:
     """A pass rate where a case was tried several times: the mean of the cases' own rates.
 
-    Wilson's interval for as many cases as would be worth the same (Korn & Graubard 1998):
-    `G p (1-p) / v` with p and v the mean and the variance of the cases' rates and of two half
-    pseudo-cases at 0 and 1, but no more than there are observations. With one observation a
-    case, or repeats that all agree, it is Wilson's interval.
+    Wilson's interval for the effective number of cases `G p (1-p) / v`, with p and v the mean and
+    the variance of the cases' rates and of two half pseudo-cases at 0 and 1, but no more than
+    there are observations. (Korn & Graubard 1998 put such an effective size into Clopper &
+    Pearson's interval.) With one observation a case, or repeats that all agree, it is Wilson's
+    interval.
 
     Args:
         outcomes: 1 (passed), 0 (did not) or missing (nan, None); or shares between 0 and 1.
@@ -302,10 +303,10 @@ def pooled_proportion(
 ) -> Rate:
     """A pass rate over all outcomes, `k / n` however they fall into cases.
 
-    Wilson's interval for as many outcomes as are worth the same (Korn & Graubard 1998):
-    `p (1-p) / v (z / t)^2` with v the variance by case totals and t on G - 1 degrees of freedom,
-    at most as many as there are, and as many as there are cases where v is 0. Beside it,
-    `clustered_proportion` counts every case alike.
+    Wilson's interval for the effective number of outcomes `p (1-p) / v (z / t)^2`, with v the
+    variance by case totals and t on G - 1 degrees of freedom (after Korn & Graubard 1998, who use
+    Clopper & Pearson's interval); at most the number of outcomes, and the number of cases where v
+    is 0. `clustered_proportion` gives every case the same weight instead.
 
     Args:
         outcomes: 1 (passed), 0 (did not) or missing (nan, None).
@@ -335,8 +336,8 @@ def pooled_proportion(
     worth = float(groups)
     if groups > 1 and squares > 0:
         variance = squares / n**2 * groups / (groups - 1)
-        # Korn & Graubard (1998): effective trials, shrunk for the degrees of freedom of few
-        # clusters.
+        # The adjustment of Korn & Graubard (1998) for the degrees of freedom of few clusters, with
+        # the normal quantile that Wilson's interval uses in place of their t(n - 1).
         few = normal_quantile(level) / t_quantile(level, groups - 1)
         worth = min(float(n), rate * (1 - rate) / variance * few**2)
     low, high = wilson(rate, worth, level=level)

@@ -62,7 +62,7 @@ class OrdinalMap(PairsFit):
     """Rising, one between each two levels that were used."""
 
     levels: tuple[float, ...]
-    """The human levels that were used; one nobody used has no cutpoint."""
+    """The human levels that were used; an unused one has no cutpoint."""
 
     loglik: float
     """Log-likelihood, without the ridge."""
@@ -71,7 +71,7 @@ class OrdinalMap(PairsFit):
     """The judge's distinct scores."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
     kind: str = "ordinal"
 

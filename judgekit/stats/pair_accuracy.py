@@ -44,7 +44,7 @@ class PairAccuracy(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieCalibration(Result):
-    """The width of a judge's ties that suits humans best."""
+    """The width of a judge's ties that agrees best with humans."""
 
     epsilon: float
     """Scores that differ by no more are a tie; the smallest of equally good widths."""

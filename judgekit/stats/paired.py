@@ -88,7 +88,7 @@ def paired_difference(
 
     Half a pseudo-item at +step and half at -step are added before the t interval is taken:
     `m = sum d / (n+1)`, `s^2 = (sum d^2 + step^2 - (n+1) m^2) / n`, `m +- t(n-1) s / sqrt(n+1)`.
-    Twenty equal pairs so do not claim certainty. The p is that of the paired t test, or below 15
+    So twenty equal pairs do not claim certainty. The p is that of the paired t test, or below 15
     items of all flips of signs (Fisher 1935). Repeats are averaged within their case first.
 
     Args:
@@ -118,7 +118,7 @@ def paired_difference(
     if not items:
         raise NotEnoughDataError("no item has a score of both variants")
     sides = [of_a[name] for name in items], [of_b[name] for name in items]
-    # What is only rounding of floats is no difference: it would count as a win in the sign flips.
+    # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
     low, high, se = _pseudo_pair_interval(d, step, level)
@@ -381,7 +381,7 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
     """Posterior probability that the first of two independent rates is the higher one.
 
     The finite sum for whole Beta parameters (Miller 2015, "Formulas for Bayesian A/B testing"),
-    with uniform priors. To be read beside an interval; it is no protection from peeking.
+    with uniform priors. Read it beside an interval; it does not protect from repeated looks.
 
     Args:
         k1: Successes of the first.

@@ -53,7 +53,7 @@ class LengthControlledWinRate(Estimate):
     """A's share of wins if both answers had been equally long."""
 
     raw: float
-    """A's share of wins as it is."""
+    """A's observed share of wins."""
 
     length_coef: float
     """Log-odds for tanh of one standard deviation of the difference in length."""
@@ -113,7 +113,7 @@ def bradley_terry(
     counts = np.vstack([rows.counts, np.tile([0.5, 0.5, 0.0], (len(pseudo), 1))])
     weight = counts.sum(axis=1)
     fit = fit_logistic(design, (counts @ _POINTS) / weight, weights=weight)
-    # Of the observed comparisons alone: with the prior two models could not be compared.
+    # Of the observed comparisons alone, without what the prior adds.
     points, p = rows.counts @ _POINTS, fit.fitted[: len(rows.i)]
     loglik = points * np.log(p) + (rows.counts.sum(axis=1) - points) * np.log1p(-p)
     return build_ranking(

@@ -87,7 +87,7 @@ class CalibrationError(Result):
     """How often such a judge would show as much; nan where not simulated."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ class AltTest(Result):
     """The raters tested, in the order they were given."""
 
     skipped: tuple[Hashable, ...]
-    """Raters with too few items to be tested; they count among the others all the same."""
+    """Raters with too few items to be tested; they still count among the others."""
 
     by_epsilon: tuple[tuple[float, float], ...]
     """Pairs of epsilon and the winning rate at it: epsilon is a choice, so several are shown."""
@@ -73,7 +73,7 @@ class AltTest(Result):
     """Items of two raters and the judge."""
 
     note: str | None = None
-    """What to bear in mind in reading it."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +105,13 @@ def alt_test(
     less than epsilon; the judge passes when that is so for half of the raters or more, at a false
     discovery rate of q whatever the dependence (Benjamini & Yekutieli 2001). Humans who disagree
     with one another make passing easy: show alpha beside it. The authors take items as
-    independent; with clusters the test goes by sums of cases, as `intervals.mean` does.
+    independent; with clusters the test uses sums of cases, as `intervals.mean` does.
 
     Args:
         humans: Labels of each rater by item; None and nan are missing.
         judge: Labels of the judge by item.
         score: `accuracy` (share of equal labels) or `neg_rmse` (numeric scales).
-        epsilon: Advantage given to the judge: .2 against experts, .15 skilled raters, .1 crowds.
+        epsilon: Advantage given to the judge: .2 for experts, .15 skilled raters, .1 crowds.
         q: False discovery rate, in (0, 1).
         min_items: Raters with fewer items, or fewer than two, are not tested.
         clusters: The case of each item; without, each is a case of its own.

@@ -101,7 +101,7 @@ class LabelAllocation(Result):
     """Labels of true failures."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def judge_rates(
@@ -220,14 +220,14 @@ def corrected_pass_rate(
 def allocate_labels(
     budget: int, pass_rate: float, tpr: float, tnr: float, *, at_least: int = 0
 ) -> LabelAllocation:
-    """How to split labels between true passes and true failures.
+    """The best split of labels between true passes and true failures.
 
     Minimises the part of the corrected rate's variance that labels can reduce: they are shared as
     `rate sqrt(TPR (1-TPR)) : (1-rate) sqrt(TNR (1-TNR))` (Neyman 1934). Give rates of a pilot of
     10 labels a class or more, smoothed by adding one success and one failure.
 
     Args:
-        budget: Labels to be had, 0 or more.
+        budget: Labels available, 0 or more.
         pass_rate: The true pass rate, as far as it is known, in [0, 1].
         tpr: True-positive rate of the judge, in [0, 1].
         tnr: True-negative rate, in [0, 1].

@@ -188,7 +188,7 @@ def abstain_threshold(
         confidence: Confidences of labelled items; None and nan are missing.
         correct: Whether the judge was right: 1 or 0, in the order of `confidence`.
         max_risk: The error that is allowed, in (0, 1).
-        delta: The chance that it is exceeded all the same, in (0, 1).
+        delta: The chance that it is exceeded nevertheless, in (0, 1).
         grid: Levels to test, fixed before the labels were seen.
 
     Returns:
@@ -222,7 +222,7 @@ def cascade_thresholds(
         stages: For each judge its confidences and whether it was right, over the same items in
             the same order; None and nan are missing.
         max_risk: The error that is allowed, in (0, 1).
-        delta: The chance that it is exceeded all the same, in (0, 1).
+        delta: The chance that it is exceeded nevertheless, in (0, 1).
         grid: Levels to test, fixed before the labels were seen.
 
     Returns:

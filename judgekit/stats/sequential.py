@@ -121,8 +121,8 @@ def win_e_process(
     crossed = [place for place, value in enumerate(path, start=1) if value >= 1 / alpha]
     return EProcess(
         path=tuple(path),
-        # Ville (1939): the largest value so far bounds the chance, so that one may look at any
-        # time.
+        # Ville (1939): the largest value so far bounds the chance, at any time and after any
+        # number of looks.
         p_value=min(1.0, 1 / max(path, default=1.0)),
         stopped_at=crossed[0] if crossed else None,
         alpha=alpha,

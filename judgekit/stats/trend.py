@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.estimate import Estimate, Result, known_observations, standard_deviation
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
@@ -142,7 +142,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
         consecutive: How many degrading runs in a row escalate, 1 or more.
 
     Returns:
-        The answer, true or false as it stands; `is_new` for the first run of an episode.
+        The answer, which is true or false itself; `is_new` for the first run of an episode.
 
     Raises:
         ValueError: When `consecutive` is less than 1.
@@ -195,11 +195,9 @@ def _spread(y: Sequence[float], kind: Spread) -> float:
     if not y:
         return nan
     centre = fsum(y) / len(y)
-    width = max(y) - min(y)
-    if width <= SLACK:
+    if max(y) - min(y) <= SLACK:
         return 0.0
-    if kind == "cv":
-        width = sqrt(fsum((value - centre) ** 2 for value in y) / (len(y) - 1))
+    width = standard_deviation(y) if kind == "cv" else max(y) - min(y)
     return width / abs(centre) if centre else inf
 
 

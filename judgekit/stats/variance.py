@@ -21,7 +21,7 @@ _NAMES = ("item", "judge", "item_judge", "sample")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components(Result):
-    """The variance of a score, split into its sources; an estimate may come out negative."""
+    """The variance of a score, split into its sources; an estimate can be negative."""
 
     item: float
     """Between items."""
@@ -50,7 +50,7 @@ class Components(Result):
     """Why a component is nan."""
 
     note: str | None = None
-    """What to bear in mind in reading them."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class DStudy(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePlan(Result):
-    """How often to ask for each item."""
+    """How many samples to take of each item."""
 
     value: float
     """The best number of samples an item, not rounded; nan where undefined."""
@@ -187,7 +187,7 @@ def dstudy(
 def optimal_samples(
     var_item: float, var_sample: float, cost_item: float, cost_sample: float
 ) -> SamplePlan:
-    """How many samples of each item give the smallest error for the money.
+    """How many samples of each item give the smallest error for a budget.
 
     `sqrt(var_sample / var_item * cost_item / cost_sample)` (Brennan 2001; Cochran 1977, 10.6).
 
