@@ -9,10 +9,6 @@ from math import erfc, isfinite, isnan, nan, sqrt
 from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats, and
 # a limit of 0.1 must not depend on that.
@@ -25,11 +21,10 @@ def check_level(level: float) -> None:
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
 
 
-def check_choice(what: str, value: str, known: Iterable[str]) -> None:
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
     """Raise ValueError unless the value is one of the known ones."""
-    names = tuple(known)
-    if value not in names:
-        raise ValueError(f"no {what} is called {value!r}; known: {', '.join(names)}")
+    if value not in known:
+        raise ValueError(f"no {what} is called {value!r}; known: {', '.join(known)}")
 
 
 def normal_quantile(level: float) -> float:
@@ -94,23 +89,24 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 def require_whole(**values: object) -> tuple[int, ...]:
     """Counts as Python integers, whether they arrive as 3, as 3.0 or as numpy's 3."""
-    counts = []
-    for name, value in values.items():
-        if isinstance(value, Integral):
-            counts.append(index(value))
-        # numpy and pandas return counts as floats.
-        elif isinstance(value, Real) and float(value).is_integer():
-            counts.append(int(float(value)))
-        else:
-            raise ValueError(f"{name} is {value}; a count is a whole number")
-    return tuple(counts)
+    return tuple(_require_whole(name, value) for name, value in values.items())
 
 
 def require(**values: object) -> tuple[float, ...]:
     """Numbers as Python floats, none missing or infinite."""
-    numbers = []
-    for name, value in values.items():
-        if not (isinstance(value, Real) and isfinite(value)):
-            raise ValueError(f"{name} is {value}; give a number")
-        numbers.append(float(value))
-    return tuple(numbers)
+    return tuple(_require_number(name, value) for name, value in values.items())
+
+
+def _require_whole(name: str, value: object) -> int:
+    if isinstance(value, Integral):
+        return index(value)
+    # numpy and pandas hand over counts as floats.
+    if isinstance(value, Real) and float(value).is_integer():
+        return int(float(value))
+    raise ValueError(f"{name} is {value}; a count is a whole number")
+
+
+def _require_number(name: str, value: object) -> float:
+    if isinstance(value, Real) and isfinite(value):
+        return float(value)
+    raise ValueError(f"{name} is {value}; give a number")

@@ -192,7 +192,7 @@ def _function(
 ) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
-    check_choice("statistic", statistic, NAMED_STATISTICS)
+    check_choice("statistic", statistic, tuple(NAMED_STATISTICS))
     named = NAMED_STATISTICS[statistic]
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
