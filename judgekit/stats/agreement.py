@@ -68,7 +68,7 @@ _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa(Estimate):
-    """Agreement of two raters beyond chance, each with margins of its own."""
+    """Cohen's kappa: agreement of two raters beyond chance, with separate margins."""
 
     po: float
     """Observed agreement, weighted."""
@@ -85,7 +85,7 @@ class Kappa(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScottPi(Estimate):
-    """Agreement of two raters beyond chance, with margins in common."""
+    """Scott's pi: agreement of two raters beyond chance, with pooled margins."""
 
     po: float
     """Observed agreement."""
@@ -104,7 +104,7 @@ def cohen_kappa(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> Kappa:
-    """Agreement of two raters beyond chance, on a given scale.
+    """Cohen's kappa: agreement of two raters beyond chance, on a given scale.
 
     `kappa = (po - pe) / (1 - pe)` with `po = sum w_ij p_ij` and `pe = sum w_ij r_i c_j` (Cohen
     1960, 1968). `se` is that of Fleiss, Cohen & Everitt 1969. With quadratic weights on a numeric
@@ -170,7 +170,7 @@ def scott_pi(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ScottPi:
-    """Agreement of two raters beyond chance, the margins being pooled (Scott 1955).
+    """Scott's pi (1955): agreement of two raters beyond chance, with pooled margins.
 
     `pe = sum ((r_k + c_k) / 2)^2`: a rater's leniency counts as disagreement, which kappa excuses.
 

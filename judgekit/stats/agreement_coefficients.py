@@ -92,7 +92,7 @@ def coefficient_interval(
 def interval_by(
     ci: IntervalMethod, value: float, left_out: np.ndarray, half: float, *, level: float, flat: str
 ) -> Interval:
-    """The interval of the method asked for; `half` is the analytic half-width, `flat` why not."""
+    """The interval by a method; `flat` is the reason where the analytic half-width is 0."""
     if ci == "none":
         return Interval(nan, nan, "no interval was asked for")
     # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores

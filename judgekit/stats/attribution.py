@@ -31,7 +31,7 @@ _CELLS = 500_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapleyR2(Result):
-    """R-squared shared out among groups of predictors."""
+    """R-squared divided among groups of predictors."""
 
     lmg: tuple[float, ...]
     """Share of each group; they sum to r2."""
@@ -109,7 +109,7 @@ def shapley_r2(
     rng: np.random.Generator | None = None,
     level: float = 0.95,
 ) -> ShapleyR2:
-    """R-squared shared out among groups of predictors (Lindeman, Merenda & Gold 1980).
+    """R-squared divided among groups of predictors (Lindeman, Merenda & Gold 1980).
 
     Each group gets the mean, over all orders of adding the groups, of what it adds: Shapley's
     value of the R-squared game (Groemping 2007). A useless predictor gets a little by chance:

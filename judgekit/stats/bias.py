@@ -218,7 +218,7 @@ def perturbation_effect(
 
 
 def bias_verdict(effect: Estimate, margin: float) -> BiasVerdict:
-    """What the interval of a bias allows one to say.
+    """The conclusion that the interval of a bias allows.
 
     Args:
         effect: The bias; 0 is none.
@@ -297,7 +297,7 @@ class LengthSlope(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleUse(Estimate):
-    """How much of the scale a judge uses, against humans."""
+    """How much of the scale a judge uses, compared with humans."""
 
     correlation: float
     """Pearson's r of judge and human."""
@@ -313,7 +313,7 @@ class ScaleUse(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granularity(Result):
-    """How many levels of its scale a judge really uses."""
+    """How many levels of its scale a judge uses."""
 
     effective_levels: float
     """exp(entropy) of the scores: so many levels used evenly would be as varied."""
@@ -483,7 +483,7 @@ def scale_use(
 
 
 def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granularity:
-    """How many levels of its scale a judge really uses.
+    """How many levels of its scale a judge uses.
 
     Args:
         scores: Scores; None and nan are missing.

@@ -37,7 +37,7 @@ class ConformalQuantile(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformalSet(Result):
-    """The levels that hold a human's with a stated chance."""
+    """The levels that contain the human level with a stated probability."""
 
     labels: tuple[float, ...]
     """Levels of the scale, in its order; none where the prediction lies far off it."""
@@ -128,7 +128,7 @@ def conformal_by_group(
     *,
     min_items: int = 20,
 ) -> dict[Hashable, ConformalQuantile]:
-    """A half-width of its own for each group (Mondrian conformal; Vovk et al. 2005).
+    """A separate half-width for each group (Mondrian conformal; Vovk et al. 2005).
 
     Args:
         residuals: As in `conformal_quantile`.
@@ -180,7 +180,7 @@ def conformal_ordinal_set(
     probabilities: Sequence[float],
     scale: Sequence[float],
 ) -> ConformalSet:
-    """The contiguous levels from the mode outwards that hold a human's (Lu et al. 2022).
+    """The contiguous levels around the mode that contain the human level (Lu et al. 2022).
 
     Args:
         residuals: Of `ordinal_residual`, on calibration items.

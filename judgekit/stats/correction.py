@@ -114,7 +114,7 @@ def corrected_mean(
     labels_are: LabelsAre,
     level: float = 0.95,
 ) -> CorrectedMean:
-    """A judge's mean corrected by labels, by the estimator that fits how these were drawn.
+    """A judge's mean corrected by human labels, with the estimator that fits their sampling.
 
     Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else.
     Labels from elsewhere (another system, another month, balanced by design) identify the judge's

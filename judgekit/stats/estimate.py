@@ -61,7 +61,7 @@ Decision = Literal["better", "worse", "equivalent", "inconclusive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Result):
-    """A number, the interval it may lie in, and what both rest on."""
+    """A number with its confidence interval, and what both rest on."""
 
     value: float
     """The estimate; nan where it is undefined, with a `reason`."""
@@ -201,7 +201,7 @@ def jackknife_interval(
 
 
 def decide(estimate: Estimate, margin: float) -> Decision:
-    """What the interval of a difference allows one to say.
+    """The conclusion that the interval of a difference allows.
 
     Args:
         estimate: A difference; more is better.

@@ -26,7 +26,7 @@ _FLAT = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concordance(Estimate):
-    """Agreement with the identity line."""
+    """Lin's concordance correlation: agreement with the identity line."""
 
     precision: float
     """Pearson's r: how close to any line."""
@@ -79,7 +79,7 @@ def lin_ccc(
     ci: IntervalMethod = "analytic",
     level: float = 0.95,
 ) -> Concordance:
-    """Agreement of two scores with the identity line.
+    """Lin's concordance correlation: agreement of two scores with the identity line.
 
     `2 s_xy / (s_x^2 + s_y^2 + (mean_x - mean_y)^2)` with moments over n: precision r times
     accuracy C. With `u^2 = (mean_x - mean_y)^2 / (s_x s_y)` the variance is

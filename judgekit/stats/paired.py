@@ -72,7 +72,7 @@ class PairedProportions(Estimate):
 
     @property
     def p_value(self) -> float:
-        """The p to decide by: mid-p."""
+        """The p for decisions: mid-p."""
         return self.p_mid
 
 

@@ -36,7 +36,7 @@ class Stratum(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PPIMean(Estimate):
-    """A mean of human scores, sharpened by a judge."""
+    """A mean of human scores, made more precise by a judge."""
 
     lam: float
     """Weight of the judge's scores: 0 labels only, 1 fully."""
@@ -196,7 +196,7 @@ def crossfit_isotonic_mean(
     *,
     level: float = 0.95,
 ) -> CrossfitMean:
-    """PPI on scores that a rising map has brought to the human scale, out of fold.
+    """PPI on scores that an isotonic map, fitted out of fold, converts to the human scale.
 
     Each fold's items get the map fitted on the other folds, items without a label the mean of all
     maps; then PPI with weight 1 (cross-PPI, Zrnic & Candes 2024; Landesberg & Narayan 2025,

@@ -70,7 +70,7 @@ def gwet_ac(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ChanceCorrected:
-    """Gwet's AC1 (no weights) or AC2: agreement less bound to prevalence than kappa or alpha.
+    """Gwet's AC1 (no weights) or AC2, which depends less on prevalence than kappa or alpha.
 
     `pa` is the mean over items with two ratings of the weighted share of agreeing pairs,
     `pi_k` the mean share of label k, `pe = T_w / (q (q-1)) sum pi_k (1 - pi_k)` with T_w the sum
@@ -112,7 +112,7 @@ def fleiss_kappa(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ChanceCorrected:
-    """Kappa of many raters; with two it is Scott's pi.
+    """Fleiss' kappa of many raters; with two it is Scott's pi.
 
     `pe = sum pi_k^2` (Fleiss 1971; for unequal numbers of ratings Gwet 2014).
 

@@ -272,7 +272,7 @@ _CLIP = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrierDecomposition(Estimate):
-    """The Brier score and what it is made of."""
+    """The Brier score and its components."""
 
     brier: float
     """Mean squared distance of probability and outcome, 0 to 1."""
@@ -298,7 +298,7 @@ class BrierDecomposition(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLoss(Estimate):
-    """Mean surprise, in nats."""
+    """The log loss, in nats."""
 
     n_clipped: int
     """Probabilities that were moved to 1e-6 or 1 - 1e-6."""
@@ -379,7 +379,7 @@ def log_loss(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> LogLoss:
-    """Mean surprise at the outcomes, `-mean ln p(y)`, in nats.
+    """The log loss, `-mean ln p(y)`, in nats.
 
     Args:
         prob: Stated probabilities in [0, 1], moved to 1e-6 or 1 - 1e-6 where nearer to an end;

@@ -72,7 +72,7 @@ class JudgeRates(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedRate(Estimate):
-    """A pass rate with the judge's errors taken out."""
+    """A pass rate corrected for the judge's error rates."""
 
     raw: float
     """The rate before it was clipped to [0, 1]."""
@@ -152,7 +152,7 @@ def corrected_pass_rate(
     rng: np.random.Generator | None = None,
     level: float = 0.95,
 ) -> CorrectedRate:
-    """A pass rate with the judge's errors taken out (Rogan & Gladen 1978).
+    """A pass rate corrected for the judge's error rates (Rogan & Gladen 1978).
 
     `(p + TNR - 1) / (TPR + TNR - 1)`, clipped to [0, 1]. The interval covers the uncertainty of
     both samples: in closed form after Lee et al. 2025 (arXiv:2511.21140, after Lang & Reiczigel

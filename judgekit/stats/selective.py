@@ -56,7 +56,7 @@ class RiskCoverage(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbstainThreshold(Result):
-    """The confidence above which errors are few enough, with proof."""
+    """The confidence above which the error rate is provably within its limit."""
 
     threshold: float
     """Accept from this confidence on; nan: accept nothing."""
@@ -175,7 +175,7 @@ def abstain_threshold(
     delta: float = 0.1,
     grid: Sequence[float] = _GRID,
 ) -> AbstainThreshold:
-    """The confidence from which on the error is at most `max_risk`, with proof.
+    """The confidence from which on the error rate is provably at most `max_risk`.
 
     Levels are tested from high to low by the exact binomial test of "the error is above
     max_risk", until one is not rejected (fixed-sequence testing: Bauer 1991; Angelopoulos et al.

@@ -159,7 +159,7 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
 def mean_confidence_sequence(
     x: Sequence[float | None], *, alpha: float = 0.05, low: float = 0.0, high: float = 1.0
 ) -> Estimate:
-    """Interval of a bounded mean that may be looked at after every item.
+    """Interval of a bounded mean that stays valid after every item.
 
     Hedged capital of Waudby-Smith & Ramdas 2024: two bettors, one on a higher and one on a lower
     mean, whose stakes depend on earlier items only; a mean is out when half the larger capital
@@ -210,7 +210,7 @@ def mean_confidence_sequence(
 def asymptotic_confidence_sequence(
     x: Sequence[float | None], *, alpha: float = 0.05, best_at: int = 100
 ) -> Estimate:
-    """Interval of an unbounded mean for many looks, valid for large n.
+    """Interval of an unbounded mean under repeated looks, valid for large n.
 
     `m +- s sqrt(2 (n r^2 + 1) / (n^2 r^2) log(sqrt(n r^2 + 1) / alpha))` (Waudby-Smith et al.
     2024, "Time-uniform central limit theory and asymptotic confidence sequences").

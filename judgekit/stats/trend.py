@@ -29,7 +29,7 @@ _FEWEST_POINTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction(Result):
-    """Where the last scores of a series point."""
+    """The direction of the last scores of a series."""
 
     direction: DirectionName
 
@@ -89,7 +89,7 @@ class PassRateDrop(Result):
 def direction(
     scores: Sequence[float | None], *, window: int = 5, band: float = 0.05, spread: Spread = "range"
 ) -> Direction:
-    """Where the last scores point.
+    """The direction of the last scores of a series.
 
     Of the last scores: fewer than three are `stable` (insufficient-data); a spread of at most
     `band` is `stable` (within-band); Kendall's S of at least 8 for five scores is a direction

@@ -55,7 +55,7 @@ class Components(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DStudy(Result):
-    """What a design of so many items, judges and samples would give."""
+    """The reliability of a design with given numbers of items, judges and samples."""
 
     g_coefficient: float
     """Reliability of an item's mean for ranking items, 0 to 1."""
@@ -138,7 +138,7 @@ def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
 def dstudy(
     components: Components | Mapping[str, float], n_items: int, n_judges: int, n_samples: int
 ) -> DStudy:
-    """What a design of so many items, judges and samples would give (Brennan 2001, chapter 4).
+    """The reliability of a design by its numbers of items, judges and samples (Brennan 2001).
 
     With J judges and k samples: `g = i / (i + ij/J + s/(Jk))`, phi adds `j/J` below, and the
     mean's variance is `i/n + j/J + ij/(nJ) + s/(nJk)`.
