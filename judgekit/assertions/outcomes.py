@@ -10,8 +10,8 @@ from math import fsum
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from judgekit.assertions.registry import meets_threshold
 from judgekit.assertions.runner import weight_shares
+from judgekit.records import meets_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

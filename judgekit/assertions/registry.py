@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from judgekit.errors import InputError, JudgekitError
-from judgekit.records import VALUE_TOLERANCE, AssertionResult, Score
+from judgekit.records import AssertionResult, Score
 from judgekit.registry import Registry, RegistryEntry, declared_entries
 
 if TYPE_CHECKING:
@@ -352,12 +352,6 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
     _set_extra(result, None)
     _set_private(result, None)
     return result
-
-
-def meets_threshold(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold, apart from what rounding takes away."""
-    # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
-    return value >= threshold - VALUE_TOLERANCE
 
 
 def label_result(found: AssertionResult, kind: str, weight: float) -> AssertionResult:

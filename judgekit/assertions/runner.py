@@ -15,7 +15,6 @@ from judgekit.assertions.registry import (
     NotApplicableError,
     declaration_of,
     label_result,
-    meets_threshold,
     replace_fields,
     scorer_registry,
 )
@@ -29,7 +28,7 @@ from judgekit.assertions.spec import (
     spec_fault,
 )
 from judgekit.errors import InputError, JudgekitError
-from judgekit.records import AssertionResult, Score, ScoreBreakdown
+from judgekit.records import AssertionResult, Score, ScoreBreakdown, meets_threshold
 
 if TYPE_CHECKING:
     from judgekit.records import Case, Output

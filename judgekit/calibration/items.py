@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import Criterion, Judgment, Scale
-from judgekit.scoring import conclude, reaches
+from judgekit.records import Criterion, Judgment, Scale, meets_threshold
+from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate, undefined_estimate
@@ -220,7 +220,7 @@ class AlignedItems:
         """Whether a score passes."""
         if self.threshold is None:
             return nan
-        return float(reaches(self.value(raw), self.threshold))
+        return float(meets_threshold(self.value(raw), self.threshold))
 
 
 def mean_rating(item: JudgedItem) -> float:

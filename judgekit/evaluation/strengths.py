@@ -20,9 +20,8 @@ from judgekit.stats.logistic import expit
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired_comparisons import comparisons
 from judgekit.stats.quantiles import SLACK, sign_p_values, t_p_value
-from judgekit.stats.ranking import bradley_terry
+from judgekit.stats.ranking import bradley_terry, davidson, rao_kupper
 from judgekit.stats.sequential import win_e_value
-from judgekit.stats.tie_models import davidson, rao_kupper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -12,9 +12,9 @@ from judgekit.atomic_write import write_text_atomically
 from judgekit.evaluation import summarize_run
 from judgekit.exports.tabular import RunFormat
 from judgekit.formats import dump_yaml
-from judgekit.records import Rubric, words_text
+from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
-from judgekit.scoring import TIERS, reaches
+from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -147,7 +147,7 @@ def _report(
         "interval": _interval(figures.value),
         "threshold": threshold,
         "threshold_of": basis,
-        "passed": None if overall is None else reaches(figures.value.value, threshold),
+        "passed": None if overall is None else meets_threshold(figures.value.value, threshold),
         "tier": _tier(figures.value.value),
         "pass_rate": _number(rate.value),
         "answers": {
@@ -220,7 +220,7 @@ def _threshold(run: RunInfo) -> tuple[float, str]:
 
 def _tier(value: float) -> str | None:
     """The best tier a value reaches; None for none."""
-    return next((t for t, least in TIERS.items() if reaches(value, least)), None)
+    return next((t for t, least in TIERS.items() if meets_threshold(value, least)), None)
 
 
 def _number(value: float) -> float | None:
@@ -289,7 +289,7 @@ def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
     known = sorted(
         (d for d in dimensions if not isnan(d.estimate.value)), key=lambda d: d.estimate.value
     )
-    below = [d for d in known if not reaches(d.estimate.value, d.wanted)]
+    below = [d for d in known if not meets_threshold(d.estimate.value, d.wanted)]
     for dimension in below:
         value = dimension.estimate.value
         yield f"Raise {dimension.name}: {value:.2f}, {dimension.wanted:.2f} wanted{_why(dimension)}"

@@ -96,6 +96,7 @@ from .rubric import (
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,
+    meets_threshold as meets_threshold,
 )
 from .run import (
     CaseResult as CaseResult,

@@ -24,6 +24,13 @@ from judgekit.resources import shipped_scale
 VALUE_TOLERANCE = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
 
+
+def meets_threshold(value: float, threshold: float) -> bool:
+    """Whether a value reaches a threshold, apart from rounding."""
+    # As floats 0.1 + 0.7 is 0.7999999999999999, and must reach 0.8.
+    return value >= threshold - VALUE_TOLERANCE
+
+
 # What a judge does not see of a criterion's examples.
 _UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
 

@@ -1,7 +1,6 @@
 from .aggregate import (
     conclude as conclude,
     passes_by_votes as passes_by_votes,
-    reaches as reaches,
 )
 from .calibration import (
     apply_calibration as apply_calibration,

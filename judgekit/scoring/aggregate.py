@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from judgekit.records import VALUE_TOLERANCE, CriterionVerdict, RunPanel, Verdict
+from judgekit.records import CriterionVerdict, RunPanel, Verdict, meets_threshold
 from judgekit.scoring.panel import (
     MemberVote,
     PanelValue,
@@ -40,25 +40,24 @@ def conclude(
     error: str | None = None,
     asked: CalibratedPanel | None = None,
 ) -> Verdict:
-    """What a rubric concludes from what judges said of one output."""
+    """The verdict of a rubric on one output, from its judgments and failures."""
     # A criterion's value is the mean over its judgments; with several judges, first each judge's
-    # mean over its repeats is taken, then these are combined as the panel says:
+    # mean over its repeats is taken, then these are combined as the panel is set:
     # - `mean`, and `weighted` by the panel's weights (equal ones if all that answered have 0);
     # - `median`: of an even number the mean of the two in the middle;
     # - `majority`: the score most judges give, each judge's mean taken to the nearest score of the
     #   scale (the worse of two); of several that as many give, their median, so that a tie between
     #   yes and no is 0.5;
-    # - `cascade`: the last of the judges asked that answered; undecided while the next one, such as
-    #   a person, is still to be heard. A judge the panel does not name comes after those it names.
-    # A judge that failed has no vote, and those of the others stand; the bounds say what its vote
-    # could have done, and that of a judge of the panel who was not heard at all (except in a
-    # cascade, and but for `heuristic`, which answers for what it checks only).
+    # - `cascade`: the last judge that answered; undecided while the next one, such as a human
+    #   reviewer, has not answered yet. A judge the panel does not name comes after those it names.
+    # A judge that failed has no vote, and the votes of the others count. The bounds include every
+    # vote it could have given, as well as that of a judge of the panel with no answer at all
+    # (except in a cascade, and except for `heuristic`, which answers only for what it checks).
     # The overall value is the weighted mean over the criteria. An output passes when that value
-    # reaches the rubric's threshold and every required criterion passes by itself. Where a weighted
-    # criterion has no judgment, the value is None; `value_low` and `value_high` say what it would
-    # be if all that is missing, failed repeats included, were worst or best, and `passed` is
-    # decided only where both agree, so that a judge who fails on the bad outputs cannot lift a
-    # verdict.
+    # reaches the rubric's threshold and every required criterion passes. Where a weighted criterion
+    # has no judgment, the value is None; `value_low` and `value_high` are what it would be if all
+    # that is missing, failed repeats included, were worst or best. `passed` is decided only where
+    # both agree, so that a judge who fails on the bad outputs cannot improve a verdict.
     tallies = tally_criteria(rubric, judgments, failures, panel)
     bounds = overall_bounds(tallies, rubric)
     return Verdict(
@@ -80,45 +79,38 @@ def conclude(
 
 
 def tally_criteria(
-    rubric: Rubric,
-    judgments: Sequence[Judgment],
-    failures: Sequence[JudgeFailure],
-    panel: RunPanel,
+    rubric: Rubric, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
 ) -> list[CriterionTally]:
-    """What is known of each criterion."""
+    """The value and the bounds of each criterion."""
     if is_panel(judgments, failures, panel):
         members = panel_members(judgments, failures, panel)
         return [CriterionTally.of_panel(c, rubric, members, panel) for c in rubric.criteria]
     tallies: list[CriterionTally] = []
     for criterion in rubric.criteria:
         vote = MemberVote.of(criterion.name, judgments, failures)
-        value = vote.value
-        found = PanelValue(value, value, value) if value is not None else PanelValue(None, 0, 1)
-        if vote.n_failed:
-            found = PanelValue(value, vote.low, vote.high)
-        tallies.append(
-            CriterionTally.of(criterion, rubric, found, n=len(vote.values), n_failed=vote.n_failed)
-        )
+        n, n_failed, value = len(vote.values), vote.n_failed, vote.value
+        # The plain path of one judge without failures: its bounds are its value.
+        if n_failed or value is None:
+            result = PanelValue(value, vote.low, vote.high)
+        else:
+            result = PanelValue(value, value, value)
+        tallies.append(CriterionTally.of(criterion, rubric, result, n=n, n_failed=n_failed))
     return tallies
 
 
 class Bounds(NamedTuple):
-    """The overall value of a verdict and its bounds."""
+    """The overall value of a verdict, and what it would be if all that is missing were known."""
 
     value: float | None
     """The weighted mean; None where something that counts is missing."""
 
     low: float
-    """The value if everything missing were worst."""
-
     high: float
-    """The value if everything missing were best."""
-
     required_value: float | None
     """The weighted mean over required criteria; None where there are none, or one is missing."""
 
     passed: bool | None
-    """Whether that passes; None where what is missing could decide."""
+    """Whether the verdict passes; None where what is missing could decide."""
 
 
 def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
@@ -140,72 +132,63 @@ def overall_bounds(tallies: Sequence[CriterionTally], rubric: Rubric) -> Bounds:
     # Decided only where the worst and the best case agree, overall and for each required criterion.
     passed: bool | None = True
     for at_worst, at_best, threshold in thresholds:
-        if not reaches(at_best, threshold):
+        if not meets_threshold(at_best, threshold):
             passed = False
-        elif passed and not reaches(at_worst, threshold):
+        elif passed and not meets_threshold(at_worst, threshold):
             passed = None
     return Bounds(value, low, high, _known_mean(required) if required else None, passed)
 
 
 class CriterionTally(NamedTuple):
-    """What is known of one criterion, and what it would be with its failures counted."""
+    """One criterion by its usable judgments, and its value if all failures were worst or best."""
 
     verdict: CriterionVerdict
-    """Its value from the usable judgments."""
-
     threshold: float
     """The value from which it passes."""
 
     low: float
-    """Its value if every failure were the worst judgment."""
-
     high: float
-    """Its value if every failure were the best judgment."""
 
     @classmethod
     def of(
-        cls, criterion: Criterion, rubric: Rubric, found: PanelValue, *, n: int, n_failed: int
+        cls, criterion: Criterion, rubric: Rubric, result: PanelValue, *, n: int, n_failed: int
     ) -> Self:
         """From the value of a criterion and its bounds."""
         threshold = rubric.pass_threshold if criterion.pass_value is None else criterion.pass_value
-        value = found.value
+        value = result.value
         verdict = CriterionVerdict(
             name=criterion.name,
             value=value,
-            passed=None if value is None else reaches(value, threshold),
+            passed=None if value is None else meets_threshold(value, threshold),
             weight=criterion.weight,
             required=criterion.required,
             n=n,
             n_failed=n_failed,
         )
-        return cls(verdict, threshold, found.low, found.high)
+        return cls(verdict, threshold, result.low, result.high)
 
     @classmethod
     def of_panel(
         cls, criterion: Criterion, rubric: Rubric, members: Sequence[Member], panel: RunPanel
     ) -> Self:
-        """From what the judges of a panel said."""
+        """From the votes of the judges of a panel."""
         votes = [member.vote(criterion.name) for member in members]
         n, n_failed = sum(len(v.values) for v in votes), sum(v.n_failed for v in votes)
-        found = combine_votes(votes, panel.combine, criterion.scale)
+        result = combine_votes(votes, panel.combine, criterion.scale)
         if panel.combine == "cascade" and is_cascade_open(
             members, criterion.name, panel.escalate_below
         ):
-            found = PanelValue(found.value, 0, 1)
-        return cls.of(criterion, rubric, found, n=n, n_failed=n_failed)
+            # The judge still to come replaces the value, whatever it is.
+            result = PanelValue(result.value, 0, 1)
+        return cls.of(criterion, rubric, result, n=n, n_failed=n_failed)
 
     def mapped(self, map_value: Callable[[float], float]) -> Self:
-        """The same by other values."""
+        """The tally with its value and bounds mapped."""
         own = self.verdict.value
         value = None if own is None else map_value(own)
-        passed = None if value is None else reaches(value, self.threshold)
+        passed = None if value is None else meets_threshold(value, self.threshold)
         verdict = self.verdict.model_copy(update={"value": value, "passed": passed})
         return type(self)(verdict, self.threshold, map_value(self.low), map_value(self.high))
-
-
-def reaches(value: float, threshold: float) -> bool:
-    """Whether a value reaches a threshold; a sum of floats that should be 0.7 does reach 0.7."""
-    return value >= threshold - VALUE_TOLERANCE
 
 
 def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:
@@ -221,15 +204,13 @@ def _known_mean(parts: Sequence[tuple[float, float | None]]) -> float | None:
 
 
 def passes_by_votes(verdict: Verdict, rubric: Rubric, min_pass: int) -> Verdict:
-    """The verdict with `passed` by votes: each repeat is concluded by itself and has one."""
+    """The verdict with `passed` by votes: each repeat gives a verdict of its own and has one."""
+    votes = []
     repeats = {each.repeat for each in verdict.judgments} | {f.repeat for f in verdict.failures}
-    votes = [_repeat_passes(verdict, rubric, repeat) for repeat in repeats]
+    for repeat in repeats:
+        judgments = [judgment for judgment in verdict.judgments if judgment.repeat == repeat]
+        failures = [failure for failure in verdict.failures if failure.repeat == repeat]
+        votes.append(conclude(rubric, judgments, failures).passed)
     n_passed, n_open = votes.count(True), votes.count(None)
     passed = True if n_passed >= min_pass else None if n_passed + n_open >= min_pass else False
     return verdict.model_copy(update={"passed": passed})
-
-
-def _repeat_passes(verdict: Verdict, rubric: Rubric, repeat: int) -> bool | None:
-    judgments = [judgment for judgment in verdict.judgments if judgment.repeat == repeat]
-    failures = [failure for failure in verdict.failures if failure.repeat == repeat]
-    return conclude(rubric, judgments, failures).passed

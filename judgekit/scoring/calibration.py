@@ -1,7 +1,4 @@
-"""Decides whether a calibration still applies to a rubric and a judge.
-
-Applies its maps to verdicts.
-"""
+"""Decides whether a calibration still applies to a rubric and a judge, and applies its maps."""
 
 from __future__ import annotations
 
@@ -19,15 +16,14 @@ if TYPE_CHECKING:
         Calibration,
         CalibrationFigure,
         CalibrationState,
-        Criterion,
         Rubric,
         Verdict,
     )
 
 _MEAN = RunPanel()
-_UNKNOWN = "with which parameters is not known"
 
-_ASKED = {
+# The parts of a criterion that the judge reads, with their names in messages.
+_PROMPT_PARTS = {
     "question": "question",
     "scale": "scale",
     "scoring_guide": "scoring guide",
@@ -36,71 +32,63 @@ _ASKED = {
 
 
 def calibration_in_use(
-    calibration: Calibration, rubric: Rubric, asked: CalibratedPanel, *, path: str | None = None
+    calibration: Calibration, rubric: Rubric, panel: CalibratedPanel, *, path: str | None = None
 ) -> CalibrationInUse:
-    """Whether a calibration holds for a rubric and a judge as they are now."""
+    """Whether a calibration applies to a rubric and a panel of judges as they are now."""
     # Another judge, template, parameter, number of repeats or way to combine leaves no map. An
     # edited criterion loses its own; in a call that asks all criteria, every criterion does.
     # Weights, thresholds and what the judge never sees do not matter.
-    changed = list(_of_judges(calibration.asked, asked))
-    edited = list(_of_criteria(calibration, rubric))
+    changed = list(_judge_changes(calibration.asked, panel))
+    edited = list(_criterion_edits(calibration, rubric))
     known = {m.criterion.name for m in calibration.maps}
     missing = [c for c in rubric.criteria if c.name not in known]
-    kept = [c.name for c in rubric.criteria if calibration.map_of(c) is not None]
+    applied = [c.name for c in rubric.criteria if calibration.map_of(c) is not None]
     if changed or (edited and calibration.asked.asks_all):
-        kept = []
+        applied = []
     state: CalibrationState = (
         "stale" if changed or edited else "partial" if missing else "calibrated"
     )
-    words = _words(calibration)
+    n_labels = f"{calibration.n_labels:,} label{'' if calibration.n_labels == 1 else 's'}"
+    words = f"calibrated on {n_labels}, kappa {format_measurement(calibration.kappa)}"
+    if not calibration.asked.is_known:
+        words += "; with which parameters is not known"
     if state == "stale":
         words = f"stale: {'; '.join([*changed, *edited])}"
-        raw = [criterion.name for criterion in rubric.criteria if criterion.name not in kept]
-        if kept:
-            words += f", so that the judge's own value decides {_and(raw)}, and maps {_and(kept)}"
+        raw = [criterion.name for criterion in rubric.criteria if criterion.name not in applied]
+        if applied:
+            words += f"; the judge's own value decides {_and(raw)}, and maps {_and(applied)}"
     elif missing:
         names = ", ".join(criterion.name for criterion in missing)
         words = f"partly {words}; no map for {names}"
-        if not kept:
+        if not applied:
             state, words = "uncalibrated", f"uncalibrated: these maps have none for {names}"
     return CalibrationInUse(
-        state=state, words=words, path=path, calibration=calibration, applied=tuple(kept)
+        state=state, words=words, path=path, calibration=calibration, applied=tuple(applied)
     )
 
 
 def apply_calibration(
     verdict: Verdict, rubric: Rubric, use: CalibrationInUse, *, panel: RunPanel = _MEAN
 ) -> Verdict:
-    """The verdict after the calibration maps that apply.
-
-    The judgments stay as they are. `value`, `passed` and the criteria are concluded again
-    from the calibrated values, and `uncalibrated` says what the judge's own came to.
-
-    Args:
-        verdict: A verdict by the judge's own values.
-        rubric: The rubric it was drawn with.
-        use: The maps.
-        panel: The judges and how they are combined.
-
-    Returns:
-        The verdict; the same one where no map holds.
-    """
+    """The verdict after the calibration maps that apply; the same one where none does."""
+    # The judgments stay as they are: value, passed and criteria are computed again from calibrated
+    # values, and `uncalibrated` keeps those of the judge's own.
     maps = use.maps(rubric)
     if not maps:
         return verdict
     own = tally_criteria(rubric, verdict.judgments, verdict.failures, panel)
     mapped = [
-        one if (found := maps.get(one.verdict.name)) is None else one.mapped(found.value_of)
+        one if (fitted := maps.get(one.verdict.name)) is None else one.mapped(fitted.value_of)
         for one in own
     ]
-    drawn = overall_bounds(mapped, rubric)
+    bounds = overall_bounds(mapped, rubric)
     return verdict.model_copy(
         update={
-            "value": drawn.value,
-            "value_low": drawn.low,
-            "value_high": drawn.high,
-            "required_value": drawn.required_value,
-            "passed": None if verdict.error is not None else drawn.passed,
+            "value": bounds.value,
+            "value_low": bounds.low,
+            "value_high": bounds.high,
+            "required_value": bounds.required_value,
+            "passed": None if verdict.error is not None else bounds.passed,
             "criteria": tuple(one.verdict for one in mapped),
             "uncalibrated": UncalibratedVerdict(
                 value=verdict.value,
@@ -111,13 +99,14 @@ def apply_calibration(
     )
 
 
-def _of_judges(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
-    """What is different about the judges, in words."""
+def _judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
+    """The differences between two panels of judges, in words."""
     if len(then.judges) != len(now.judges):
-        yield f"the judges were {_names(then)}, are {_names(now)}"
+        before, after = (_and([judge.judge for judge in one.judges]) for one in (then, now))
+        yield f"the judges were {before}, are {after}"
         return
-    for before, after in zip(then.judges, now.judges, strict=True):
-        yield from _of_judge(before, after)
+    for old, new in zip(then.judges, now.judges, strict=True):
+        yield from _member_changes(old, new)
     if len(then.judges) > 1:
         if then.combine != now.combine:
             yield f"the judges were combined by {then.combine}, now by {now.combine}"
@@ -127,21 +116,18 @@ def _of_judges(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
             yield f"escalate_below was {then.escalate_below}, is {now.escalate_below}"
 
 
-def _names(asked: CalibratedPanel) -> str:
-    return _and([judge.judge for judge in asked.judges])
-
-
 def _and(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def _of_judge(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str]:
+def _member_changes(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str]:
     if then.model != now.model:
         yield f"the model was {then.model}, is {now.model}"
     if then.template != now.template:
         before, after = (one.template.partition("@")[0] for one in (then, now))
         same = before == after
         yield f"the template {before} edited" if same else f"the template was {before}, is {after}"
+    # Parameters and repeats that were not recorded count as unchanged.
     if then.parameters is not None and now.parameters is not None:
         for name in sorted({*then.parameters, *now.parameters}):
             sides = [one.get(name) for one in (then.parameters, now.parameters)]
@@ -152,15 +138,19 @@ def _of_judge(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str]:
         yield f"repeats were {then.repeats}, are {now.repeats}"
 
 
-def _of_criteria(calibration: Calibration, rubric: Rubric) -> Iterator[str]:
-    """Which criteria were edited since people labelled, in words."""
+def _criterion_edits(calibration: Calibration, rubric: Rubric) -> Iterator[str]:
+    """Which criteria were edited since they were labelled, in words."""
     before = {criterion.name: criterion for criterion in calibration.rubric.criteria}
     mapped = {m.criterion.name for m in calibration.maps}
     for place, criterion in enumerate(rubric.criteria, 1):
         old = before.get(criterion.name)
         matters = criterion.name in mapped or calibration.asked.asks_all
         if old is not None and matters and old.fingerprint != criterion.fingerprint:
-            parts = [words for name, words in _ASKED.items() if _differs(old, criterion, name)]
+            parts = [
+                words
+                for name, words in _PROMPT_PARTS.items()
+                if getattr(old, name) != getattr(criterion, name)
+            ]
             yield f"criterion {place} ({criterion.name}) edited: its {' and its '.join(parts)}"
     if calibration.asked.asks_all:
         names = [criterion.name for criterion in rubric.criteria]
@@ -168,20 +158,10 @@ def _of_criteria(calibration: Calibration, rubric: Rubric) -> Iterator[str]:
             yield "the criteria that one call asks were changed"
 
 
-def _differs(old: Criterion, new: Criterion, name: str) -> bool:
-    return bool(getattr(old, name) != getattr(new, name))
-
-
-def _words(calibration: Calibration) -> str:
-    n = f"{calibration.n_labels:,} label{'' if calibration.n_labels == 1 else 's'}"
-    words = f"calibrated on {n}, kappa {format_measurement(calibration.kappa)}"
-    return words if calibration.asked.is_known else f"{words}; {_UNKNOWN}"
-
-
-def format_measurement(found: CalibrationFigure) -> str:
+def format_measurement(figure: CalibrationFigure) -> str:
     """A number with its interval."""
-    if found.value is None:
+    if figure.value is None:
         return "undefined"
-    if found.low is None or found.high is None:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.2f}"
+    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"

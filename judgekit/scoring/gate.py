@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.scoring.aggregate import reaches
+from judgekit.records import meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
@@ -15,54 +15,58 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
 
 Tier = Literal["production", "development", "experimental"]
-"""How much is asked of a system (S2.2)."""
+"""How strict a gate is (S2.2)."""
 
 TIERS: Mapping[str, float] = {"production": 0.8, "development": 0.7, "experimental": 0.6}
 """The least overall value of each tier (S2.2), best first."""
 
 GateOutcome = Literal["passed", "failed", "inconclusive"]
-"""Whether a wish of a gate is met; `inconclusive` where the numbers allow both."""
+"""Whether a condition of a gate is met; `inconclusive` where the numbers allow both."""
 
 
 def check_tier(low: float, high: float, tier: Tier) -> GateOutcome:
-    """Whether a value reaches a tier, whatever is true within its bounds."""
+    """Whether a value reaches a tier, wherever it lies within its bounds."""
     if isnan(low) or isnan(high):
         return "inconclusive"
-    if reaches(low, TIERS[tier]):
+    if meets_threshold(low, TIERS[tier]):
         return "passed"
-    return "inconclusive" if reaches(high, TIERS[tier]) else "failed"
+    return "inconclusive" if meets_threshold(high, TIERS[tier]) else "failed"
 
 
 def check_drop(change: Estimate, worst: float, max_drop: float) -> GateOutcome:
     """Whether a pass rate has fallen no further than allowed."""
     # What is measured decides, so that the same answers twice pass however few they are. A greater
     # drop fails where chance does not explain it: where the interval of the change excludes 0.
-    if reaches(worst, -max_drop):
+    if meets_threshold(worst, -max_drop):
         return "passed"
-    is_greater = not reaches(change.value, -max_drop)
+    is_greater = not meets_threshold(change.value, -max_drop)
     return "failed" if is_greater and change.high < 0 else "inconclusive"
 
 
 def decide_pass(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool | None:
     """Whether an answer passes: the rubric passes it, and every assertion holds."""
-    said = [check.passed for check in checks]
+    results = [check.passed for check in checks]
     if verdict is not None:
-        said.append(verdict.passed)
-    if False in said:
-        return False
-    return True if said and None not in said else None
+        results.append(verdict.passed)
+    # Without a rubric and without assertions nothing was checked: that is undecided, not a pass.
+    return _all_passed(results) if results else None
 
 
 def decide_strategy_pass(checks: Sequence[AssertionResult], *, passed: bool | None) -> bool | None:
     """Whether an answer passes whose case has a strategy of its own."""
-    said = [passed, *(check.passed for check in checks)]
-    if False in said:
+    return _all_passed([passed, *(check.passed for check in checks)])
+
+
+def _all_passed(results: Sequence[bool | None]) -> bool | None:
+    # One failure decides, whatever is still unknown.
+    if False in results:
         return False
-    return None if None in said else True
+    return None if None in results else True
 
 
 def assertion_share(checks: Sequence[AssertionResult]) -> float | None:
     """The weighted share of assertions that hold."""
+    # Weights of 0 throughout would leave no share: all count alike then.
     counting = [check for check in checks if check.weight > 0] or checks
     if not counting or any(check.passed is None for check in counting):
         return None

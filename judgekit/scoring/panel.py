@@ -1,7 +1,4 @@
-"""Combines the votes of several judges on one criterion.
-
-By their mean, weighted mean, median or majority, or as a cascade.
-"""
+"""Combines the votes of several judges on one criterion, as the panel is set."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ _JUDGE, _CRITERION = attrgetter("judge"), attrgetter("criterion")
 
 
 class MemberVote(NamedTuple):
-    """What one judge says of one criterion, repeats and failures included."""
+    """The vote of one judge on one criterion, repeats and failures included."""
 
     values: list[float]
     n_failed: int
     weight: float = 1.0
     is_due: bool = False
-    """Whether a judge that said nothing at all still has a say."""
+    """Whether the judge counts in the bounds even without any answer."""
 
     @classmethod
     def of(
@@ -40,7 +37,7 @@ class MemberVote(NamedTuple):
         weight: float = 1.0,
         is_due: bool = False,
     ) -> Self:
-        """The vote of one judge: what it said of one criterion, and how often it failed to."""
+        """The vote of one judge from its judgments and failures."""
         values: list[float] = []
         for judgment in judgments:
             if judgment.criterion == criterion:
@@ -73,14 +70,14 @@ class MemberVote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One judge of a panel, and what it said of one output."""
+    """One judge of a panel, and its judgments of one output."""
 
     judgments: list[Judgment]
     failures: list[JudgeFailure]
     weight: float
     is_due: bool
     is_extra: bool = False
-    """Whether the panel does not name it."""
+    """Whether it answered although the panel does not name it."""
 
     def vote(self, criterion: str) -> MemberVote:
         """Its vote on one criterion."""
@@ -90,8 +87,9 @@ class Member:
 
     def is_sure(self, criterion: str, limit: float) -> bool:
         """Whether it answered a criterion in every repeat, and was sure enough each time."""
-        said = [j for j in self.judgments if j.criterion == criterion]
-        return is_confident(said, [f for f in self.failures if f.criterion == criterion], limit)
+        judgments = [j for j in self.judgments if j.criterion == criterion]
+        failures = [f for f in self.failures if f.criterion == criterion]
+        return is_confident(judgments, failures, limit)
 
 
 class PanelValue(NamedTuple):
@@ -108,31 +106,30 @@ _NOTHING = PanelValue(None, 0, 1)
 def is_panel(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
 ) -> bool:
-    """Whether there is more than one judge, so that something is to be combined."""
-    if len(panel.judges) >= _TWO:
-        return True
+    """Whether there is more than one judge, so that votes have to be combined."""
     names = {*map(_JUDGE, judgments), *map(_JUDGE, failures)}
-    return len(names) >= _TWO
+    return len(panel.judges) >= _TWO or len(names) >= _TWO
 
 
 def panel_members(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
 ) -> list[Member]:
-    """The judges in the order they are asked: those the panel names, then all others heard."""
-    # A person's judgments bear the person's name; where the panel names `human`, they are its.
+    """The judges in the order of their calls: those the panel names, then all others."""
+    # Human judgments bear the annotator's name; where the panel names `human`, they are its votes.
     sources = {judgment.judge: judgment.source for judgment in judgments}
-    heard = list(dict.fromkeys([*sources, *(failure.judge for failure in failures)]))
+    present = list(dict.fromkeys([*sources, *(failure.judge for failure in failures)]))
     places: list[tuple[str, str | None]] = []
     for place in panel.judges:
-        own = [n for n in heard if n == place or place == sources.get(n) == "human"]
+        own = [n for n in present if n == place or place == sources.get(n) == "human"]
         places += [(name, place) for name in own or [place]]
-    seated = {name for name, _ in places}
-    places += [(name, None) for name in heard if name not in seated]
+    members = {name for name, _ in places}
+    places += [(name, None) for name in present if name not in members]
     return [
         Member(
             [j for j in judgments if j.judge == name],
             [f for f in failures if f.judge == name],
             panel.weights.get(name, panel.weights.get(place or "", 1.0)),
+            # `heuristic` answers only for what it checks: its silence is no missing vote.
             is_due=place not in {None, "heuristic"},
             is_extra=place is None,
         )
@@ -145,11 +142,11 @@ def is_cascade_open(
 ) -> bool:
     """Whether a cascade has not ended: the next judge is due, and has not answered yet."""
     votes = [(member, member.vote(criterion)) for member in members]
-    asked = [place for place, (_, vote) in enumerate(votes) if vote.was_asked]
-    if escalate_below is None or not asked or votes[asked[-1]][0].is_extra:
+    called = [place for place, (_, vote) in enumerate(votes) if vote.was_asked]
+    if escalate_below is None or not called or votes[called[-1]][0].is_extra:
         return False
     due = [place for place, (member, _) in enumerate(votes) if member.is_due]
-    last = max(set(asked) & set(due), default=-1)
+    last = max(set(called) & set(due), default=-1)
     return last < max(due, default=-1) and not votes[last][0].is_sure(criterion, escalate_below)
 
 
@@ -170,24 +167,24 @@ def combine_votes(
 ) -> PanelValue:
     """The combined value of a panel's votes on one criterion."""
     if combine == "cascade":
-        asked = [vote for vote in votes if vote.was_asked]
-        values = [vote.value for vote in asked if vote.value is not None]
-        return PanelValue(values[-1], asked[-1].low, asked[-1].high) if values else _NOTHING
-    heard = [(vote.weight, vote.value) for vote in votes if vote.value is not None]
-    if not heard:
+        called = [vote for vote in votes if vote.was_asked]
+        values = [vote.value for vote in called if vote.value is not None]
+        return PanelValue(values[-1], called[-1].low, called[-1].high) if values else _NOTHING
+    usable = [(vote.weight, vote.value) for vote in votes if vote.value is not None]
+    if not usable:
         return _NOTHING
     counting = [vote for vote in votes if vote.was_asked or vote.is_due]
     if combine == "majority":
-        return _majority([value for _, value in heard], counting, scale)
+        return _majority([value for _, value in usable], counting, scale)
     if combine == "median":
         return PanelValue(
-            median([value for _, value in heard]),
+            median([value for _, value in usable]),
             median([vote.low for vote in counting]),
             median([vote.high for vote in counting]),
         )
     even = combine == "mean"
     return PanelValue(
-        weighted_mean([(1.0 if even else weight, value) for weight, value in heard]),
+        weighted_mean([(1.0 if even else weight, value) for weight, value in usable]),
         weighted_mean([(1.0 if even else vote.weight, vote.low) for vote in counting]),
         weighted_mean([(1.0 if even else vote.weight, vote.high) for vote in counting]),
     )

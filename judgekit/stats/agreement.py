@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import (
-    Interval,
     IntervalMethod,
     Weights,
     above_chance,
     category_weights,
-    check_interval_method,
     coefficient_interval,
+    interval_by,
 )
 from judgekit.stats.correlations import (
     Correlation,
@@ -37,7 +36,7 @@ from judgekit.stats.pair_accuracy import (
     calibrate_ties,
     pairwise_accuracy,
 )
-from judgekit.stats.quantiles import SLACK, check_level, normal_quantile
+from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -69,7 +68,7 @@ _CONSTANT = "both raters gave one label only: agreement beyond chance is 0/0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa(Estimate):
-    """Agreement of two raters beyond chance, each with margins of its own."""
+    """Cohen's kappa: agreement of two raters beyond chance, with separate margins."""
 
     po: float
     """Observed agreement, weighted."""
@@ -86,7 +85,7 @@ class Kappa(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScottPi(Estimate):
-    """Agreement of two raters beyond chance, with margins in common."""
+    """Scott's pi: agreement of two raters beyond chance, with pooled margins."""
 
     po: float
     """Observed agreement."""
@@ -105,7 +104,7 @@ def cohen_kappa(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> Kappa:
-    """Agreement of two raters beyond chance, on a given scale.
+    """Cohen's kappa: agreement of two raters beyond chance, on a given scale.
 
     `kappa = (po - pe) / (1 - pe)` with `po = sum w_ij p_ij` and `pe = sum w_ij r_i c_j` (Cohen
     1960, 1968). `se` is that of Fleiss, Cohen & Everitt 1969. With quadratic weights on a numeric
@@ -115,7 +114,7 @@ def cohen_kappa(
     Args:
         a: Labels of one rater; None and nan are missing.
         b: Labels of the other, in the order of `a`.
-        labels: The whole scale in order, also labels nobody used: they set the distances.
+        labels: The whole scale in order, unused labels included: they set the distances.
         weights: None, `linear`, `quadratic` or `ordinal`.
         ci: `jackknife` (on Fisher's z, keeps its level from 20 items on), `analytic` (normal) or
             `none`.
@@ -135,13 +134,16 @@ def cohen_kappa(
         0.5
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     tables = _tables(a, b, labels, clusters)
     table, w = tables.whole, category_weights(labels, weights)
     value, po, pe = (float(x) for x in _kappa(table, w))
     n, same = int(table.sum()), int(np.trace(table))
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
-    ends = _ends(value, se, _kappa(tables.without, w)[0], ci, level)
+    half = normal_quantile(level) * se
+    flat = "the large-sample standard error is 0"
+    left_out = _kappa(tables.without, w)[0]
+    ends = interval_by(ci, value, left_out, half, level=level, flat=flat)
     return Kappa(
         value=value,
         low=ends.low,
@@ -168,7 +170,7 @@ def scott_pi(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ScottPi:
-    """Agreement of two raters beyond chance, the margins being pooled (Scott 1955).
+    """Scott's pi (1955): agreement of two raters beyond chance, with pooled margins.
 
     `pe = sum ((r_k + c_k) / 2)^2`: a rater's leniency counts as disagreement, which kappa excuses.
 
@@ -187,8 +189,9 @@ def scott_pi(
     """
     check_level(level)
     pairs, _ = known_labels(a, b)
-    seen = list(dict.fromkeys(label for pair in pairs for label in pair))
-    tables = _tables(a, b, seen, clusters)
+    # Pi has no weights, so unused labels change nothing: the scale is not needed.
+    labels = list(dict.fromkeys(label for pair in pairs for label in pair))
+    tables = _tables(a, b, labels, clusters)
     value, po, pe = (float(x) for x in _pi(tables.whole))
     ends = coefficient_interval(value, _pi(tables.without)[0], level=level)
     return ScottPi(
@@ -287,9 +290,9 @@ def _tables(
 
 
 def _kappa(table: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kappa, observed and expected agreement of one table or of a stack of them."""
+    """Kappa, observed and expected agreement of one table or of a stack of tables."""
     n = table.sum(axis=(-2, -1))
-    # A table that leaves out the only cluster is empty: 0/0 becomes nan, which is meant.
+    # A table without its only cluster is empty: 0/0 is nan, which the interval reports.
     with np.errstate(invalid="ignore"):
         po = (w * table).sum(axis=(-2, -1)) / n
         rows, columns = table.sum(axis=-1), table.sum(axis=-2)
@@ -308,26 +311,12 @@ def _pi(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _large_sample_se(p: np.ndarray, w: np.ndarray, kappa: float, pe: float) -> float:
-    """Times sqrt(n), after Fleiss, Cohen & Everitt 1969, equation 13."""
+    """The standard error of weighted kappa, times sqrt(n)."""
     if isnan(kappa):
         return nan
     rows, columns = p.sum(axis=1), p.sum(axis=0)
-    # Fleiss, Cohen & Everitt (1969), the non-null standard error for any weights.
+    # Fleiss, Cohen & Everitt (1969), the non-null error for any weights. The formulas of Cohen 1960
+    # and 1968 assume fixed margins and binomial cells at once, and are wrong.
     lean = (w @ columns)[:, None] + rows @ w
     spread = float((p * (w - lean * (1 - kappa)) ** 2).sum() - (kappa - pe * (1 - kappa)) ** 2)
     return sqrt(spread) / (1 - pe) if spread > _ROUNDING else 0.0
-
-
-def _ends(
-    value: float, se: float, left_out: np.ndarray, ci: IntervalMethod, level: float
-) -> Interval:
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
-    # The jackknife is the default: the analytic error is 0 at perfect agreement and knows no
-    # clusters.
-    if ci == "jackknife":
-        return coefficient_interval(value, left_out, level=level)
-    half = normal_quantile(level) * se
-    if not half > 0:
-        return Interval(nan, nan, "the large-sample standard error is 0")
-    return Interval(max(-1.0, value - half), min(1.0, value + half), None)

@@ -1,6 +1,6 @@
-"""What all agreement coefficients share: counts of ratings, weights of disagreement.
+"""Shared by agreement coefficients: rating counts, weights, chance correction, jackknife.
 
-Correction for chance, and the jackknife interval. See `agreement`, `raters` and `alpha`.
+See `agreement`, `raters` and `alpha`.
 """
 
 from __future__ import annotations
@@ -39,21 +39,9 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
     With L the labels, `linear` is `1 - |L_i - L_j| / range`, `quadratic` its square in place of
     the distance (Cohen 1968), `ordinal` `1 - C(|i-j|+1, 2) / C(q, 2)` by place (Gwet 2014).
     Labels that are no numbers are weighed by their place.
-
-    Args:
-        labels: The whole scale, in order, each label once.
-        weights: Which; None counts exact agreement only.
-
-    Returns:
-        A square array, 1 on the diagonal.
-
-    Raises:
-        ValueError: When the scale repeats a label or has fewer than two, or the weights are
-            unknown.
     """
     q = len(labels)
-    # The whole scale is asked for: weights from the labels seen alone would change with the
-    # sample.
+    # Weights taken from the labels that occur would change with the sample.
     if len(set(labels)) < q or q < 2:  # noqa: PLR2004 - one label cannot disagree
         raise ValueError(f"labels are {list(labels)}; give the whole scale, each label once")
     if weights is None:
@@ -65,7 +53,7 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
         # Gwet (2014), ordinal weights: pairs of levels between the two, over all pairs of levels.
         apart = np.abs(places[:, None] - places)
         return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
-    # Names have no distance, so that their places on the scale stand for it.
+    # Names have no distance; their positions on the scale replace it.
     numbers = all(isinstance(label, int | float) for label in labels)
     points = np.array(labels, dtype=float) if numbers else places.astype(float)
     distance = np.abs(points[:, None] - points) / np.ptp(points)
@@ -73,15 +61,7 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
 
 
 def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """`(observed - expected) / (1 - expected)`: agreement beyond chance.
-
-    Args:
-        observed: Share of agreement that was seen.
-        expected: Share that chance would give.
-
-    Returns:
-        The coefficient; nan where chance alone gives full agreement (0/0).
-    """
+    """`(observed - expected) / (1 - expected)`: agreement beyond chance."""
     gain, room = observed - expected, 1 - expected
     # Without this, agreement exactly at chance gives -0.0 or 1e-17, and its sign is reported.
     gain = np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
@@ -90,26 +70,9 @@ def above_chance(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def coefficient_interval(
-    value: float,
-    left_out: np.ndarray | Sequence[float],
-    *,
-    level: float,
-    unit: str = "item",
+    value: float, left_out: np.ndarray | Sequence[float], *, level: float, unit: str = "item"
 ) -> Interval:
-    """The jackknife interval of a coefficient, or why there is none.
-
-    Args:
-        value: The coefficient.
-        left_out: Its value without each item (or cluster).
-        level: Confidence level in (0, 1).
-        unit: What was left out, for the reason.
-
-    Returns:
-        The ends; nan twice with the reason.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The jackknife interval of a coefficient, or why there is none."""
     values = [float(v) for v in left_out]
     low, high = jackknife_interval(value, values, level=level)
     # An interval of no width would claim certainty: better none, with the reason.
@@ -126,76 +89,65 @@ def coefficient_interval(
     return Interval(nan, nan, reason)
 
 
-def check_interval_method(
-    ci: str, known: Sequence[str] = ("jackknife", "analytic", "none")
-) -> None:
-    """Refuse an interval that does not exist.
-
-    Args:
-        ci: The name that was given.
-        known: The names there are.
-
-    Raises:
-        ValueError: When it is none of them.
-    """
-    if ci not in known:
-        raise ValueError(f"no interval is called {ci!r}; known: {', '.join(known)}")
+def interval_by(
+    ci: IntervalMethod, value: float, left_out: np.ndarray, half: float, *, level: float, flat: str
+) -> Interval:
+    """The interval by a method; `flat` is the reason where the analytic half-width is 0."""
+    if ci == "none":
+        return Interval(nan, nan, "no interval was asked for")
+    # The jackknife is the default: the analytic error is 0 at perfect agreement and ignores
+    # clusters.
+    if ci == "jackknife":
+        return coefficient_interval(value, left_out, level=level)
+    if not half > 0:
+        return Interval(nan, nan, flat)
+    return Interval(max(-1.0, value - half), min(1.0, value + half), None)
 
 
 @dataclass(frozen=True, slots=True)
 class RatingList:
-    """The ratings of the items that have enough of them, one after the other."""
+    """The ratings of the items that have enough of them, in the order of the items."""
 
     ratings: list[Hashable]
-    """The ratings."""
-
     items: np.ndarray
-    """The item of each, numbered from 0."""
+    """The item of each rating, numbered from 0."""
 
-    seen: frozenset[Hashable]
-    """All ratings that occur, those of dropped items too."""
+    labels: frozenset[Hashable]
+    """All ratings that occur, those of dropped items included."""
 
     clusters: np.ndarray | None
     """The cluster of each item, numbered from 0; None where items are independent."""
 
     n_missing: int
-    """Missing ratings."""
-
     n_dropped: int
     """Items with too few ratings."""
 
     @property
-    def n_ratings(self) -> int:
-        """Ratings of the items that are left."""
-        return len(self.ratings)
-
-    @property
     def n_items(self) -> int:
-        """Items that are left."""
+        """Items with enough ratings."""
         return int(self.items[-1]) + 1
 
     @property
+    def units(self) -> np.ndarray:
+        """The independent unit of each item, numbered from 0: itself, or its cluster."""
+        return np.arange(self.n_items) if self.clusters is None else self.clusters
+
+    @property
     def n(self) -> int:
-        """Independent units: items, or clusters of them."""
-        return self.n_items if self.clusters is None else int(self.clusters.max()) + 1
+        """Independent units: items, or clusters of items."""
+        return int(self.units.max()) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class RatingCounts:
-    """How often each item got each label."""
+    """How often each item got each label: one row per item with enough ratings."""
 
     labels: tuple[Hashable, ...]
-    """The labels, in order."""
-
     counts: np.ndarray
-    """One row an item that has enough ratings, one column a label."""
-
     clusters: np.ndarray | None
     """The cluster of each row, numbered from 0; None where items are independent."""
 
     n_missing: int
-    """Missing ratings."""
-
     n_dropped: int
     """Items with too few ratings."""
 
@@ -206,7 +158,7 @@ class RatingCounts:
 
     @property
     def n(self) -> int:
-        """Independent units: items, or clusters of them."""
+        """Independent units: items, or clusters of items."""
         return len(self.counts) if self.clusters is None else int(self.clusters.max()) + 1
 
 
@@ -216,34 +168,24 @@ def list_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingList:
-    """List the ratings of the items that have enough of them.
-
-    Args:
-        ratings: One row an item, one rating a rater; None and nan are missing, rows may differ
-            in length.
-        at_least: Items with fewer ratings are dropped.
-        clusters: The cluster of each item.
-
-    Returns:
-        The ratings of the items that are left, item after item.
-
-    Raises:
-        ValueError: When `clusters` has another length.
-        NotEnoughDataError: When no item is left.
-    """
+    """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    known = [[_plain(r) for r in row if not is_missing(r)] for row in ratings]
-    kept = [i for i, row in enumerate(known) if len(row) >= at_least]
-    if not kept:
+    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
+    known = [
+        [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
+        for row in ratings
+    ]
+    usable = [i for i, row in enumerate(known) if len(row) >= at_least]
+    if not usable:
         raise NotEnoughDataError(f"no item has {at_least} ratings")
     return RatingList(
-        ratings=[rating for i in kept for rating in known[i]],
-        items=np.repeat(np.arange(len(kept)), [len(known[i]) for i in kept]),
-        seen=frozenset(rating for row in known for rating in row),
-        clusters=None if clusters is None else cluster_codes(clusters, kept),
+        ratings=[rating for i in usable for rating in known[i]],
+        items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
+        labels=frozenset(rating for row in known for rating in row),
+        clusters=None if clusters is None else cluster_codes(clusters, usable),
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
-        n_dropped=len(known) - len(kept),
+        n_dropped=len(known) - len(usable),
     )
 
 
@@ -254,25 +196,17 @@ def count_ratings(
     at_least: int = 2,
     clusters: Sequence[Hashable] | None = None,
 ) -> RatingCounts:
-    """Count the labels of each item.
-
-    Args:
-        ratings: As for `list_ratings`.
-        labels: The whole scale in order; without, the labels that occur, sorted.
-        at_least: Items with fewer ratings are dropped.
-        clusters: The cluster of each item.
-
-    Returns:
-        The counts of the items that are left.
-
-    Raises:
-        ValueError: When a rating is not on the scale or `clusters` has another length.
-        NotEnoughDataError: When no item is left.
-    """
+    """Count the labels of each item; without `labels` the scale is what occurs, in order."""
     listed = list_ratings(ratings, at_least=at_least, clusters=clusters)
-    scale = _ordered(listed.seen) if labels is None else list(labels)
+    if labels is not None:
+        scale = list(labels)
+    elif all(isinstance(label, int | float) for label in listed.labels):
+        scale = sorted(listed.labels, key=float)  # type: ignore[arg-type] # checked above
+    else:
+        # Labels of several types do not compare; their text always does.
+        scale = sorted(listed.labels, key=repr)
     place = {label: i for i, label in enumerate(scale)}
-    strange = sorted(repr(r) for r in listed.seen if r not in place)
+    strange = sorted(repr(r) for r in listed.labels if r not in place)
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {scale}")
     counts = np.zeros((listed.n_items, len(scale)))
@@ -284,15 +218,3 @@ def count_ratings(
         n_missing=listed.n_missing,
         n_dropped=listed.n_dropped,
     )
-
-
-def _plain(rating: Hashable) -> Hashable:
-    """A rating out of an array as Python's own number or text, which order and compare alike."""
-    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
-    return rating.item() if isinstance(rating, np.generic) else rating
-
-
-def _ordered(seen: frozenset[Hashable]) -> list[Hashable]:
-    if all(isinstance(label, int | float) for label in seen):
-        return sorted(seen, key=float)  # type: ignore[arg-type] # checked above
-    return sorted(seen, key=repr)

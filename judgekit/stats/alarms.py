@@ -1,6 +1,6 @@
-"""Evidence behind an alarm: how certain a drop is, the baseline of a series.
+"""Evidence behind an alarm: certainty of a drop, baseline of a series, change point.
 
-The most likely change point. The rules that act are in `trend`.
+The rules that raise an alarm are in `trend`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result, known_observations
+from judgekit.stats.estimate import Result, known_observations, standard_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,16 +73,7 @@ class Changepoint(Result):
 
 
 def drop_evidence(difference: TestedDifference) -> DropEvidence:
-    """How sure it is that a rate fell; the rule that calls a drop critical does not ask.
-
-    Args:
-        difference: Current less previous rate: `paired.paired_proportions` on the same cases,
-            else `intervals.difference_of_proportions`.
-
-    Returns:
-        `strong` when the one-sided p is below .01 and the interval lies below 0, `weak` when
-        the p is below .05, else `none`; also `none` where no p is defined.
-    """
+    """How certain it is that a rate fell; `trend.pass_rate_drop` does not depend on it."""
     if isnan(difference.p_value):
         return "none"
     half = difference.p_value / 2
@@ -93,30 +84,18 @@ def drop_evidence(difference: TestedDifference) -> DropEvidence:
 
 
 def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> Baseline:
-    """The target and spread for `trend.cusum` from runs known to be good.
-
-    Args:
-        scores: Scores of at least 8 such runs; nan and None are missing.
-        n_cases: For pass rates the cases of a run: the spread is then at least
-            `sqrt(p (1 - p) / n_cases)`, with one pass and one failure added to p.
-
-    Returns:
-        Mean and standard deviation.
-
-    Raises:
-        ValueError: When `n_cases` is less than 1, or given with scores outside [0, 1].
-        NotEnoughDataError: When there are fewer than 8 runs, or they do not vary and `n_cases`
-            is not given.
-    """
+    """The target and spread for `trend.cusum` from runs known to be good."""
     known, _ = known_observations(scores)
     n = len(known)
     if n < _FEWEST_BASELINE_RUNS:
         raise NotEnoughDataError(f"{n} runs; a baseline needs {_FEWEST_BASELINE_RUNS}")
     target = fsum(known) / n
-    sd = sqrt(fsum((score - target) ** 2 for score in known) / (n - 1))
+    sd = standard_deviation(known)
     if n_cases is not None:
         if n_cases < 1 or not all(0 <= score <= 1 for score in known):
             raise ValueError(f"{n_cases} cases a run: it is 1 or more, and scores are rates")
+        # At least the noise of drawing the cases: runs that happen to agree would give limits so
+        # narrow that the next run is an alarm. Laplace's rate keeps that above 0 at 0 and 1.
         rate = (target * n_cases + 1) / (n_cases + 2)
         sd = max(sd, sqrt(rate * (1 - rate) / n_cases))
     if sd <= 1e-12 * abs(target):
@@ -127,20 +106,9 @@ def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> B
 def changepoint(
     scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
 ) -> Changepoint:
-    """Where a series most likely changed its level; to be reported, not acted on.
+    """Where a series most likely changed its level: the split with the largest two-sample z.
 
-    The split with the largest two-sample z, at least two runs on either side; p by shuffling.
-
-    Args:
-        scores: Scores of runs, oldest first; nan and None are missing.
-        rng: Source of the shuffles.
-        n_resamples: How many shuffles, 1 or more.
-
-    Returns:
-        The split and its p.
-
-    Raises:
-        NotEnoughDataError: When fewer than four scores are known or all are equal.
+    With the p-value of shuffling. A change point is reported; no rule acts on it.
     """
     known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)
@@ -150,10 +118,12 @@ def changepoint(
     best = int(np.argmax(np.abs(statistics)))
     shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
     largest = np.abs(_split_statistics(shuffled)).max(axis=1)
+    # A shuffle can repeat the series exactly; the last digits may not decide whether it counts.
     reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
     return Changepoint(
         at=int(str(places[best + _FEWEST_AROUND_A_CHANGE])),
         z=float(statistics[best]),
+        # The observed order is one of the shuffles, so that p is never 0 (Phipson & Smyth 2010).
         p_value=(reached + 1) / (n_resamples + 1),
         n=len(y),
         n_resamples=n_resamples,
@@ -161,15 +131,13 @@ def changepoint(
 
 
 def _split_statistics(series: np.ndarray) -> np.ndarray:
-    """For each row and each split, mean after less mean before, in standard errors.
-
-    The standard deviation of the whole series serves all splits, so a split whose parts happen
-    to be constant does not win by dividing by 0.
-    """
+    """For each row and each split, mean after less mean before, in standard errors."""
     n = series.shape[1]
     before = np.arange(_FEWEST_AROUND_A_CHANGE, n - _FEWEST_AROUND_A_CHANGE + 1)
     sums = np.cumsum(series, axis=1)
     first = sums[:, before - 1] / before
     second = (sums[:, -1:] - sums[:, before - 1]) / (n - before)
+    # One standard deviation for all splits: a split whose parts happen to be constant would win by
+    # dividing by 0.
     spread = series.std(axis=1, ddof=1, keepdims=True)
     return np.asarray((second - first) / (spread * np.sqrt(1 / before + 1 / (n - before))))

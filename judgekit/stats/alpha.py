@@ -1,13 +1,10 @@
-"""Krippendorff's alpha at the nominal, ordinal, interval and ratio levels.
-
-Missing ratings allowed.
-"""
+"""Krippendorff's alpha at the nominal, ordinal, interval and ratio levels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,20 +13,18 @@ from judgekit.stats.agreement_coefficients import (
     IntervalMethod,
     RatingCounts,
     RatingList,
-    check_interval_method,
     coefficient_interval,
     count_ratings,
     list_ratings,
 )
 from judgekit.stats.concordant_pairs import PlanePoints, sums_below
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.quantiles import check_level
+from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
-_LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 # Below so many items the jackknife interval of alpha covers clearly less than its level.
 _FEW_ITEMS = 20
@@ -80,23 +75,23 @@ def krippendorff_alpha(
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(confidence)
-    check_interval_method(ci, ("jackknife", "none"))
-    if level not in _LEVELS:
-        raise ValueError(f"no level is called {level!r}; known: {', '.join(_LEVELS)}")
+    check_choice("interval", ci, ("jackknife", "none"))
+    check_choice("level", level, get_args(AlphaLevel))
     table = list_ratings(ratings, clusters=clusters)
     if level == "interval":
         value, left_out = _interval_alphas(table)
     elif level == "nominal":
         value, left_out = _nominal_alphas(table)
     # Few levels go by counts, many by ranks: a table of items by levels would not fit in memory.
-    elif level == "ordinal" and _is_fine(table):
-        value, left_out = _ranked_alphas(table)
+    elif level == "ordinal" and _has_many_levels(table):
+        sums = ordinal_pair_sums(_ranked(table))
+        whole, left_out = (_alpha(s.observed, s.expected, s.n) for s in sums)
+        value = float(whole)
     else:
         value, left_out = _alphas(count_ratings(ratings, clusters=clusters), level)
     ends = Interval(nan, nan, "no interval was asked for")
     if ci == "jackknife":
         ends = coefficient_interval(value, left_out, level=confidence)
-    few = f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None
     return Alpha(
         value=value,
         low=ends.low,
@@ -106,9 +101,9 @@ def krippendorff_alpha(
         n_missing=table.n_missing,
         method=f"alpha, {ci}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else table.n,
-        n_observations=table.n_ratings,
+        n_observations=len(table.ratings),
         reason="all ratings are equal: alpha is 0/0" if isnan(value) else ends.reason,
-        note=few,
+        note=f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None,
         measurement=level,
         n_dropped=table.n_dropped,
     )
@@ -147,10 +142,9 @@ def _interval_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     sums = np.zeros((table.n_items, 3))
     np.add.at(sums, table.items, np.stack([np.ones(len(values)), values, values**2], axis=1))
     within = _spread_of(sums) / (sums[:, 0] - 1)
-    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
     left, left_within = np.zeros((table.n, 3)), np.zeros(table.n)
-    np.add.at(left, groups, sums)
-    np.add.at(left_within, groups, within)
+    np.add.at(left, table.units, sums)
+    np.add.at(left_within, table.units, within)
     whole, total = sums.sum(axis=0), float(within.sum())
     rest = whole - left
     return (
@@ -166,13 +160,13 @@ def _nominal_alphas(table: RatingList) -> tuple[float, np.ndarray]:
     sizes, counts = np.bincount(table.items), np.bincount(label)
     item, _, times = _met(table.items, label)
     within = (sizes**2 - np.bincount(item, times**2)) / (sizes - 1)
-    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
-    unit, of, own = _met(groups[table.items], label)
+    unit, of, own = _met(table.units[table.items], label)
+    # Without a unit's ratings only the counts of its own labels change.
     gone = counts[of] ** 2 - (counts[of] - own) ** 2
     n, squares, total = len(label), int((counts**2).sum()), float(within.sum())
-    rest = n - np.bincount(groups[table.items])
+    rest = n - np.bincount(table.units[table.items])
     apart = rest**2 - (squares - np.bincount(unit, gone))
-    left = _alpha(total - np.bincount(groups, within), apart, rest)
+    left = _alpha(total - np.bincount(table.units, within), apart, rest)
     return float(_alpha(total, np.array(n * n - squares), np.array(n))), left
 
 
@@ -183,24 +177,18 @@ def _met(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     return key // many, key % many, times
 
 
-def _is_fine(table: RatingList) -> bool:
-    """Whether ratings have so many levels that ranks are quicker than a table of them."""
-    n_levels = len(table.seen)
+def _has_many_levels(table: RatingList) -> bool:
+    """Whether ratings have so many levels that ranks are quicker than a table of counts."""
+    n_levels = len(table.labels)
     if n_levels <= _FEW_LEVELS:
         return False
-    return count_level_pairs(*_ranked(table)[::2]) <= table.n_ratings * n_levels
+    # Large clusters have many pairs of levels; for them the table of counts is quicker.
+    return count_level_pairs(*_ranked(table)[::2]) <= len(table.ratings) * n_levels
 
 
 def _ranked(table: RatingList) -> RankedRatings:
     level = np.unique(_numbers(table.ratings), return_inverse=True)[1]
-    groups = np.arange(table.n_items) if table.clusters is None else table.clusters
-    return RankedRatings(level, table.items, groups[table.items])
-
-
-def _ranked_alphas(table: RatingList) -> tuple[float, np.ndarray]:
-    """Ordinal alpha, and that without each item or case, from ranks."""
-    whole, left = (_alpha(s.observed, s.expected, s.n) for s in ordinal_pair_sums(_ranked(table)))
-    return float(whole), left
+    return RankedRatings(level, table.items, table.units[table.items])
 
 
 def _spread_of(sums: np.ndarray) -> np.ndarray:
@@ -214,7 +202,12 @@ def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[fl
     counts = (units.times[:, None] * units.rows).sum(axis=0)
     rest = counts - units.per_group(units.rows)
     if level == "ratio":
-        distance = _ratios(_numbers(table.labels))
+        points = _numbers(table.labels)
+        if (points < 0).any():
+            raise ValueError("a rating is negative; the ratio level has a zero")
+        # Two ratings of 0 are equal: their distance is 0, not 0/0.
+        sums = points[:, None] + points
+        distance = ((points[:, None] - points) / np.where(sums > 0, sums, 1)) ** 2
         within = _apart(units.rows, distance) / (_sizes(units) - 1)
         total = float((units.times * within).sum())
         whole = _alpha(total, _apart(counts[None], distance)[0], counts.sum())
@@ -222,7 +215,11 @@ def _alphas(table: RatingCounts, level: Literal["ordinal", "ratio"]) -> tuple[fl
         return float(whole), left[units.place]
     whole_at = _ranks(table.labels, counts[None])
     rest_at = _ranks(table.labels, rest)
-    laplacian = _laplacian(units)
+    # L with `x L x` = sum over items of the spread of their ratings / (m - 1): the leave-one-out
+    # values move every rank, and a quadratic form avoids a pass over all items for each.
+    weight = units.times / (_sizes(units) - 1)
+    shared = units.rows.T @ (weight[:, None] * units.rows)
+    laplacian = 2 * (np.diag((weight * _sizes(units)) @ units.rows) - shared)
     total = float(((whole_at @ laplacian) * whole_at).sum())
     whole = _alpha(total, _spread(counts[None], whole_at)[0], counts.sum())
     removed = _spread(units.rows, rest_at[units.group]) / (_sizes(units) - 1)
@@ -247,15 +244,6 @@ def _apart(counts: np.ndarray, distance: np.ndarray) -> np.ndarray:
     return np.asarray(((counts @ distance) * counts).sum(axis=1))
 
 
-def _ratios(points: np.ndarray) -> np.ndarray:
-    """Squared differences at the ratio level."""
-    if (points < 0).any():
-        raise ValueError("a rating is negative; the ratio level has a zero")
-    sums = points[:, None] + points
-    difference = np.abs(points[:, None] - points)
-    return np.asarray((difference / np.where(sums > 0, sums, 1)) ** 2)
-
-
 def _ranks(labels: Sequence[Hashable], counts: np.ndarray) -> np.ndarray:
     """Where each label stands: its middle rank in each row of counts, about their mean."""
     _numbers(labels)
@@ -275,53 +263,31 @@ def _spread(counts: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(2 * (n * second - first**2))
 
 
-def _laplacian(units: _Units) -> np.ndarray:
-    """The matrix L with `x L x` = sum over items of the spread of their ratings / (m - 1)."""
-    weight = units.times / (_sizes(units) - 1)
-    shared = units.rows.T @ (weight[:, None] * units.rows)
-    own = np.diag((weight * _sizes(units)) @ units.rows)
-    return np.asarray(2 * (own - shared))
-
-
 class RankedRatings(NamedTuple):
-    """Ratings of items with two or more, by level."""
+    """For each rating its level, its item and the unit left out with it, all dense from 0."""
 
     level: np.ndarray
-    """The level of each rating, dense from 0."""
-
     item: np.ndarray
-    """Its item, numbered from 0."""
-
     unit: np.ndarray
-    """What its item is left out with, numbered from 0: the item itself, or a cluster."""
 
 
 class PairSums(NamedTuple):
-    """What alpha is made of: `1 - (n - 1) observed / expected`."""
+    """The terms of alpha, `1 - (n - 1) observed / expected`, as sums of squared differences.
+
+    `observed` is over the pairs within items, each item's divided by its ratings less 1;
+    `expected` is over all pairs of the `n` ratings.
+    """
 
     observed: np.ndarray
-    """Squared differences of the pairs within items, each item's over its ratings less 1."""
-
     expected: np.ndarray
-    """Squared differences of all pairs of ratings."""
-
     n: np.ndarray
-    """Ratings."""
 
 
 def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
-    """The sums over all ratings, and without each unit.
-
-    With x the middle ranks and d the steps that leaving a unit out takes them down by, the sum
-    over the others is `Q(x) - 2 Q(x, d) + Q(d)` less the unit's own, Q being the quadratic form of
-    the pairs within items. Time grows as n log n as long as units are small.
-
-    Args:
-        ratings: The ratings.
-
-    Returns:
-        The sums of all, and one of each a unit.
-    """
+    """The sums over all ratings, and without each unit; n log n as long as units are small."""
+    # x are the middle ranks, d what they lose when a unit is left out. The sum over the others is
+    # Q(x) - 2 Q(x, d) + Q(d) less the unit's own, with Q the quadratic form of the pairs within
+    # items.
     level, item, unit = ratings
     counts, sizes = np.bincount(level), np.bincount(item)
     total, weight = len(level), 1.0 / (sizes - 1)
@@ -329,10 +295,14 @@ def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
     pull = weight[item] * (sizes[item] * rank - np.bincount(item, rank)[item])
     whole = 2 * float((pull * rank).sum())
     steps = _Steps.of(level, unit)
-    crossed = 2 * _pulled(level, unit, pull)
+    # Q(x, d): a rating loses one rank for each rating of the unit below it, half for one level.
+    at = np.bincount(level, pull)
+    above = at[::-1].cumsum()[::-1] - at / 2
+    crossed = 2 * np.bincount(unit, above[level])
     rest = whole - 2 * crossed + steps.reached_across(_pairs_within(level, item, weight))
     own_rank = rank - steps.middle(unit)
-    own = _within(own_rank, item, weight)
+    sums = np.bincount(item, own_rank)
+    own = 2 * weight * (sizes * np.bincount(item, own_rank**2) - sums**2)
     first = np.unique(item, return_index=True)[1]
     left = total - np.bincount(unit)
     return (
@@ -344,19 +314,6 @@ def ordinal_pair_sums(ratings: RankedRatings) -> tuple[PairSums, PairSums]:
 def _expected(cubes: np.ndarray, n: np.ndarray | int) -> np.ndarray:
     """All squared differences of middle ranks: `n (n^3 - sum n_c^3) / 6`."""
     return np.asarray(n * (np.asarray(n, dtype=float) ** 3 - cubes) / 6)
-
-
-def _within(rank: np.ndarray, item: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Each item's squared differences of all ordered pairs, over its ratings less 1."""
-    sizes, sums = np.bincount(item), np.bincount(item, rank)
-    return np.asarray(2 * weight * (sizes * np.bincount(item, rank**2) - sums**2))
-
-
-def _pulled(level: np.ndarray, unit: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """Q(x, d) / 2 of each unit: a rating's step takes what lies above its level, half of it."""
-    at = np.bincount(level, pull)
-    above = at[::-1].cumsum()[::-1] - at / 2
-    return np.bincount(unit, above[level])
 
 
 class _Pairs(NamedTuple):
@@ -404,14 +361,17 @@ class _Steps(NamedTuple):
         return np.asarray((counts**3.0).sum() - np.bincount(self.unit, gone))
 
     def reached_across(self, pairs: _Pairs) -> np.ndarray:
-        """Q(d) of each unit: of every two of its steps, the pairs that reach across both.
-
-        A pair of ratings is parted by a step between them whole, by one at either of them half.
-        """
-        one, other = self._couples()
+        """Q(d) of each unit: of every two of its steps, the pairs that lie across both."""
+        # Every two steps of a unit, the lower one first, each with itself too.
+        sizes = np.bincount(self.unit)
+        places = np.arange(len(self.unit))
+        lengths = np.cumsum(sizes)[self.unit] - places
+        one = np.repeat(places, lengths)
+        other = one + np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         r, s = self.level[one], self.level[other]
         points = PlanePoints(pairs.low, -pairs.high)
-        # Below r or up to it, by above s or from it on.
+        # A step between two ratings parts them whole, a step at either of them by half: below r
+        # or up to it, by above s or from it on.
         corners = PlanePoints(
             np.concatenate([r, r + 1, r, r + 1]), np.concatenate([-s, -s, 1 - s, 1 - s])
         )
@@ -421,26 +381,8 @@ class _Steps(NamedTuple):
         often = self.times[one] * self.times[other] * np.where(same, 1, 2)
         return np.bincount(self.unit[one], 2 * often * parted)
 
-    def _couples(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every two steps of a unit, the lower one first, each with itself too."""
-        sizes = np.bincount(self.unit)
-        ends = np.cumsum(sizes)[self.unit]
-        places = np.arange(len(self.unit))
-        lengths = ends - places
-        one = np.repeat(places, lengths)
-        offset = np.arange(len(one)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return one, one + offset
-
 
 def count_level_pairs(level: np.ndarray, unit: np.ndarray) -> int:
-    """How many couples of levels of one unit there are: what the time grows with.
-
-    Args:
-        level: The level of each rating, dense from 0.
-        unit: What its item is left out with, numbered from 0.
-
-    Returns:
-        The number.
-    """
+    """How many pairs of levels the units have: the time of `ordinal_pair_sums` grows with it."""
     sizes = np.bincount(_Steps.of(level, unit).unit)
     return int((sizes * (sizes + 1) // 2).sum())

@@ -1,6 +1,6 @@
-"""How much of a score's variance goes with which predictors: Shapley R-squared.
+"""How much of a score's variance goes with which predictors: association, not cause.
 
-Type II analysis of variance. Association, not cause.
+Shapley R-squared and type II analysis of variance.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _MOST_GROUPS = 10
 _ROWS_PER_PARAMETER = 10
 _FLAT = 1e-10
 _SHUFFLES = 20
+# Numbers resampled at once: 4 MiB.
 _CELLS = 500_000
-"""Numbers resampled at once: 4 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapleyR2(Result):
-    """R-squared shared out among groups of predictors."""
+    """R-squared divided among groups of predictors."""
 
     lmg: tuple[float, ...]
     """Share of each group; they sum to r2."""
@@ -67,7 +67,7 @@ class ShapleyR2(Result):
     """Rows with a missing number."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Type2Anova(Result):
     """Rows with a missing number."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def shapley_r2(
@@ -109,7 +109,7 @@ def shapley_r2(
     rng: np.random.Generator | None = None,
     level: float = 0.95,
 ) -> ShapleyR2:
-    """R-squared shared out among groups of predictors (Lindeman, Merenda & Gold 1980).
+    """R-squared divided among groups of predictors (Lindeman, Merenda & Gold 1980).
 
     Each group gets the mean, over all orders of adding the groups, of what it adds: Shapley's
     value of the R-squared game (Groemping 2007). A useless predictor gets a little by chance:
@@ -144,8 +144,9 @@ def shapley_r2(
         parts = [
             _shares(_cross(rows), table.groups).lmg for rows in _draws(table, rng, n_resamples)
         ]
-        drawn = np.concatenate(parts, axis=1)
-        ends = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1)
+        ends = np.nanquantile(
+            np.concatenate(parts, axis=1), [(1 - level) / 2, (1 + level) / 2], axis=1
+        )
         low, high = tuple(ends[0].tolist()), tuple(ends[1].tolist())
         # A share of R² is never negative: only a shuffled column shows how much is noise.
         floor = _noise_floor(table, rng)
@@ -187,6 +188,8 @@ def type2_anova(
         ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.
     """
+    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
+
     table = _table(X, y, groups, None, most=len(groups))
     columns = [c for group in table.groups for c in group]
     rss, rank = _residual(table.whole, columns)
@@ -201,7 +204,8 @@ def type2_anova(
         # Least squares can lose a digit: a residual may not seem to grow with a column.
         gain = max(0.0, without - rss)
         f = (gain / df) / (rss / df_error) if df and rss > 0 else nan
-        found.append((f, _f_tail(f, df, df_error), gain / without if df and without else nan, df))
+        p_value = nan if np.isnan(f) else float(fdtrc(df, df_error, f))
+        found.append((f, p_value, gain / without if df and without else nan, df))
     return Type2Anova(
         f=tuple(row[0] for row in found),
         p_value=tuple(row[1] for row in found),
@@ -245,7 +249,8 @@ def _table(
     x = floats(predictors).reshape(len(predictors), -1 if len(predictors) else 0)
     if len(x) != len(y) or (clusters is not None and len(clusters) != len(y)):
         raise ValueError(f"{len(x)} rows of predictors, {len(y)} scores; each row needs its case")
-    columns = [_columns(group) for group in groups]
+    # As Python integers: numpy's would print as np.int64(0) and 0.0 is no column.
+    columns = [[c for column in group for c in require_whole(column=column)] for group in groups]
     used = [column for group in columns for column in group]
     if len(set(used)) < len(used) or any(not 0 <= column < x.shape[1] for column in used):
         raise ValueError(f"a group names a column twice, or one outside 0..{x.shape[1] - 1}")
@@ -253,18 +258,13 @@ def _table(
         raise ValueError(f"{len(groups)} groups of predictors; 1 to {_MOST_GROUPS} can be shared")
     rows = np.column_stack([x[:, used], floats(y)])
     known = np.isfinite(rows).all(axis=1)
-    kept = rows[known]
-    if len(kept) < 3 or np.ptp(kept[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
-        raise NotEnoughDataError(f"{len(kept)} complete rows, or a score that does not vary")
+    used_rows = rows[known]
+    if len(used_rows) < 3 or np.ptp(used_rows[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
+        raise NotEnoughDataError(f"{len(used_rows)} complete rows, or a score that does not vary")
     ends = np.cumsum([0, *[len(group) for group in columns]])
     places = [list(range(a, b)) for a, b in pairwise(ends.tolist())]
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
-    return _Table(kept, places, codes, int(len(known) - known.sum()))
-
-
-def _columns(group: Sequence[int]) -> list[int]:
-    """The columns of a group as Python integers."""
-    return [column for given in group for column in require_whole(column=given)]
+    return _Table(used_rows, places, codes, int(len(known) - known.sum()))
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
@@ -348,12 +348,6 @@ def _residual(whole: np.ndarray, columns: Sequence[int]) -> tuple[float, int]:
     coef, _, rank, _ = np.linalg.lstsq(z, y, rcond=_FLAT)
     rest = y - z @ coef
     return float(rest @ rest), int(rank)
-
-
-def _f_tail(f: float, df1: int, df2: int) -> float:
-    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
-
-    return nan if np.isnan(f) else float(fdtrc(df1, df2, f))
 
 
 def _few_rows(n: int, n_parameters: int) -> str | None:

@@ -1,6 +1,6 @@
-"""Biases of a judge as effects with intervals: position, perturbation, self-preference.
+"""Biases of a judge as effects with intervals.
 
-Length, and its use of the scale.
+Position, perturbation, self-preference, length, and use of the scale.
 """
 
 from __future__ import annotations
@@ -23,26 +23,18 @@ from judgekit.stats.missing import (
     known_pairs,
 )
 from judgekit.stats.paired import PairedDifference, paired_difference
-from judgekit.stats.quantiles import SLACK, check_level, sign_p_values, t_p_value, t_quantile
+from judgekit.stats.paired_comparisons import sandwich
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_level,
+    sign_p_values,
+    t_p_value,
+    t_quantile,
+    upper_t_p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-__all__ = [
-    "BiasVerdict",
-    "Granularity",
-    "LengthSlope",
-    "PerturbationEffect",
-    "PositionBias",
-    "ScaleUse",
-    "bias_verdict",
-    "granularity",
-    "length_slope",
-    "perturbation_effect",
-    "position_bias",
-    "scale_use",
-    "self_preference",
-]
 
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
@@ -96,7 +88,6 @@ class PerturbationEffect(Estimate):
     """p against an effect of the margin or more (two one-sided t tests); nan where undefined."""
 
     verdict: BiasVerdict
-    """`biased`, `negligible` or `inconclusive`."""
 
     margin: float
     """The largest effect that does not matter."""
@@ -171,7 +162,7 @@ def perturbation_effect(
 
     The same content is scored without and with it; the effect is the mean difference with the
     interval of `paired_difference`. Equivalence by two one-sided t tests (Schuirmann 1987; Lakens
-    2017). To look at several probes adjust their p-values by `multiplicity.adjust`.
+    2017). With several probes adjust their p-values by `multiplicity.adjust`.
 
     Args:
         original: Scores without the attribute; None and nan are missing.
@@ -196,7 +187,10 @@ def perturbation_effect(
     names = range(len(original)) if clusters is None else clusters
     sides = [cluster_means(*known_observations(x, names)) for x in (original, perturbed)]
     both = [(sides[0][name], sides[1][name]) for name in sides[0] if name in sides[1]]
-    up, down = _flips(both, threshold)
+    up = down = 0
+    if threshold is not None:
+        passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
+        up, down = passed.count((False, True)), passed.count((True, False))
     varies = found.sd > SLACK
     return PerturbationEffect(
         value=found.value,
@@ -224,7 +218,7 @@ def perturbation_effect(
 
 
 def bias_verdict(effect: Estimate, margin: float) -> BiasVerdict:
-    """What the interval of a bias allows one to say.
+    """The conclusion that the interval of a bias allows.
 
     Args:
         effect: The bias; 0 is none.
@@ -279,22 +273,12 @@ def _points(choice: str | None) -> float:
     return _POINTS[choice]
 
 
-def _flips(both: Sequence[tuple[float, float]], threshold: float | None) -> tuple[int, int]:
-    if threshold is None:
-        return 0, 0
-    passed = [(x >= threshold - SLACK, y >= threshold - SLACK) for x, y in both]
-    return passed.count((False, True)), passed.count((True, False))
-
-
 def _tost(found: PairedDifference, margin: float) -> float:
     """The larger p of two one-sided t tests."""
+    # With the standard error of the paired t test: that of the interval has pseudo-items in it.
     se = found.sd / sqrt(found.n)
-    return max(_upper_p((side * found.value + margin) / se, found.n - 1) for side in (1, -1))
-
-
-def _upper_p(t: float, df: float) -> float:
-    both = t_p_value(t, df)
-    return both / 2 if t > 0 else 1 - both / 2
+    ts = [(side * found.value + margin) / se for side in (1, -1)]
+    return max(upper_t_p_value(t, found.n - 1) for t in ts)
 
 
 _FLAT = 1e-9
@@ -313,7 +297,7 @@ class LengthSlope(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleUse(Estimate):
-    """How much of the scale a judge uses, against humans."""
+    """How much of the scale a judge uses, compared with humans."""
 
     correlation: float
     """Pearson's r of judge and human."""
@@ -329,13 +313,12 @@ class ScaleUse(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granularity(Result):
-    """How many levels of its scale a judge really uses."""
+    """How many levels of its scale a judge uses."""
 
     effective_levels: float
     """exp(entropy) of the scores: so many levels used evenly would be as varied."""
 
     n_distinct: int
-    """Distinct scores."""
 
     modal_share: float
     """Share of the commonest score."""
@@ -388,15 +371,16 @@ def length_slope(
         raise ValueError("judge scores, human scores and lengths are not equally many")
     table = floats([judge, human, length])
     known = ~np.isnan(table).any(axis=0)
-    y, people, words = table[:, known]
+    y, quality, words = table[:, known]
     if not (words > 0).all():
         raise ValueError("a length is not more than 0")
     n = len(y)
     if n < 4:  # noqa: PLR2004 - three coefficients and a residual
         raise NotEnoughDataError(f"{n} outputs with all three numbers; four are needed")
-    # In log2 the coefficient reads as points per doubling of the length.
+    # Centred predictors leave the slopes as they are and keep the equations well conditioned. In
+    # log2 the coefficient reads as points per doubling of the length.
     doublings = np.log2(words)
-    design = np.column_stack([np.ones(n), doublings - doublings.mean(), people - people.mean()])
+    design = np.column_stack([np.ones(n), doublings - doublings.mean(), quality - quality.mean()])
     # Rank is judged on scaled columns: scores of 0 to 1 beside ones of 0 to 100 are not collinear.
     scaled = design / np.maximum(np.abs(design).max(axis=0), _FLAT)
     if np.linalg.matrix_rank(scaled, tol=_FLAT * n) < design.shape[1]:
@@ -406,6 +390,7 @@ def length_slope(
         codes = cluster_codes(clusters, np.flatnonzero(known).tolist())
     coef, variance, df = _robust_fit(design, y, codes)
     value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
+    # Scores on a plane leave no residual: an interval of width 0 would claim certainty.
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
     plain = design[:, 1]
@@ -498,7 +483,7 @@ def scale_use(
 
 
 def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granularity:
-    """How many levels of its scale a judge really uses.
+    """How many levels of its scale a judge uses.
 
     Args:
         scores: Scores; None and nan are missing.
@@ -545,6 +530,7 @@ def _clustered_ratio(
         # Sums without each cluster come from totals less its own: n instead of n times clusters.
         first, second = (p.sum() - np.bincount(codes, p) for p in (centred, centred**2))
         spread = second - first**2 / np.maximum(left, 1)
+        # Cancellation: a cluster that holds all the spread leaves a rounding error, not a variance.
         logs.append(np.log(np.where(spread > _FLAT * (centred**2).sum(), spread, nan)) / 2)
     without = logs[1] - logs[0]
     # On the log scale, where a ratio is nearly normal and the interval cannot go below 0.
@@ -561,17 +547,15 @@ def _robust_fit(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Coefficients, their covariance, and degrees of freedom."""
     n, k = design.shape
-    bread = np.linalg.inv(design.T @ design)
+    gram = design.T @ design
+    bread = np.linalg.inv(gram)
     coef = bread @ design.T @ y
     rest = y - design @ coef
-    if codes is None:
-        # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, honest in small samples.
-        leverage = np.einsum("ij,jk,ik->i", design, bread, design)
-        score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
-        return coef, bread @ score.T @ score @ bread, n - k
-    totals = np.zeros((int(codes.max()) + 1, k))
-    np.add.at(totals, codes, design * rest[:, None])
-    groups = len(totals)
-    # The small-sample factor of clustered errors; with one cluster there is no variance.
-    factor = groups / (groups - 1) if groups > 1 else nan
-    return coef, bread @ totals.T @ totals @ bread * factor, groups - 1
+    if codes is not None:
+        score = design * rest[:, None]
+        return coef, sandwich(gram, np.zeros((k, k)), score, codes), int(codes.max())
+    # HC3 (MacKinnon & White 1985): residuals over 1 - leverage, which keeps the level in small
+    # samples.
+    leverage = np.einsum("ij,jk,ik->i", design, bread, design)
+    score = design * (rest / np.maximum(1 - leverage, _FLAT))[:, None]
+    return coef, sandwich(gram, score.T @ score), n - k

@@ -1,6 +1,6 @@
-"""Maps from a judge's score to the human label (shift, affine, isotonic, Platt, beta).
+"""Maps from a judge's score to the human label, and the choice among them.
 
-The choice among them. The ordinal map is in `logistic`.
+Shift, affine, isotonic, Platt and beta; the ordinal map is in `logistic`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import PairsFit, Result
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_pairs, outcomes
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsotonicMap(Result):
+class IsotonicMap(PairsFit):
     """A rising map, linear between its knots and level beyond them."""
 
     knots_x: tuple[float, ...]
@@ -49,32 +49,15 @@ class IsotonicMap(Result):
     knots_y: tuple[float, ...]
     """The human score at each, never falling."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     kind: str = "isotonic"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(np.interp(np.asarray(x, dtype=float), self.knots_x, self.knots_y))
 
 
 def fit_isotonic(
-    x: Sequence[float | None],
-    y: Sequence[float | None],
-    *,
-    weights: Sequence[float] | None = None,
+    x: Sequence[float | None], y: Sequence[float | None], *, weights: Sequence[float] | None = None
 ) -> IsotonicMap:
     """The rising map with the least squared error (Ayer et al. 1955; Barlow et al. 1972).
 
@@ -99,7 +82,13 @@ def fit_isotonic(
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
-    w = np.ones(len(left)) if weights is None else _known_weights(x, y, weights)
+    w = np.ones(len(left))
+    if weights is not None:
+        if len(weights) != len(x):
+            raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
+        w = floats(weights)[~(np.isnan(floats(x)) | np.isnan(floats(y)))]
+        if not (w > 0).all():
+            raise ValueError("a weight is not more than 0")
     knots, group = np.unique(left, return_inverse=True)
     mass = np.bincount(group, w)
     level = np.bincount(group, w * right) / mass
@@ -114,24 +103,12 @@ def fit_isotonic(
     )
 
 
-def _known_weights(
-    x: Sequence[float | None], y: Sequence[float | None], weights: Sequence[float]
-) -> np.ndarray:
-    if len(weights) != len(x):
-        raise ValueError(f"{len(x)} pairs, but {len(weights)} weights")
-    w = floats(weights)
-    known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    if not (w[known] > 0).all():
-        raise ValueError("a weight is not more than 0")
-    return np.asarray(w[known])
-
-
 # Logits of 0 and 1 are infinite: one overconfident item would decide the fit.
 _CLIP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlattMap(Result):
+class PlattMap(PairsFit):
     """`P = 1 / (1 + exp(-(intercept + slope score)))`."""
 
     intercept: float
@@ -140,29 +117,15 @@ class PlattMap(Result):
     slope: float
     """Log-odds gained for each unit of the score."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     kind: str = "platt"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect.
-
-        Args:
-            x: Scores; nan stays nan.
-
-        Returns:
-            One probability a score.
-        """
+        """The probabilities to expect."""
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaMap(Result):
+class BetaMap(PairsFit):
     """`logit P = a ln s - b ln(1 - s) + c` for scores s in (0, 1)."""
 
     a: float
@@ -174,24 +137,10 @@ class BetaMap(Result):
     c: float
     """Log-odds where both logarithms cancel."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     kind: str = "beta"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The probabilities to expect.
-
-        Args:
-            x: Scores, clipped to [1e-6, 1 - 1e-6]; nan stays nan.
-
-        Returns:
-            One probability a score.
-        """
+        """The probabilities to expect."""
         up, down = _logs(np.asarray(x, dtype=float))
         return expit(self.a * up + self.b * down + self.c)
 
@@ -222,8 +171,8 @@ def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) ->
 def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> BetaMap:
     """Beta calibration of confidences in (0, 1) (Kull, Silva Filho & Flach 2017).
 
-    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a weight that comes out
-    negative is set to 0 and the other fitted anew, so the map never falls.
+    Logistic regression on `ln s` and `-ln(1 - s)` with Platt's targets; a negative weight is
+    set to 0 and the other one is fitted again, so the map never falls.
 
     Args:
         scores: Confidences in [0, 1]; None and nan are missing.
@@ -242,8 +191,7 @@ def fit_beta(scores: Sequence[float | None], labels: Sequence[float | None]) -> 
     columns = _logs(x)
     used = [0, 1] if len(np.unique(x)) > 2 else [0]  # noqa: PLR2004 - two points, two coefficients
     weights = _slopes(columns, used, targets)
-    # Kull et al. (2017): a negative slope is set to 0 and the rest is fitted again, so that the
-    # map never falls.
+    # The constraint of Kull et al. (2017): with a negative weight the map would fall somewhere.
     while used and min(weights[place] for place in used) < 0:
         used = [place for place in used if weights[place] > 0]
         weights = _slopes(columns, used, targets)
@@ -273,10 +221,10 @@ def _slopes(
 ) -> list[float]:
     chosen = [columns[place] for place in used]
     coef = fit_logistic(np.column_stack([*chosen, np.ones(len(targets))]), targets).coef
-    found = [0.0, 0.0, float(coef[-1])]
+    slopes = [0.0, 0.0, float(coef[-1])]
     for place, weight in zip(used, coef, strict=False):
-        found[place] = float(weight)
-    return found
+        slopes[place] = float(weight)
+    return slopes
 
 
 _FEW_LEVELS = 10
@@ -298,35 +246,21 @@ class FittedMap(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftMap(Result):
+class ShiftMap(PairsFit):
     """`human = judge + shift`: takes out leniency and nothing else."""
 
     shift: float
     """Mean of human - judge."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     kind: str = "shift"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(np.asarray(x, dtype=float) + self.shift)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AffineMap(Result):
+class AffineMap(PairsFit):
     """`human = intercept + slope judge`: takes out leniency and a narrow use of the scale."""
 
     slope: float
@@ -335,24 +269,10 @@ class AffineMap(Result):
     intercept: float
     """Human score at a judge score of 0."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     kind: str = "affine"
-    """The name of this kind of map."""
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human scores to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One value a score.
-        """
+        """The human scores to expect."""
         return np.asarray(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
@@ -451,21 +371,20 @@ def crossfit(
     """
     left, right, _ = known_pairs(x, y)
     fold = fold_codes(folds, x, y)
-    found = np.empty(len(left))
+    predicted = np.empty(len(left))
     for k in np.unique(fold):
         # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
-        found[fold == k] = fit(left[away].tolist(), right[away].tolist()).predict(left[fold == k])
+        fitted = fit(left[away].tolist(), right[away].tolist())
+        predicted[fold == k] = fitted.predict(left[fold == k])
     whole = np.full(len(x), np.nan)
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
-    whole[known] = found
+    whole[known] = predicted
     return whole
 
 
 def choose_map(
-    x: Sequence[float | None],
-    y: Sequence[float | None],
-    folds: Sequence[Hashable] | int = 5,
+    x: Sequence[float | None], y: Sequence[float | None], folds: Sequence[Hashable] | int = 5
 ) -> MapChoice:
     """The simplest map whose error out of fold is within one standard error of the best.
 
@@ -500,11 +419,14 @@ def choose_map(
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))
-    errors = [(name, *_squared(p[known], right)) for name, p in predicted.items()]
-    _, best, doubt = min(errors, key=lambda row: row[1])
-    # The one-standard-error rule: the simplest map (the order of _FITS) that is not worse beyond
-    # chance.
-    name = next(name for name, error, _ in errors if error <= best + doubt)
+    errors = []
+    for name, p in predicted.items():
+        squares = (p[known] - right) ** 2
+        mean, se = float(squares.mean()), float(squares.std(ddof=1)) / sqrt(len(squares))
+        errors.append((name, mean, se))
+    _, best, se = min(errors, key=lambda row: row[1])
+    # Breiman et al. (1984), the one-standard-error rule: _FITS has the simplest map first.
+    name = next(name for name, error, _ in errors if error <= best + se)
     return MapChoice(
         chosen=_FITS[name](left.tolist(), right.tolist()),
         errors=tuple(errors),
@@ -521,24 +443,21 @@ _FITS: Mapping[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
     "ordinal": fit_ordinal,
     "isotonic": fit_isotonic,
 }
-"""Simplest first."""
 
 
 def _refusals(x: np.ndarray, y: np.ndarray) -> dict[str, str | None]:
-    """Why a map is not tried."""
+    """Why each map is not tried; None where it is."""
     n = len(x)
+    # A judge with few scores gives the isotonic map few steps to fit, so fewer labels are enough.
     levels, counts = np.unique(y, return_counts=True)
     coarse = len(np.unique(x)) <= _FEW_LEVELS
     needed = {"shift": 10, "affine": 20, "ordinal": 50, "isotonic": 50 if coarse else 100}
-    found: dict[str, str | None] = {
+    reasons: dict[str, str | None] = {
         name: f"{n} labels, {least} are needed" if n < least else None
         for name, least in needed.items()
     }
     if len(levels) > _FEW_LEVELS or counts.min(initial=_PER_LEVEL) < _PER_LEVEL:
-        found["ordinal"] = f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
-    return found
-
-
-def _squared(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    errors = (predicted - y) ** 2
-    return float(errors.mean()), float(errors.std(ddof=1)) / sqrt(len(errors))
+        reasons["ordinal"] = (
+            f"{_PER_LEVEL} labels of each of at most {_FEW_LEVELS} levels are needed"
+        )
+    return reasons

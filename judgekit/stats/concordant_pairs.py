@@ -14,22 +14,13 @@ from judgekit.stats.quantiles import SLACK
 
 
 class PairCounts(NamedTuple):
-    """Pairs of each group, by what both scores make of them."""
+    """How two scores order the pairs of each group; `ties_x` counts ties of x alone."""
 
     concordant: np.ndarray
-    """Both order them alike."""
-
     discordant: np.ndarray
-    """They order them against each other."""
-
     ties_x: np.ndarray
-    """Only the first ties them."""
-
     ties_y: np.ndarray
-    """Only the second ties them."""
-
     ties_both: np.ndarray
-    """Both tie them."""
 
     @property
     def pairs(self) -> np.ndarray:
@@ -40,25 +31,18 @@ class PairCounts(NamedTuple):
 def count_pairs(
     x: np.ndarray, y: np.ndarray, groups: np.ndarray, *, width: float = 0
 ) -> PairCounts:
-    """How two scores order the pairs within groups.
+    """How two scores order the pairs within groups; y is tied up to `width`, 0 or more.
 
-    Each item asks how many of its group lie more than the width below it in y, and how many of
-    these lie below it, or level with it, in x; what is left follows from the numbers of ties.
-    Time grows as n log n, memory as n.
-
-    Args:
-        x: One score, none missing; scores that agree to nine digits are tied.
-        y: The other.
-        groups: The group of each item, numbered from 0.
-        width: Scores of y that differ by no more are tied, 0 or more.
-
-    Returns:
-        Counts a group.
+    Scores that agree to nine digits are tied. Time grows as n log n, memory as n.
     """
+    # For each item: how many of its group lie more than the width below it in y, and how many of
+    # these lie below it, or level with it, in x. The rest follows from the numbers of ties.
     n_groups = int(groups.max(initial=-1)) + 1
     sizes = np.bincount(groups, minlength=n_groups)
     pairs = sizes * (sizes - 1) // 2
-    level = _ranks(groups, np.round(x, DIGITS)) + groups  # a free rank above each group's own
+    # A free rank above each group's own: `level + 1` below asks for ties without reaching into the
+    # next group.
+    level = _ranks(groups, np.round(x, DIGITS)) + groups
     reach = np.concatenate([y, y - width - SLACK])
     place = _ranks(np.tile(groups, 2), reach)
     points = PlanePoints(place[: len(y)], level)
@@ -94,13 +78,10 @@ def _ranks(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 class PlanePoints(NamedTuple):
-    """Points, or corners to look from: two coordinates each."""
+    """Points of a plane, or corners of quadrants."""
 
     x: np.ndarray
-    """First coordinates."""
-
     y: np.ndarray
-    """Second coordinates."""
 
 
 def sums_below(
@@ -108,19 +89,12 @@ def sums_below(
 ) -> np.ndarray:
     """For each corner, the weight of the points below and to the left of it, both strictly.
 
-    Points and corners are walked by x; y is looked at bit by bit of its rank, from the highest: a
-    corner whose bit is 1 takes what came before it with the same higher bits and a 0 (the prefix
-    sums of a wavelet tree: Grossi, Gupta & Vitter 2003). Comparing every pair would take the
-    square of the time, and of the memory.
-
-    Args:
-        points: The points.
-        corners: The corners.
-        weights: Weight of each point; without, each counts 1 and the sums are whole.
-
-    Returns:
-        One sum a corner.
+    Without weights each point counts 1 and the sums are whole.
     """
+    # Points and corners are sorted by x; y is compared bit by bit of its rank, from the highest. A
+    # corner whose bit is 1 gains what came before it with the same higher bits and a 0: the prefix
+    # sums of a wavelet tree (Grossi, Gupta & Vitter 2003). Comparing every pair would take
+    # quadratic time and memory.
     n_corners = len(corners.x)
     levels = np.unique(points.y)
     # Corners stand first, so that a stable sort puts them before points at the same x.
@@ -143,7 +117,7 @@ class _State(NamedTuple):
     place: np.ndarray
 
     def refined(self, bit: int, found: np.ndarray) -> _State:
-        """Adds what this bit tells to the corners; parts each run of equal higher bits by it."""
+        """Adds this bit's share to the corners and splits each run of equal higher bits by it."""
         size = len(self.rank)
         head, ones = self.rank >> (bit + 1), (self.rank >> bit) & 1
         starts = np.flatnonzero(np.concatenate([[True], head[1:] != head[:-1]]))[: max(1, size)]

@@ -78,7 +78,7 @@ class ExpectedScore(Result):
     """Why the value is undefined."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> VoteConfidence:
@@ -86,10 +86,10 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
 
     Args:
         votes: Votes; None and nan are missing.
-        labels: The whole scale, also what nobody voted for: it sets what "spread evenly" means.
+        labels: The whole scale, labels without a vote included: it defines "spread evenly".
 
     Returns:
-        The measures. With few votes they know few values.
+        The measures. With few votes they can take few values.
 
     Raises:
         ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
@@ -156,14 +156,14 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
     share = {score: mass / total for score, mass in masses.items()}
     value = fsum(score * p for score, p in share.items())
     # The unknown mass could lie on either end of the scale: these are the bounds of the mean.
-    rest, held = max(0.0, 1 - total), min(1.0, total)
+    rest, on_scale = max(0.0, 1 - total), min(1.0, total)
     return ExpectedScore(
         value=value,
         mass=total,
         mode=max(share, key=lambda score: share[score]),
         sd=sqrt(fsum(p * (score - value) ** 2 for score, p in share.items())),
-        low=held * value + rest * min(share),
-        high=held * value + rest * max(share),
+        low=on_scale * value + rest * min(share),
+        high=on_scale * value + rest * max(share),
         probabilities=tuple(share.items()),
         note=f"{rest:.0%} of the mass lies on other tokens" if rest > _MISSING_MASS else None,
     )
@@ -183,12 +183,12 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
     Raises:
         ValueError: When a probability or weight is out of range, or lengths differ.
     """
-    given = [1.0] * len(probs) if weights is None else list(weights)
-    if len(given) != len(probs) or any(not w >= 0 for w in given):
+    every = [1.0] * len(probs) if weights is None else list(weights)
+    if len(every) != len(probs) or any(not w >= 0 for w in every):
         raise ValueError("each probability needs a weight of 0 or more")
     known = [
         (float(p), w)
-        for p, w in zip(probs, given, strict=True)
+        for p, w in zip(probs, every, strict=True)
         if p is not None and not is_missing(p)
     ]
     if any(not 0 <= p <= 1 for p, _ in known):

@@ -1,7 +1,4 @@
-"""Conformal half-widths.
-
-Prediction sets that contain the human score with a stated probability.
-"""
+"""Conformal half-widths and prediction sets: they contain the human score with a stated chance."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ class ConformalQuantile(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformalSet(Result):
-    """The levels that hold a human's with a stated chance."""
+    """The levels that contain the human level with a stated probability."""
 
     labels: tuple[float, ...]
     """Levels of the scale, in its order; none where the prediction lies far off it."""
@@ -74,7 +71,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
         raise ValueError("a residual is negative; give absolute values")
     n = len(known)
     k = ceil((n + 1) * (1 - alpha) - SLACK)
-    # With too few residuals no finite bound has the coverage: infinity is the honest answer.
+    # With too few residuals no finite bound has the coverage.
     if k > n:
         needed = ceil(1 / alpha - 1 - SLACK)
         reason = f"{n} residuals; {needed} are needed for {1 - alpha:.0%}"
@@ -131,7 +128,7 @@ def conformal_by_group(
     *,
     min_items: int = 20,
 ) -> dict[Hashable, ConformalQuantile]:
-    """A half-width of its own for each group (Mondrian conformal; Vovk et al. 2005).
+    """A separate half-width for each group (Mondrian conformal; Vovk et al. 2005).
 
     Args:
         residuals: As in `conformal_quantile`.
@@ -160,7 +157,7 @@ def conformal_by_group(
 
 
 def ordinal_residual(probabilities: Sequence[float], place: int) -> float:
-    """The mass that has to be taken in, from the mode outwards, until a level is held.
+    """The probability of the levels from the mode outwards up to the human's level.
 
     Args:
         probabilities: A distribution over the levels, in their order.
@@ -183,7 +180,7 @@ def conformal_ordinal_set(
     probabilities: Sequence[float],
     scale: Sequence[float],
 ) -> ConformalSet:
-    """The contiguous levels from the mode outwards that hold a human's (Lu et al. 2022).
+    """The contiguous levels around the mode that contain the human level (Lu et al. 2022).
 
     Args:
         residuals: Of `ordinal_residual`, on calibration items.
@@ -200,12 +197,10 @@ def conformal_ordinal_set(
     if len(scale) != len(probabilities):
         raise ValueError(f"{len(scale)} levels, but {len(probabilities)} probabilities")
     quantile = conformal_quantile(residuals, alpha)
-    held = [
-        (low, high)
-        for low, high, mass in _outwards(probabilities)
-        if mass <= quantile.value + SLACK
-    ]
-    low, high = held[-1] if held else (0, -1)
+    low, high = 0, -1
+    for first, last, mass in _outwards(probabilities):
+        if mass <= quantile.value + SLACK:
+            low, high = first, last
     return ConformalSet(labels=tuple(scale[low : high + 1]), quantile=quantile)
 
 
@@ -217,10 +212,10 @@ def _outwards(probabilities: Sequence[float]) -> list[tuple[int, int, float]]:
     p = p / p.sum()
     # From the mode outwards, so that the set is always an interval of the scale.
     low = high = int(p.argmax())
-    found = [(low, high, float(p[low]))]
+    ranges = [(low, high, float(p[low]))]
     while high - low + 1 < len(p):
         left = p[low - 1] if low > 0 else -1.0
         right = p[high + 1] if high + 1 < len(p) else -1.0
         low, high = (low - 1, high) if left >= right else (low, high + 1)
-        found.append((low, high, float(p[low : high + 1].sum())))
-    return found
+        ranges.append((low, high, float(p[low : high + 1].sum())))
+    return ranges

@@ -1,7 +1,6 @@
-"""Means of judge scores corrected by human labels.
+"""Means of judge scores corrected by human labels, by the estimator that fits their sampling.
 
-With the estimator that fits how the labels were sampled. The estimators are also in `ppi` and
-`rogan_gladen`.
+The estimators are also in `ppi` and `rogan_gladen`.
 """
 
 from __future__ import annotations
@@ -75,18 +74,18 @@ class LabelCheck(Estimate):
     """The difference in standard errors; nan where nothing varies."""
 
     looks_random: bool | None
-    """False where |z| is above 2; None where it cannot be told."""
+    """False where |z| is above 2; None where the scores do not vary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedMean(Result):
-    """A judge's mean, and what labels make of it."""
+    """A judge's mean, before and after correction by labels."""
 
     corrected: Estimate
     """The corrected mean; nan with the reason where the labels do not allow one."""
 
     raw: Estimate
-    """The judge's own mean over all items it is asked about."""
+    """The judge's own mean over the items of the target."""
 
     labels_only: Estimate
     """The mean of the labels alone; it says nothing of the target where they are from elsewhere."""
@@ -101,10 +100,10 @@ class CorrectedMean(Result):
     """Further labels that would be needed for the same precision without a judge; or nan."""
 
     check: LabelCheck | None
-    """Whether the labels can be a random subset, where they are said to be one."""
+    """Whether the labels can be a random subset; None where they do not claim to be one."""
 
     warnings: tuple[str, ...]
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def corrected_mean(
@@ -115,12 +114,13 @@ def corrected_mean(
     labels_are: LabelsAre,
     level: float = 0.95,
 ) -> CorrectedMean:
-    """A judge's mean corrected by labels, by the estimator that fits how these were drawn.
+    """A judge's mean corrected by human labels, with the estimator that fits their sampling.
 
     Labels of a random subset of the scored items: post-stratified for pass/fail, PPI++ else.
     Labels from elsewhere (another system, another month, balanced by design) identify the judge's
-    error rates only: Rogan & Gladen, for pass/fail. The two fail each other's case without a
-    sign, so the caller has to say; labels the judge's prompt was tuned on must not be used.
+    error rates only: Rogan & Gladen, for pass/fail. Used on the other kind of labels, either
+    estimator is wrong without a warning, so the caller states the kind. Labels that the judge's
+    prompt was tuned on must not be used.
 
     Args:
         labels: Human scores; pairs that lack a side are left out.
@@ -132,7 +132,7 @@ def corrected_mean(
 
     Returns:
         The corrected mean beside the raw one. Refused with a reason below 20 labels (10 a class
-        for Rogan & Gladen), or where the judge cannot be told from chance.
+        for Rogan & Gladen), or where the judge may be no better than chance.
 
     Raises:
         ValueError: When lengths differ or `labels_are` is neither.
@@ -160,23 +160,40 @@ def corrected_mean(
     check = (
         labels_look_random(f.tolist(), others.tolist()) if min(len(y), len(others)) > 1 else None
     )
+    notes = [corrected.note] if corrected.note else []
+    if check is not None and check.looks_random is False:
+        notes.append(
+            f"the judge scores labelled items {check.value:+.3f} from the others ({check.z:+.1f}"
+            " standard errors): they do not look like a random subset"
+        )
+    # A mean of n labels has variance s^2 / n: so many labels would give the same standard error.
+    spread = float(y.var(ddof=1)) if len(y) > 1 else nan
+    saved = max(0.0, spread / corrected.se**2 - len(y)) if corrected.se > 0 else nan
     return CorrectedMean(
         corrected=corrected,
         raw=_plain(np.concatenate([f, others]), level),
         labels_only=_plain(y, level),
         estimator=estimator,
         n_labels=len(y),
-        n_labels_saved=_saved(y, corrected),
+        n_labels_saved=saved,
         check=check,
-        warnings=_warnings(corrected, check),
+        warnings=tuple(notes),
     )
 
 
 def _from_elsewhere(
     y: np.ndarray, f: np.ndarray, others: np.ndarray, *, binary: bool, level: float
 ) -> CorrectedMean:
+    if binary:
+        corrected = _rogan_gladen(y, f, others, level)
+    else:
+        # Error rates by class are all that such labels identify; a score has no two classes.
+        reason = (
+            "labels from elsewhere correct a pass rate only; label a random subset of these items"
+        )
+        corrected = undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
     return CorrectedMean(
-        corrected=_rogan_gladen(y, f, others, level) if binary else _unidentified(y, level),
+        corrected=corrected,
         raw=_plain(others, level),
         labels_only=_plain(y, level),
         estimator="rogan-gladen",
@@ -193,40 +210,22 @@ def _rogan_gladen(y: np.ndarray, f: np.ndarray, others: np.ndarray, level: float
     found = corrected_pass_rate(
         int(others.sum()), len(others), true_pos, n_pos, true_neg, n_neg, level=level
     )
+    # TPR + TNR - 1 is the difference of two independent rates. Where its interval reaches 0 the
+    # correction divides by what may be nothing.
     better = difference_of_proportions(true_pos, n_pos, n_neg - true_neg, n_neg, level=level)
     if found.reason is not None or better.low > 0:
         return found
     reason = (
         f"TPR + TNR - 1 is {better.value:.2f} [{better.low:.2f}, {better.high:.2f}]: too weak a"
-        " judge to correct by, it cannot be told from chance"
+        " judge to correct by, which may be no better than chance"
     )
     return undefined_estimate(reason, n=len(others), method=found.method, level=level)
-
-
-def _unidentified(y: np.ndarray, level: float) -> Estimate:
-    reason = "labels from elsewhere correct a pass rate only; label a random subset of these items"
-    return undefined_estimate(reason, n=len(y), method="rogan-gladen", level=level)
 
 
 def _plain(x: np.ndarray, level: float) -> Estimate:
     if np.isin(x, (0, 1)).all():
         return proportion(int(x.sum()), len(x), level=level)
     return mean(x.tolist(), level=level)
-
-
-def _saved(y: np.ndarray, corrected: Estimate) -> float:
-    spread = float(y.var(ddof=1)) if len(y) > 1 else nan
-    return max(0.0, spread / corrected.se**2 - len(y)) if corrected.se > 0 else nan
-
-
-def _warnings(corrected: Estimate, check: LabelCheck | None) -> tuple[str, ...]:
-    notes = [corrected.note] if corrected.note else []
-    if check is not None and check.looks_random is False:
-        notes.append(
-            f"the judge scores labelled items {check.value:+.3f} from the others ({check.z:+.1f}"
-            " standard errors): they do not look like a random subset"
-        )
-    return tuple(notes)
 
 
 _FLAT = 1e-12
@@ -295,25 +294,25 @@ def poststratified_mean(
     f, others = np.round(f, DIGITS), np.round(others, DIGITS)
     smoothed = smooth and bool(np.isin(y, (0, 1)).all())
     values, place, counts = np.unique(f, return_inverse=True, return_counts=True)
-    kept = values[counts >= (1 if smoothed else 2)]
-    if len(kept) == 0:
+    # A smoothed variance exists for one label; a plain one needs two.
+    strata = values[counts >= (1 if smoothed else 2)]
+    if len(strata) == 0:
         raise NotEnoughDataError("no judge value has labels enough for a variance")
     total = len(y) + len(others)
-    own, rest = _nearest(values[place], kept), _nearest(others, kept)
-    weights = (
-        np.bincount(own, minlength=len(kept)) + np.bincount(rest, minlength=len(kept))
-    ) / total
-    sizes = np.bincount(own, minlength=len(kept))
-    means = np.bincount(own, y, minlength=len(kept)) / sizes
+    own, rest = _nearest(values[place], strata), _nearest(others, strata)
+    sizes = np.bincount(own, minlength=len(strata))
+    weights = (sizes + np.bincount(rest, minlength=len(strata))) / total
+    means = np.bincount(own, y, minlength=len(strata)) / sizes
     value = float((weights * means).sum())
-    within = _spread(y, own, means, sizes, smoothed=smoothed)
+    within = _label_variances(y, own, means, sizes, smoothed=smoothed)
+    # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
     between = float((weights * (means - value) ** 2).sum()) / total
     se = sqrt(float((weights**2 * within / sizes).sum()) + between)
     half = z * se if se > _FLAT else nan
     low, high = value - half, value + half
     if smoothed:
         low, high = (nan if isnan(end) else min(1.0, max(0.0, end)) for end in (low, high))
-    seen = set(values.tolist()) | set(others.tolist())
+    occurring = set(values.tolist()) | set(others.tolist())
     return PoststratifiedMean(
         value=value,
         low=low,
@@ -326,9 +325,9 @@ def poststratified_mean(
         n_observations=total,
         reason=None if se > _FLAT else "labels do not vary within the judge's values",
         by_value=tuple(
-            zip(kept.tolist(), means.tolist(), sizes.tolist(), weights.tolist(), strict=True)
+            zip(strata.tolist(), means.tolist(), sizes.tolist(), weights.tolist(), strict=True)
         ),
-        merged=tuple(sorted(seen - set(kept.tolist()))),
+        merged=tuple(sorted(occurring - set(strata.tolist()))),
     )
 
 
@@ -362,14 +361,15 @@ def active_mean(
         raise ValueError(f"{len(judge)} scores, {len(labels)} labels, {len(probs)} probabilities")
     f, y, p = (floats(x) for x in (judge, labels, probs))
     f, y, p = f[~np.isnan(f)], y[~np.isnan(f)], p[~np.isnan(f)]
-    drawn = ~np.isnan(y)
-    if not ((p[drawn] > 0) & (p[drawn] <= 1)).all():
+    labelled = ~np.isnan(y)
+    if not ((p[labelled] > 0) & (p[labelled] <= 1)).all():
         raise ValueError("the probability of a labelled item lies outside (0, 1]")
-    if len(f) < 2 or not drawn.any():  # noqa: PLR2004 - a variance needs two
+    if len(f) < 2 or not labelled.any():  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("a mean needs two scored items and one label")
-    weight = 1 / p[drawn]
+    weight = 1 / p[labelled]
     terms = f.copy()
-    terms[drawn] += (y[drawn] - f[drawn]) * weight
+    # Weighted by 1 / probability, the judge's errors on the labelled items stand for all items.
+    terms[labelled] += (y[labelled] - f[labelled]) * weight
     se = float(terms.std(ddof=1)) / sqrt(len(f))
     value, half = float(terms.mean()), z * se if se > _FLAT else nan
     return ActiveMean(
@@ -382,7 +382,7 @@ def active_mean(
         method="active, inverse probability",
         se=se,
         reason=None if se > _FLAT else "no variation",
-        n_labels=int(drawn.sum()),
+        n_labels=int(labelled.sum()),
         max_weight=float(weight.max()),
         kish_n=float(weight.sum() ** 2 / (weight**2).sum()),
     )
@@ -394,11 +394,11 @@ def labels_look_random(
     *,
     level: float = 0.95,
 ) -> LabelCheck:
-    """Can the labelled items be a random subset, to go by the judge's scores?
+    """Whether the labelled items can be a random subset, judging by the judge's scores.
 
-    The judge's mean on labelled items less that on the others: Newcombe's interval where the
-    scores are pass/fail, Welch's (1947) else. A difference of more than two standard errors says
-    that labels were chosen by something the judge sees; the contrary proves nothing.
+    The judge's mean on labelled items less that on the others, with Newcombe's interval for
+    pass/fail scores and Welch's (1947) for others. A difference of more than two standard errors
+    shows that labels were chosen by something the judge sees; a smaller one proves nothing.
 
     Args:
         judge_labeled: The judge's scores of labelled items; None and nan are left out.
@@ -406,7 +406,7 @@ def labels_look_random(
         level: Confidence level in (0, 1).
 
     Returns:
-        The difference, z and what it says.
+        The difference, its z, and whether the labels look random.
 
     Raises:
         NotEnoughDataError: When either side has fewer than two scores.
@@ -442,20 +442,19 @@ def labels_look_random(
     )
 
 
-def _nearest(x: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The place of the nearest kept value; the lower of two as near."""
-    gaps = np.abs(x[:, None] - kept)
-    return np.asarray(np.argmin(np.round(gaps, DIGITS), axis=1))
-
-
-def _spread(
-    y: np.ndarray, group: np.ndarray, means: np.ndarray, sizes: np.ndarray, *, smoothed: bool
+def _label_variances(
+    y: np.ndarray, stratum: np.ndarray, means: np.ndarray, sizes: np.ndarray, *, smoothed: bool
 ) -> np.ndarray:
-    """Variance of the labels of each judge value."""
     if smoothed:
-        rate = (np.bincount(group, y) + 0.5) / (sizes + 1)
+        rate = (np.bincount(stratum, y) + 0.5) / (sizes + 1)
         return np.asarray(rate * (1 - rate))
-    return np.asarray(np.bincount(group, (y - means[group]) ** 2) / (sizes - 1))
+    return np.asarray(np.bincount(stratum, (y - means[stratum]) ** 2) / (sizes - 1))
+
+
+def _nearest(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The position of the nearest of some values; the lower of two as near."""
+    gaps = np.abs(x[:, None] - values)
+    return np.asarray(np.argmin(np.round(gaps, DIGITS), axis=1))
 
 
 def _welch(

@@ -1,13 +1,10 @@
-"""Pearson's, Spearman's and Kendall's correlations with intervals, over all items.
-
-Within groups.
-"""
+"""Pearson's, Spearman's and Kendall's correlations with intervals, overall or within groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -16,16 +13,15 @@ from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import DIGITS, known_pairs
-from judgekit.stats.quantiles import check_level, normal_quantile
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 CorrelationMethod = Literal["pearson", "spearman", "kendall", "kendall-c"]
-_METHODS = ("pearson", "spearman", "kendall", "kendall-c")
 _SMALL = 10
+# A table of levels is filled up to so many cells: about 80 MiB at most.
 _CELLS = 2_000_000
-"""Cells of a table of levels up to which it is filled: about 80 MiB at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +61,7 @@ def correlation(
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
-    _check(method)
+    check_choice("correlation", method, get_args(CorrelationMethod))
     x, y, n_missing = known_pairs(a, b)
     n = len(x)
     if n < 2:  # noqa: PLR2004 - one point has no direction
@@ -114,7 +110,7 @@ def grouped_correlation(
         NotEnoughDataError: When there is no group.
     """
     check_level(level)
-    _check(method)
+    check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):
         raise ValueError(f"{len(a)} and {len(b)} scores, but {len(groups)} group names")
     places: dict[Hashable, list[int]] = {}
@@ -147,11 +143,6 @@ def grouped_correlation(
     )
 
 
-def _check(method: str) -> None:
-    if method not in _METHODS:
-        raise ValueError(f"no correlation is called {method!r}; known: {', '.join(_METHODS)}")
-
-
 def _obstacle(value: float, n: int, method: CorrelationMethod) -> str | None:
     if isnan(value):
         return "one side is constant"
@@ -170,7 +161,8 @@ def _z_error(value: float, n: int, method: CorrelationMethod) -> float:
 
 
 def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
-    x, y = _rounded(x), _rounded(y)
+    # Without the noise of floats, so that equal scores are tied.
+    x, y = np.round(x, DIGITS), np.round(y, DIGITS)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return nan
     if method in ("pearson", "spearman"):
@@ -178,13 +170,9 @@ def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> flo
     return _kendall(x, y, method)
 
 
-def _rounded(x: np.ndarray) -> np.ndarray:
-    """Without the noise of floats, so that equal scores are tied."""
-    return np.round(x, DIGITS)
-
-
 def _pearson(x: np.ndarray, y: np.ndarray) -> float:
     dx, dy = x - x.mean(), y - y.mean()
+    # Scaled to 1: squares of scores near 1e-200 or 1e200 would leave the range of floats.
     dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
     r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
     return max(-1.0, min(1.0, r))
@@ -197,7 +185,11 @@ def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
     x_levels, x_at, x_counts = np.unique(x, return_inverse=True, return_counts=True)
     y_levels, y_at, y_counts = np.unique(y, return_inverse=True, return_counts=True)
     n, cells = len(x), len(x_levels) * len(y_levels)
-    score = _score_of_table(x_at, y_at, cells) if cells <= _CELLS else _score_of_pairs(x_at, y_at)
+    if cells <= _CELLS:
+        score = _score_of_table(x_at, y_at, cells)
+    else:
+        pairs = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(n, dtype=int))
+        score = 2 * int(pairs.concordant[0] - pairs.discordant[0])
     if method == "kendall":
         untied_x, untied_y = (
             n * n - int((c.astype(np.int64) ** 2).sum()) for c in (x_counts, y_counts)
@@ -208,10 +200,7 @@ def _kendall(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
 
 
 def _score_of_table(x_at: np.ndarray, y_at: np.ndarray, cells: int) -> int:
-    """Twice the concordant less the discordant pairs, from how often each two levels meet.
-
-    Ratings have few levels, so the table is small however many items there are.
-    """
+    """Twice the concordant less the discordant pairs, from how often each two levels meet."""
     width = int(y_at.max()) + 1
     table = np.bincount(x_at * width + y_at, minlength=cells).reshape(-1, width)
     # What lies above and to the right of a cell, and above and to the left.
@@ -221,12 +210,6 @@ def _score_of_table(x_at: np.ndarray, y_at: np.ndarray, cells: int) -> int:
     right[:, :-1] = above[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
     left[:, 1:] = above.cumsum(axis=1)[:, :-1]
     return 2 * int((table * (right - left)).sum())
-
-
-def _score_of_pairs(x_at: np.ndarray, y_at: np.ndarray) -> int:
-    """The same where the table would be large, by counting what lies below each item."""
-    found = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(len(x_at), dtype=int))
-    return 2 * int(found.concordant[0] - found.discordant[0])
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:

@@ -20,10 +20,9 @@ _OWN = (float, int, str, bool, type(None))
 
 
 class Result:
-    """The base of every result: numpy's numbers become Python's as it is made.
+    """The base of every result: turns numpy's numbers into Python's.
 
-    An input of numpy numbers so gives the same result as one of Python's, which prints, compares
-    and turns into JSON alike.
+    Results of numpy input then print, compare and serialise like results of Python input.
     """
 
     __slots__ = ()
@@ -40,21 +39,14 @@ class Result:
 
 
 def python_value(value: object) -> object:
-    """A value with numpy's numbers and texts replaced by Python's own.
-
-    Args:
-        value: Anything; tuples are looked into, all else is left as it is.
-
-    Returns:
-        The same object where nothing had to be replaced.
-    """
+    """A value with numpy's numbers and texts replaced by Python's own."""
     kind = type(value)
     if kind in _OWN:
         return value
     if kind is tuple and isinstance(value, tuple):
-        found = tuple(map(python_value, value))
-        same = all(new is old for new, old in zip(found, value, strict=True))
-        return value if same else found
+        converted = tuple(map(python_value, value))
+        same = all(new is old for new, old in zip(converted, value, strict=True))
+        return value if same else converted
     if kind.__module__ == "numpy" and kind.__name__ != "ndarray" and hasattr(value, "item"):
         return value.item()
     return value
@@ -69,7 +61,7 @@ Decision = Literal["better", "worse", "equivalent", "inconclusive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Result):
-    """A number, the interval it may lie in, and what both rest on."""
+    """A number with its confidence interval, and what both rest on."""
 
     value: float
     """The estimate; nan where it is undefined, with a `reason`."""
@@ -111,7 +103,7 @@ class Estimate(Result):
     """Why the value or the interval is undefined."""
 
     note: str | None = None
-    """What to bear in mind in reading it."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +114,7 @@ class Figure(Result):
     """The number; nan where it is undefined, with a `reason`."""
 
     method: str
-    """How it was found."""
+    """How it was computed."""
 
     reason: str | None = None
     """Why the value is undefined."""
@@ -131,60 +123,41 @@ class Figure(Result):
         return float(self.value)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsFit(Result):
+    """The base of results that are fitted on pairs of a judge's and a human's score."""
+
+    n: int
+    """Pairs it was fitted on."""
+
+    n_missing: int = 0
+    """Pairs that lack a side."""
+
+
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
-    """An estimate the data do not identify.
-
-    Args:
-        reason: Why, in a few words.
-        n: How many observations there are.
-        method: What was tried.
-        level: The confidence level that was asked for.
-
-    Returns:
-        An estimate whose value and ends are nan.
-    """
+    """An estimate the data do not identify."""
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)
 
 
 def known_observations(
     x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
 ) -> tuple[list[float], list[Hashable]]:
-    """The observations that are there, and the cluster of each.
-
-    Args:
-        x: Observations; nan and None are missing.
-        clusters: The cluster of each observation (its case); without, each is its own.
-
-    Returns:
-        The known observations and, in the same order, their clusters.
-
-    Raises:
-        ValueError: When `clusters` has another length than `x`, or an observation is infinite or
-            no number.
-    """
+    """The known observations and their clusters; without clusters, each is its own."""
     if clusters is not None and len(clusters) != len(x):
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
         known = ((None if v is None else float(v), c) for v, c in zip(x, names, strict=True))
-        kept = [(v, c) for v, c in known if v is not None and not isnan(v)]
+        used = [(v, c) for v, c in known if v is not None and not isnan(v)]
     except (TypeError, ValueError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
-    if any(isinf(value) for value, _ in kept):
+    if any(isinf(value) for value, _ in used):
         raise ValueError("an observation is infinite; give nan where it is missing")
-    return [value for value, _ in kept], [name for _, name in kept]
+    return [value for value, _ in used], [name for _, name in used]
 
 
 def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hashable, float]:
-    """The mean of each cluster.
-
-    Args:
-        x: Observations, none missing.
-        clusters: The cluster of each.
-
-    Returns:
-        Mean per cluster, in order of appearance.
-    """
+    """The mean of each cluster."""
     members: dict[Hashable, list[float]] = {}
     for value, name in zip(x, clusters, strict=True):
         members.setdefault(name, []).append(value)
@@ -192,14 +165,7 @@ def cluster_means(x: Sequence[float], clusters: Sequence[Hashable]) -> dict[Hash
 
 
 def standard_deviation(x: Sequence[float]) -> float:
-    """The standard deviation of a sample, over n - 1.
-
-    Args:
-        x: Observations, none missing, at least one.
-
-    Returns:
-        The deviation; nan for one observation.
-    """
+    """The standard deviation of a sample, over n - 1."""
     if len(x) == 1:
         return nan
     centre = fsum(x) / len(x)
@@ -207,14 +173,7 @@ def standard_deviation(x: Sequence[float]) -> float:
 
 
 def few_clusters(n: int) -> str | None:
-    """What has to be said of an interval that rests on few clusters.
-
-    Args:
-        n: How many there are.
-
-    Returns:
-        A note below ten clusters, else None.
-    """
+    """The note for an interval that rests on fewer than ten clusters."""
     plural = "" if n == 1 else "s"
     return None if n >= _FEW_CLUSTERS else f"{n} cluster{plural} only: the interval is rough"
 
@@ -226,18 +185,6 @@ def jackknife_interval(
 
     `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` with the jackknife standard error
     `se^2 = (n-1)/n sum (value_(-i) - mean)^2` (Efron & Stein 1981; delta method on Fisher's z).
-
-    Args:
-        value: The coefficient on all n items.
-        leave_one_out: The coefficient without item i, for each of the n items (or clusters).
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end; nan twice where the coefficient is +-1 or undefined, where leaving an
-        item out leaves it undefined, or where no item changes it.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
     """
     n = len(leave_one_out)
     quantile = t_quantile(level, n - 1)
@@ -254,7 +201,7 @@ def jackknife_interval(
 
 
 def decide(estimate: Estimate, margin: float) -> Decision:
-    """What the interval of a difference allows one to say.
+    """The conclusion that the interval of a difference allows.
 
     Args:
         estimate: A difference; more is better.

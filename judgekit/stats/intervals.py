@@ -1,6 +1,6 @@
-"""Confidence intervals of one mean, of one rate.
+"""Confidence intervals of a mean, a rate, and the difference of two independent rates.
 
-Of the difference of two independent rates, clustered or not. Paired differences are in `paired`.
+Paired differences are in `paired`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
 from judgekit.stats.quantiles import (
+    check_choice,
     check_level,
     normal_p_value,
     normal_quantile,
@@ -23,27 +24,11 @@ from judgekit.stats.quantiles import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "Rate",
-    "RateDifference",
-    "RateMethod",
-    "clustered_proportion",
-    "difference_of_proportions",
-    "effective_n",
-    "mean",
-    "pooled_proportion",
-    "proportion",
-    "rating_mean",
-    "share_interval",
-    "wilson",
-]
+    import numpy as np
 
 
 def mean(
-    x: Sequence[float | None],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    x: Sequence[float | None], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
 ) -> Estimate:
     """A mean with a t interval, clustered where clusters are given.
 
@@ -140,11 +125,11 @@ def rating_mean(
         raise ValueError(f"a rating lies outside {bottom:g}..{top:g}")
     if not known:
         raise NotEnoughDataError("no ratings to average")
-    kept = known if clusters is None else list(cluster_means(known, names).values())
-    n, value = len(kept), fsum(kept) / len(kept)
+    cases = known if clusters is None else list(cluster_means(known, names).values())
+    n, value = len(cases), fsum(cases) / len(cases)
     # One pseudo-rating, spread evenly over the scale, keeps the interval open where all ratings
     # agree.
-    low, high, se = _pseudo_rating_interval(kept, scale, continuous=continuous, level=level)
+    low, high, se = _pseudo_rating_interval(cases, scale, continuous=continuous, level=level)
     return Estimate(
         value=value,
         low=min(low, value),
@@ -161,12 +146,12 @@ def rating_mean(
 
 
 def _pseudo_rating_interval(
-    kept: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
+    cases: Sequence[float], scale: Sequence[float], *, continuous: bool, level: float
 ) -> tuple[float, float, float]:
-    n, bottom, top = len(kept), min(scale), max(scale)
+    n, bottom, top = len(cases), min(scale), max(scale)
     points = set(scale)
     middle = (bottom + top) / 2 if continuous else fsum(points) / len(points)
-    centre = (fsum(kept) + middle) / (n + 1)
+    centre = (fsum(cases) + middle) / (n + 1)
     # Variance of the pseudo-rating about the centre: uniform on the scale, or on its points.
     pseudo = (
         (top - bottom) ** 2 / 12 + (middle - centre) ** 2
@@ -175,7 +160,7 @@ def _pseudo_rating_interval(
     )
     if n == 1:
         return bottom, top, nan
-    se = sqrt((fsum((value - centre) ** 2 for value in kept) + pseudo) / (n * (n + 1)))
+    se = sqrt((fsum((value - centre) ** 2 for value in cases) + pseudo) / (n * (n + 1)))
     half = t_quantile(level, n - 1) * se
     return max(bottom, centre - half), min(top, centre + half), se
 
@@ -210,12 +195,7 @@ class RateDifference(Estimate):
 
 
 def proportion(
-    k: int,
-    n: int,
-    *,
-    method: RateMethod = "wilson",
-    level: float = 0.95,
-    n_missing: int = 0,
+    k: int, n: int, *, method: RateMethod = "wilson", level: float = 0.95, n_missing: int = 0
 ) -> Rate:
     """A rate with its interval, and its bounds for missing outcomes (Horowitz & Manski 2000).
 
@@ -267,10 +247,11 @@ def clustered_proportion(
 ) -> Rate:
     """A pass rate where a case was tried several times: the mean of the cases' own rates.
 
-    Wilson's interval for as many cases as would be worth the same (Korn & Graubard 1998):
-    `G p (1-p) / v` with p and v the mean and the variance of the cases' rates and of two half
-    pseudo-cases at 0 and 1, but no more than there are observations. With one observation a
-    case, or repeats that all agree, it is Wilson's interval.
+    Wilson's interval for the effective number of cases `G p (1-p) / v`, with p and v the mean and
+    the variance of the cases' rates and of two half pseudo-cases at 0 and 1, but no more than
+    there are observations. (Korn & Graubard 1998 put such an effective size into Clopper &
+    Pearson's interval.) With one observation a case, or repeats that all agree, it is Wilson's
+    interval.
 
     Args:
         outcomes: 1 (passed), 0 (did not) or missing (nan, None); or shares between 0 and 1.
@@ -322,10 +303,10 @@ def pooled_proportion(
 ) -> Rate:
     """A pass rate over all outcomes, `k / n` however they fall into cases.
 
-    Wilson's interval for as many outcomes as are worth the same (Korn & Graubard 1998):
-    `p (1-p) / v (z / t)^2` with v the variance by case totals and t on G - 1 degrees of freedom,
-    at most as many as there are, and as many as there are cases where v is 0. Beside it,
-    `clustered_proportion` counts every case alike.
+    Wilson's interval for the effective number of outcomes `p (1-p) / v (z / t)^2`, with v the
+    variance by case totals and t on G - 1 degrees of freedom (after Korn & Graubard 1998, who use
+    Clopper & Pearson's interval); at most the number of outcomes, and the number of cases where v
+    is 0. `clustered_proportion` gives every case the same weight instead.
 
     Args:
         outcomes: 1 (passed), 0 (did not) or missing (nan, None).
@@ -355,8 +336,8 @@ def pooled_proportion(
     worth = float(groups)
     if groups > 1 and squares > 0:
         variance = squares / n**2 * groups / (groups - 1)
-        # Korn & Graubard (1998): effective trials, shrunk for the degrees of freedom of few
-        # clusters.
+        # The adjustment of Korn & Graubard (1998) for the degrees of freedom of few clusters, with
+        # the normal quantile that Wilson's interval uses in place of their t(n - 1).
         few = normal_quantile(level) / t_quantile(level, groups - 1)
         worth = min(float(n), rate * (1 - rate) / variance * few**2)
     low, high = wilson(rate, worth, level=level)
@@ -374,6 +355,13 @@ def pooled_proportion(
     )
 
 
+def rate(outcomes: np.ndarray, codes: np.ndarray | None, *, level: float = 0.95) -> Rate:
+    """The rate of known outcomes 0 and 1, clustered where the codes of clusters are given."""
+    if codes is None:
+        return proportion(int(outcomes.sum()), len(outcomes), level=level)
+    return pooled_proportion(outcomes.tolist(), codes.tolist(), level=level)
+
+
 def share_interval(
     shares: Sequence[float],
     *,
@@ -381,20 +369,7 @@ def share_interval(
     pseudo: Sequence[float] = (0.0, 1.0),
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """Wilson's interval of the mean of shares, for as many trials as their variance is worth.
-
-    Args:
-        shares: One share in [0, 1] an item, at least one.
-        most: The most trials they can be worth.
-        pseudo: Shares of half pseudo-items, which keep the variance above 0.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end, within [0, 1].
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """Wilson's interval of the mean of shares, for as many trials as their variance is worth."""
     trials = effective_n(shares, most=most, pseudo=pseudo)
     return wilson(min(1.0, fsum(shares) / len(shares)), trials, level=level)
 
@@ -402,16 +377,7 @@ def share_interval(
 def effective_n(
     shares: Sequence[float], *, most: float, pseudo: Sequence[float] = (0.0, 1.0)
 ) -> float:
-    """How many independent trials the variance of shares is worth: `n p (1-p) / v`.
-
-    Args:
-        shares: One share in [0, 1] an item, at least one.
-        most: The most trials they can be worth.
-        pseudo: Shares of half pseudo-items, which keep the variance above 0.
-
-    Returns:
-        A number of trials; it need not be whole.
-    """
+    """How many independent trials the variance of shares is worth: `n p (1-p) / v`."""
     n, weight = len(shares), len(shares) + len(pseudo) / 2
     centre = (fsum(shares) + fsum(pseudo) / 2) / weight
     # Pseudo-shares at both ends weigh half an item each, so that unanimous shares have a variance.
@@ -420,19 +386,7 @@ def effective_n(
 
 
 def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval (Wilson 1927) of a rate; n need not be whole.
-
-    Args:
-        rate: The rate, 0 to 1.
-        n: Trials, more than 0.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        Lower and upper end, within [0, 1].
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """Wilson's interval (Wilson 1927) of a rate; n need not be whole."""
     z = normal_quantile(level)
     shrink = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / shrink
@@ -485,8 +439,7 @@ def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[fl
         return nan, nan
     if method == "wilson":
         return wilson(k / n, n, level=level)
-    if method not in _PRIORS:
-        raise ValueError(f"no interval is called {method!r}; known: wilson, {', '.join(_PRIORS)}")
+    check_choice("interval", method, ("wilson", *_PRIORS))
     from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
 
     tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]

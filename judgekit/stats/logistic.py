@@ -1,7 +1,4 @@
-"""Logistic regression of shares and, as the cumulative logit, of ordered levels.
-
-Fitted by Newton's method.
-"""
+"""Logistic regression of shares and, as the cumulative logit, of ordered levels."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Result
+from judgekit.stats.estimate import PairsFit
 from judgekit.stats.missing import known_pairs
 
 if TYPE_CHECKING:
@@ -19,51 +16,24 @@ if TYPE_CHECKING:
 
 
 class LogisticFit(NamedTuple):
-    """A fitted logistic regression."""
+    """Coefficients, the fitted probability of each row, and the curvature at the maximum."""
 
     coef: np.ndarray
-    """Coefficients."""
-
     fitted: np.ndarray
-    """Fitted probability of each row."""
-
     curvature: np.ndarray
     """Minus the second derivative of the log-likelihood."""
 
 
 def expit(x: np.ndarray) -> np.ndarray:
-    """The probability of a log-odds, without overflow.
-
-    Args:
-        x: Log-odds.
-
-    Returns:
-        `1 / (1 + exp(-x))`.
-    """
+    """The probability of a log-odds, without overflow."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
 
 
 def fit_logistic(
-    design: np.ndarray,
-    y: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
+    design: np.ndarray, y: np.ndarray, *, weights: np.ndarray | None = None
 ) -> LogisticFit:
-    """The logistic regression of shares in [0, 1], by maximum likelihood.
-
-    Args:
-        design: One row an observation, one column a coefficient.
-        y: Outcomes or shares, in [0, 1].
-        weights: Weight of each row.
-
-    Returns:
-        The fit.
-
-    Raises:
-        NotEnoughDataError: When the data separate outcomes, or columns depend on one another, so
-            that there is no finite maximum.
-    """
+    """The logistic regression of shares in [0, 1], by maximum likelihood."""
     w = np.ones(len(y)) if weights is None else weights
 
     def loglik(at: np.ndarray) -> float:
@@ -82,7 +52,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdinalMap(Result):
+class OrdinalMap(PairsFit):
     """`P(human <= level k) = 1 / (1 + exp(-(cut_k - slope x)))`."""
 
     slope: float
@@ -92,7 +62,7 @@ class OrdinalMap(Result):
     """Rising, one between each two levels that were used."""
 
     levels: tuple[float, ...]
-    """The human levels that were used; one nobody used has no cutpoint."""
+    """The human levels that were used; an unused one has no cutpoint."""
 
     loglik: float
     """Log-likelihood, without the ridge."""
@@ -100,39 +70,18 @@ class OrdinalMap(Result):
     judge_scores: tuple[float, ...]
     """The judge's distinct scores."""
 
-    n: int
-    """Pairs it was fitted on."""
-
-    n_missing: int = 0
-    """Pairs that lack a side."""
-
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
     kind: str = "ordinal"
-    """The name of this kind of map."""
 
     def probabilities(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The distribution of the human rating.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            One row a score, one column a level.
-        """
+        """The distribution of the human rating."""
         eta = np.array(self.cutpoints) - self.slope * np.asarray(x, dtype=float)[..., None]
-        return _steps(expit(eta))
+        return np.asarray(np.diff(expit(eta), prepend=0.0, append=1.0, axis=-1))
 
     def predict(self, x: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The human ratings to expect.
-
-        Args:
-            x: Judge scores; nan stays nan.
-
-        Returns:
-            The mean of the distribution at each score.
-        """
+        """The human ratings to expect."""
         return np.asarray(self.probabilities(x) @ np.array(self.levels))
 
     @property
@@ -147,7 +96,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
 
     Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge
     orders the levels perfectly the slope would be infinite: then, and only then, a ridge of
-    1e-3 holds it, and the note says so. For rubric levels with five labels each or more.
+    1e-3 keeps it finite, with a note. For rubric levels with five labels each or more.
 
     Args:
         judge: Judge scores; None and nan are missing.
@@ -164,6 +113,7 @@ def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) ->
     levels, rank = np.unique(y, return_inverse=True)
     if len(levels) < 2 or len(np.unique(x)) < 2:  # noqa: PLR2004 - one value has no slope
         raise NotEnoughDataError("an ordinal map needs two judge scores and two human levels")
+    # Fitted on standardised scores, so that the ridge weighs the same on every scale.
     centre, scale = float(x.mean()), float(x.std())
     separated = _separated(x, rank)
     ridge = _RIDGE / scale**2 if separated else 0.0
@@ -189,15 +139,8 @@ def _separated(x: np.ndarray, rank: np.ndarray) -> bool:
     return rising or all(below.min() >= above.max() for below, above in low)
 
 
-class _Terms(NamedTuple):
-    """Cumulative probabilities around each observation's level, and their derivatives."""
-
-    upper: np.ndarray
-    lower: np.ndarray
-    mass: np.ndarray
-
-
 def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarray, float]:
+    # The cutpoints of a judge without information are the start: they rise, as all steps must.
     share = np.cumsum(np.bincount(rank))[:-1] / len(rank)
     at = np.append(0.0, np.log(share / (1 - share)))
     at = maximise(
@@ -209,10 +152,10 @@ def _fit(x: np.ndarray, rank: np.ndarray, ridge: float) -> tuple[float, np.ndarr
     return float(at[0]), at[1:], loglik
 
 
-def _terms(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> _Terms:
+def _around(at: np.ndarray, x: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The cumulative probabilities above and below the level of each observation."""
     ends = np.concatenate([[-np.inf], at[1:], [np.inf]])
-    upper, lower = expit(ends[rank + 1] - at[0] * x), expit(ends[rank] - at[0] * x)
-    return _Terms(upper, lower, upper - lower)
+    return expit(ends[rank + 1] - at[0] * x), expit(ends[rank] - at[0] * x)
 
 
 def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> float:
@@ -220,18 +163,18 @@ def _loss(at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float) -> floa
     if (np.diff(at[1:]) <= 0).any():
         return float("inf")
     with np.errstate(divide="ignore"):
-        return float(-np.log(_terms(at, x, rank).mass).sum()) + ridge * float(at[0]) ** 2 / 2
+        upper, lower = _around(at, x, rank)
+        return float(-np.log(upper - lower).sum()) + ridge * float(at[0]) ** 2 / 2
 
 
 def _derivatives(
     at: np.ndarray, x: np.ndarray, rank: np.ndarray, ridge: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts).
-
-    With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and
-    the chain rule leads through U = cut - slope x.
-    """
-    upper, lower, mass = _terms(at, x, rank)
+    """Gradient of the log-likelihood and minus its second derivative, in (slope, cuts)."""
+    # With U and L the log-odds at both ends of a level, d/dU ln(F(U) - F(L)) = f(U) / mass, and the
+    # chain rule leads through U = cut - slope x.
+    upper, lower = _around(at, x, rank)
+    mass = upper - lower
     f_up, f_low = upper * (1 - upper), lower * (1 - lower)
     g_up, g_low = f_up / mass, -f_low / mass
     h_up = f_up * (1 - 2 * upper) / mass - g_up**2
@@ -252,12 +195,6 @@ def _derivatives(
     return gradient, curvature
 
 
-def _steps(below: np.ndarray) -> np.ndarray:
-    """Probabilities of the levels from the cumulative ones."""
-    ends = [np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])]
-    return np.asarray(np.diff(np.concatenate(ends, axis=-1), axis=-1))
-
-
 _STEPS = 100
 _HALVINGS = 50
 _CONVERGED = 1e-10
@@ -269,23 +206,10 @@ def maximise(
     derivatives: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     start: np.ndarray,
 ) -> np.ndarray:
-    """The place of the maximum of a concave function.
-
-    Args:
-        loglik: The function; minus infinity outside its domain.
-        derivatives: Its gradient, and minus its second derivative.
-        start: Where to begin, inside the domain.
-
-    Returns:
-        The place.
-
-    Raises:
-        NotEnoughDataError: When there is no finite maximum: outcomes are separated, or
-            coefficients cannot be told apart.
-    """
+    """Where a concave function has its maximum; NotEnoughDataError where it has none."""
     # Newton with halved steps, and not scipy.optimize.minimize: that reports success on separated
-    # outcomes, where the likelihood only flattens out, while the singular curvature here tells
-    # them apart; and strengths near 1e-9 decide whether two sides share a place.
+    # outcomes, where the likelihood only flattens out, while the curvature here becomes singular;
+    # and strengths near 1e-9 decide whether two items share a rank.
     at, value = start, loglik(start)
     for _ in range(_STEPS):
         gradient, curvature = derivatives(at)
@@ -293,11 +217,11 @@ def maximise(
             break
         step, size = np.linalg.solve(curvature, gradient), 1.0
         for _ in range(_HALVINGS):
-            found = loglik(at + size * step)
-            if found >= value - 1e-12 * (1 + abs(value)):
+            reached = loglik(at + size * step)
+            if reached >= value - 1e-12 * (1 + abs(value)):
                 break
             size /= 2
-        at, value = at + size * step, found
+        at, value = at + size * step, reached
         if np.abs(size * step).max(initial=0.0) <= _CONVERGED * (1 + np.abs(at).max(initial=0.0)):
             return at
     raise NotEnoughDataError(

@@ -1,38 +1,32 @@
-"""How close two numeric scores of the same items are: Lin's concordance correlation.
+"""How close two numeric scores of the same items are.
 
-Bland-Altman bias with limits of agreement.
+Lin's concordance correlation, and Bland & Altman's bias with limits of agreement.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import (
-    Interval,
-    check_interval_method,
-    coefficient_interval,
-)
+from judgekit.stats.agreement_coefficients import Interval, IntervalMethod, coefficient_interval
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
+from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import known_clusters, known_pairs
-from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    from judgekit.stats.agreement_coefficients import IntervalMethod
 
 _FLAT = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concordance(Estimate):
-    """Agreement with the identity line."""
+    """Lin's concordance correlation: agreement with the identity line."""
 
     precision: float
     """Pearson's r: how close to any line."""
@@ -85,7 +79,7 @@ def lin_ccc(
     ci: IntervalMethod = "analytic",
     level: float = 0.95,
 ) -> Concordance:
-    """Agreement of two scores with the identity line.
+    """Lin's concordance correlation: agreement of two scores with the identity line.
 
     `2 s_xy / (s_x^2 + s_y^2 + (mean_x - mean_y)^2)` with moments over n: precision r times
     accuracy C. With `u^2 = (mean_x - mean_y)^2 / (s_x s_y)` the variance is
@@ -106,14 +100,14 @@ def lin_ccc(
         NotEnoughDataError: When fewer than two items have both scores.
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     x, y, n_missing = known_pairs(a, b)
     if len(x) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("concordance needs two items with both scores")
     moments = _Moments.of(x, y)
     value, r = moments.concordance, moments.correlation
     ends = _concordance_ends(x, y, moments, ci, level)
-    reason = "both raters give one score only: concordance is 0/0" if isnan(value) else ends.reason
+    constant = "both raters give one score only: concordance is 0/0"
     return Concordance(
         value=value,
         low=ends.low,
@@ -122,7 +116,7 @@ def lin_ccc(
         n=len(x),
         n_missing=n_missing,
         method=f"lin, {ci}",
-        reason=reason,
+        reason=constant if isnan(value) else ends.reason,
         precision=r,
         accuracy=moments.accuracy,
     )
@@ -170,6 +164,7 @@ def bland_altman(
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
     if codes is not None and varies:
         halves = [_limit_half(d, codes, sign * z, level) for sign in (-1, 1)]
+    flat = "one item only" if n == 1 else "the difference does not vary"
     limits = [bias + sign * z * sd if varies else nan for sign in (-1, 1)]
     return BlandAltman(
         value=bias,
@@ -183,7 +178,7 @@ def bland_altman(
         df=of_bias.df,
         n_clusters=of_bias.n_clusters,
         n_observations=n,
-        reason=_no_bias_interval(n, of_bias.reason, varies=varies),
+        reason=of_bias.reason if varies else flat,
         note=of_bias.note,
         sd=sd,
         loa_low=limits[0],
@@ -192,22 +187,9 @@ def bland_altman(
         loa_high_interval=(limits[1] - halves[1], limits[1] + halves[1]),
         mae=float(np.abs(d).mean()),
         rmse=sqrt(float((d * d).mean())),
-        within_one=_within_one(d, codes, level),
+        within_one=rate((np.abs(d) <= 1 + SLACK).astype(float), codes, level=level),
         trend=_slope((x + y) / 2, d),
     )
-
-
-def _no_bias_interval(n: int, reason: str | None, *, varies: bool) -> str | None:
-    if varies:
-        return reason
-    return "one item only" if n == 1 else "the difference does not vary"
-
-
-def _within_one(d: np.ndarray, codes: np.ndarray | None, level: float) -> Rate:
-    near = np.abs(d) <= 1 + SLACK
-    if codes is None:
-        return proportion(int(near.sum()), len(d), level=level)
-    return pooled_proportion(near.astype(float).tolist(), codes.tolist(), level=level)
 
 
 def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> float:
@@ -219,8 +201,8 @@ def _limit_half(d: np.ndarray, codes: np.ndarray, z: float, level: float) -> flo
     groups = len(n)
     if groups < 2 or n.min() < 2:  # noqa: PLR2004 - a variance needs two
         return nan
-    # The limit itself is left out of case by case; its formula above holds for independent items
-    # only.
+    # The closed form in `bland_altman` holds for independent items only: here the limit itself is
+    # computed without each case.
     without = first / n + z * np.sqrt(np.maximum(second - first**2 / n, 0) / (n - 1))
     se = sqrt((groups - 1) / groups * float(((without - without.mean()) ** 2).sum()))
     return t_quantile(level, groups - 1) * se if se > _FLAT else nan
@@ -274,8 +256,11 @@ def _concordance_ends(
         return coefficient_interval(value, _concordance_without(x, y), level=level)
     if n < 3:  # noqa: PLR2004 - the variance divides by n - 2
         return Interval(nan, nan, "two items only")
-    # Lin (1989), his variance as corrected in 2000, on the z scale.
-    variance = _lin_variance(moments) / (n - 2)
+    # Lin (1989), his variance as corrected in 2000, with c = r C put in, so that r may be 0.
+    accuracy, u2 = moments.accuracy, moments.shift**2 / (moments.sd_x * moments.sd_y)
+    scatter = (1 - r * r) * accuracy**2 * (1 - value * value)
+    shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
+    variance = (scatter + shifted) / (n - 2)
     if not variance > _FLAT**2 or abs(value) >= 1:
         return Interval(
             nan, nan, "all items lie on a line: the spread cannot be seen in these data"
@@ -298,14 +283,6 @@ def _concordance_without(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     shared = np.where((sx2 > 0) & (sy2 > 0), xy - mean_x * mean_y, 0.0)
     below = sx2 + sy2 + (mean_x - mean_y + x.mean() - y.mean()) ** 2
     return np.where(below > _FLAT**2, 2 * shared / np.where(below > 0, below, 1.0), nan)
-
-
-def _lin_variance(moments: _Moments) -> float:
-    """Lin's variance with c = r C put in, so that r may be 0."""
-    c, r, accuracy = moments.concordance, moments.correlation, moments.accuracy
-    u2 = moments.shift**2 / (moments.sd_x * moments.sd_y)
-    scatter = (1 - r * r) * accuracy**2 * (1 - c * c)
-    return scatter + 2 * c * c * (1 - c) * accuracy * u2 - c * c * accuracy**2 * u2 * u2 / 2
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:

@@ -19,34 +19,16 @@ _Label = TypeVar("_Label", bound="Hashable")
 
 # 0.1 + 0.2 and 0.3 are one score: without rounding they would be two levels, or a broken tie.
 DIGITS = 9
-"""Scores that agree so far are tied; floats differ in the last places."""
 
 
 def is_missing(value: object) -> bool:
-    """Whether an observation is missing.
-
-    Args:
-        value: Anything; None and nan are missing.
-
-    Returns:
-        True where it is.
-    """
+    """Whether an observation is missing."""
     # isnan of a string raises, and labels may be strings.
     return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
 
 def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
-    """Scores, or rows of them, as an array of floats; None becomes nan.
-
-    Args:
-        x: Numbers, nan and None; or rows of them.
-
-    Returns:
-        A new array.
-
-    Raises:
-        ValueError: When one is no number, or rows differ in length.
-    """
+    """Scores, or rows of them, as an array of floats; None becomes nan."""
     try:
         return np.array(x, dtype=float)
     except (TypeError, ValueError) as error:
@@ -59,18 +41,7 @@ def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
 def known_pairs(
     a: Sequence[float | None], b: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The pairs of numbers of which both sides are known.
-
-    Args:
-        a: One side; nan and None are missing.
-        b: The other, in the order of `a`.
-
-    Returns:
-        Both sides of the known pairs, and how many pairs lack one.
-
-    Raises:
-        ValueError: When lengths differ, or a value is infinite or no number.
-    """
+    """Both sides of the pairs that lack neither, and how many pairs lack one."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} values on one side, but {len(b)} on the other")
     left, right = floats(a), floats(b)
@@ -83,80 +54,36 @@ def known_pairs(
 def known_labels(
     a: Sequence[_Label | None], b: Sequence[_Label | None]
 ) -> tuple[list[tuple[_Label, _Label]], list[int]]:
-    """The pairs of labels of which both sides are known.
-
-    Args:
-        a: One rater's labels; nan and None are missing.
-        b: The other's, in the order of `a`.
-
-    Returns:
-        The known pairs, and the place of each.
-
-    Raises:
-        ValueError: When lengths differ.
-    """
+    """The pairs of labels of which both sides are known, and the position of each."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
-    kept = [
+    known = [
         (place, (x, y))
         for place, (x, y) in enumerate(zip(a, b, strict=True))
         if x is not None and y is not None and not (is_missing(x) or is_missing(y))
     ]
-    return [pair for _, pair in kept], [place for place, _ in kept]
+    return [pair for _, pair in known], [place for place, _ in known]
 
 
 def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -> np.ndarray:
-    """Outcomes as 0, 1 and nan.
-
-    Args:
-        x: 1 or True (it was so), 0 or False, nan or None (missing).
-        what: What they are called in a message.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: When one is none of these.
-    """
-    found = floats(x)
-    if not np.isin(found[~np.isnan(found)], (0, 1)).all():
+    """Outcomes as 0, 1 and nan; `what` is their name in the message of the error."""
+    values = floats(x)
+    if not np.isin(values[~np.isnan(values)], (0, 1)).all():
         raise ValueError(f"{what} is neither 0 nor 1")
-    return found
+    return values
 
 
 def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.ndarray:
-    """The clusters of the observations at some places, numbered in order of appearance.
-
-    Args:
-        clusters: The cluster of each observation.
-        places: The observations that are kept.
-
-    Returns:
-        A number from 0 for each of them.
-    """
+    """The clusters of the observations at some places, numbered in order of appearance."""
     # By first appearance and not np.unique: names of clusters may be of types that do not sort.
     codes: dict[Hashable, int] = {}
     return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
 
 
 def known_clusters(
-    clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None],
-    b: Sequence[float | None],
+    clusters: Sequence[Hashable] | None, a: Sequence[float | None], b: Sequence[float | None]
 ) -> np.ndarray | None:
-    """The cluster of each pair of `known_pairs`, numbered in order of appearance.
-
-    Args:
-        clusters: The cluster of each pair; None where each is its own.
-        a: One side of the pairs; nan and None are missing.
-        b: The other.
-
-    Returns:
-        A number from 0 for each known pair; None without clusters.
-
-    Raises:
-        ValueError: When `clusters` has another length than the pairs.
-    """
+    """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
     if clusters is None:
         return None
     if len(clusters) != len(a):
@@ -166,49 +93,24 @@ def known_clusters(
 
 
 def fold_codes(
-    folds: Sequence[Hashable] | int,
-    x: Sequence[float | None],
-    y: Sequence[float | None],
+    folds: Sequence[Hashable] | int, x: Sequence[float | None], y: Sequence[float | None]
 ) -> np.ndarray:
-    """The fold of each known pair, numbered from 0.
-
-    Args:
-        folds: The fold of each pair, or how many to deal in turn.
-        x: One side of the pairs.
-        y: The other.
-
-    Returns:
-        A number for each pair of which both sides are known.
-
-    Raises:
-        ValueError: When `folds` has another length.
-        NotEnoughDataError: When fewer than two folds hold a pair.
-    """
+    """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     known = ~np.isnan(floats(x)) & ~np.isnan(floats(y))
     places = np.flatnonzero(known).tolist()
     if isinstance(folds, int):
-        # Dealt in turn, not drawn: the same data give the same folds without a seed.
-        found = np.arange(len(places)) % max(1, folds)
+        # Not at random: the same data give the same folds without a seed.
+        codes = np.arange(len(places)) % max(1, folds)
     else:
         if len(folds) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(folds)} folds")
-        found = cluster_codes(folds, places)
-    if len(np.unique(found)) < 2:  # noqa: PLR2004 - nothing would be left to fit on
+        codes = cluster_codes(folds, places)
+    if len(np.unique(codes)) < 2:  # noqa: PLR2004 - nothing would be left to fit on
         raise NotEnoughDataError("cross-fitting needs two folds that hold a pair")
-    return found
+    return codes
 
 
 def known_scores(x: Sequence[float | None]) -> np.ndarray:
-    """The scores that are not missing.
-
-    Args:
-        x: Scores; None and nan are missing.
-
-    Returns:
-        The others, in their order.
-
-    Raises:
-        ValueError: When one is no number.
-    """
+    """The scores that are not missing."""
     scores = floats(x)
     return np.asarray(scores[~np.isnan(scores)])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from judgekit.stats.estimate import Result
-from judgekit.stats.quantiles import check_level
+from judgekit.stats.quantiles import check_choice, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,19 +26,19 @@ class AdjustedPValues(Result):
     """How they were adjusted."""
 
     n: int
-    """How many p-values were looked at."""
+    """How many p-values were adjusted."""
 
     n_missing: int
-    """How many were undefined; they are not counted as looks."""
+    """How many were undefined; they do not count as tests."""
 
     @property
     def known(self) -> tuple[float | None, ...]:
-        """The same with None in place of nan, as results report a missing p-value."""
+        """The adjusted p-values with None in place of nan, as results report a missing one."""
         return tuple(None if isnan(p) else p for p in self.value)
 
 
 def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> AdjustedPValues:
-    """Adjust p-values for how many were looked at.
+    """Adjust p-values for the number of tests.
 
     With p sorted upwards and m of them: Holm 1979 `max_{j<=i} (m-j+1) p_j`, for a few decisions;
     `bh` (Benjamini & Hochberg 1995) `min_{j>=i} m p_j / j`, for screens; `by` (Benjamini &
@@ -58,55 +58,34 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
         >>> adjust([0.01, 0.04, 0.03]).value
         (0.03, 0.06, 0.06)
     """
-    if method not in ("holm", "bh", "by"):
-        raise ValueError(f"no adjustment is called {method!r}; known: holm, bh, by")
+    check_choice("adjustment", method, get_args(AdjustMethod))
     known = [(p, i) for i, p in enumerate(p_values) if p is not None and not isnan(p)]
     if any(not 0 <= p <= 1 for p, _ in known):
         raise ValueError("a p-value lies outside 0..1")
     order = sorted(known)
-    ordered = [p for p, _ in order]
-    adjusted = _step_down(ordered) if method == "holm" else _step_up(ordered, method)
-    value = [nan] * len(p_values)
-    for new, (_, place) in zip(adjusted, order, strict=True):
-        value[place] = new
+    # scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
+    # scipy.stats would double the start of every command that prints an adjusted p.
+    value, m = [nan] * len(p_values), len(order)
+    if method == "holm":
+        # From the smallest p: an adjusted p is never below that of a smaller one.
+        bound = 0.0
+        for rank, (p, place) in enumerate(order):
+            bound = value[place] = max(bound, min(1.0, (m - rank) * p))
+    else:
+        # From the largest p: an adjusted p is never above that of a larger one.
+        bound = 1.0
+        factor = sum(1 / j for j in range(1, m + 1)) if method == "by" else 1.0
+        for rank in range(m, 0, -1):
+            p, place = order[rank - 1]
+            bound = value[place] = min(bound, factor * m / rank * p)
     return AdjustedPValues(
         value=tuple(value), method=method, n=len(known), n_missing=len(p_values) - len(known)
     )
 
 
 def simultaneous_level(n_intervals: int, *, level: float = 0.95) -> float:
-    """The level each of several intervals needs so that all cover together (Bonferroni).
-
-    Args:
-        n_intervals: How many intervals are shown together, 1 or more.
-        level: The level they are to have together, in (0, 1).
-
-    Returns:
-        The level of each.
-
-    Raises:
-        ValueError: When the level or the count is out of range.
-    """
+    """The level each of several intervals needs so that all cover together (Bonferroni)."""
     check_level(level)
     if n_intervals < 1:
         raise ValueError(f"{n_intervals} intervals; there is at least one")
     return 1 - (1 - level) / n_intervals
-
-
-# scipy.stats.false_discovery_control knows neither Holm nor missing p-values, and importing
-# scipy.stats would double the start of every command that prints an adjusted p.
-def _step_down(ordered: Sequence[float]) -> list[float]:
-    m, highest, adjusted = len(ordered), 0.0, []
-    for place, p in enumerate(ordered):
-        highest = max(highest, min(1.0, (m - place) * p))
-        adjusted.append(highest)
-    return adjusted
-
-
-def _step_up(ordered: Sequence[float], method: AdjustMethod) -> list[float]:
-    m, lowest, adjusted = len(ordered), 1.0, []
-    factor = sum(1 / j for j in range(1, m + 1)) if method == "by" else 1.0
-    for place in range(m, 0, -1):
-        lowest = min(lowest, factor * m / place * ordered[place - 1])
-        adjusted.append(lowest)
-    return adjusted[::-1]

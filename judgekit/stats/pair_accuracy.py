@@ -1,7 +1,4 @@
-"""Pairwise accuracy: whether a judge orders pairs of outputs as humans do.
-
-The calibration of its ties.
-"""
+"""Pairwise accuracy: whether a judge orders, or ties, pairs of outputs as humans do."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, Result
+from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import share_interval
 from judgekit.stats.missing import DIGITS, cluster_codes, floats
 from judgekit.stats.quantiles import SLACK, check_level, require
@@ -47,7 +44,7 @@ class PairAccuracy(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieCalibration(Result):
-    """The width of a judge's ties that suits humans best."""
+    """The width of a judge's ties that agrees best with humans."""
 
     epsilon: float
     """Scores that differ by no more are a tie; the smallest of equally good widths."""
@@ -92,13 +89,13 @@ def pairwise_accuracy(
     if not tie_epsilon >= 0:
         raise ValueError(f"tie_epsilon is {tie_epsilon}; a width is 0 or more")
     items = _items(human, judge, groups)
-    found = count_pairs(items.human, items.judge, items.group, width=tie_epsilon)
-    if not found.pairs.any():
+    counts = count_pairs(items.human, items.judge, items.group, width=tie_epsilon)
+    if not counts.pairs.any():
         raise NotEnoughDataError(_NO_PAIR)
-    in_use = found.pairs > 0
-    right = found.concordant + found.ties_both
-    shares = right[in_use] / found.pairs[in_use]
-    n, n_pairs = len(shares), int(found.pairs.sum())
+    in_use = counts.pairs > 0
+    right = counts.concordant + counts.ties_both
+    shares = right[in_use] / counts.pairs[in_use]
+    n, n_pairs = len(shares), int(counts.pairs.sum())
     # Groups are the units: pairs within one share their outputs.
     low, high = _share_ends(shares, n_pairs, level)
     return PairAccuracy(
@@ -112,11 +109,11 @@ def pairwise_accuracy(
         n_clusters=n,
         n_observations=n_pairs,
         reason="one group only" if n == 1 else None,
-        concordant=int(found.concordant.sum()),
-        discordant=int(found.discordant.sum()),
-        ties_human=int(found.ties_x.sum()),
-        ties_judge=int(found.ties_y.sum()),
-        ties_both=int(found.ties_both.sum()),
+        concordant=int(counts.concordant.sum()),
+        discordant=int(counts.discordant.sum()),
+        ties_human=int(counts.ties_x.sum()),
+        ties_judge=int(counts.ties_y.sum()),
+        ties_both=int(counts.ties_both.sum()),
     )
 
 
@@ -153,8 +150,8 @@ def calibrate_ties(
     return TieCalibration(epsilon=epsilon, value=value, crossfit=_crossfit(pairs, level))
 
 
-class _Pairs(NamedTuple):
-    """Differences over all pairs of a group; groups are numbered from 0."""
+class _Grouped(NamedTuple):
+    """Scores of items, or their differences over pairs; groups are numbered from 0."""
 
     human: np.ndarray
     judge: np.ndarray
@@ -165,26 +162,15 @@ class _Pairs(NamedTuple):
     def n_groups(self) -> int:
         return int(self.group.max()) + 1
 
-    def within(self, kept: np.ndarray) -> _Pairs:
-        """The pairs of some groups, numbered anew."""
-        _, group = np.unique(self.group[kept], return_inverse=True)
-        return _Pairs(self.human[kept], self.judge[kept], group, self.n_missing)
-
-
-class _Items(NamedTuple):
-    """Items with both scores; groups are numbered from 0."""
-
-    human: np.ndarray
-    judge: np.ndarray
-    group: np.ndarray
-    n_missing: int
+    def within(self, chosen: np.ndarray) -> _Grouped:
+        """The pairs of some groups, which are numbered from 0 again."""
+        _, group = np.unique(self.group[chosen], return_inverse=True)
+        return _Grouped(self.human[chosen], self.judge[chosen], group, self.n_missing)
 
 
 def _items(
-    human: Sequence[float | None],
-    judge: Sequence[float | None],
-    groups: Sequence[Hashable] | None,
-) -> _Items:
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
+) -> _Grouped:
     names = [0] * len(human) if groups is None else groups
     if not len(human) == len(judge) == len(names):
         raise ValueError(
@@ -195,14 +181,12 @@ def _items(
     if np.isinf(scores).any():
         raise ValueError("a score is infinite; give nan where it is missing")
     codes = cluster_codes(names, np.flatnonzero(known).tolist())
-    return _Items(scores[0, known], scores[1, known], codes, int(len(known) - known.sum()))
+    return _Grouped(scores[0, known], scores[1, known], codes, int(len(known) - known.sum()))
 
 
 def _pairs(
-    human: Sequence[float | None],
-    judge: Sequence[float | None],
-    groups: Sequence[Hashable] | None,
-) -> _Pairs:
+    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
+) -> _Grouped:
     items = _items(human, judge, groups)
     scores = np.stack([items.human, items.judge])
     differences: list[np.ndarray] = []
@@ -218,11 +202,7 @@ def _pairs(
         raise NotEnoughDataError(_NO_PAIR)
     # Equal differences of floats have to be equal, or each would be a tie width of its own.
     rounded = np.round(np.concatenate(differences, axis=1), DIGITS)
-    return _Pairs(rounded[0], rounded[1], np.concatenate(group), items.n_missing)
-
-
-def _group_means(right: np.ndarray, pairs: _Pairs) -> np.ndarray:
-    return np.asarray(np.bincount(pairs.group, right) / np.bincount(pairs.group))
+    return _Grouped(rounded[0], rounded[1], np.concatenate(group), items.n_missing)
 
 
 def _share_ends(shares: np.ndarray, n_pairs: int, level: float) -> tuple[float, float]:
@@ -231,13 +211,13 @@ def _share_ends(shares: np.ndarray, n_pairs: int, level: float) -> tuple[float, 
     return share_interval(shares.tolist(), most=n_pairs, level=level)
 
 
-def _best_width(pairs: _Pairs) -> tuple[float, float]:
-    """Each pair turns from ordered to tied as the width grows past its distance."""
+def _best_width(pairs: _Grouped) -> tuple[float, float]:
+    """The width with the best accuracy, and that accuracy."""
     weight = 1 / (np.bincount(pairs.group)[pairs.group] * pairs.n_groups)
     apart = np.abs(pairs.judge)
     ordered = (pairs.human * pairs.judge > 0).astype(float)
-    # Going through the widths once: what becomes a tie gains where people tie and loses where it
-    # was right.
+    # One pass over the widths: a pair turns from ordered to tied as the width grows past its
+    # distance. That is a gain where humans tie and a loss where the order was right.
     change = weight * ((pairs.human == 0) - ordered)
     widths, place = np.unique(np.append(apart, 0.0), return_inverse=True)
     gain = np.bincount(place[:-1], change, minlength=len(widths))
@@ -247,12 +227,10 @@ def _best_width(pairs: _Pairs) -> tuple[float, float]:
     return float(widths[best]), float(min(1.0, accuracy[best]))
 
 
-def _crossfit(pairs: _Pairs, level: float) -> Estimate:
+def _crossfit(pairs: _Grouped, level: float) -> Estimate:
     n, method = pairs.n_groups, "cross-fitted width, wilson over groups"
     if n < 2:  # noqa: PLR2004 - one group cannot be held out
-        return Estimate(
-            value=nan, low=nan, high=nan, level=level, n=n, method=method, reason="one group only"
-        )
+        return undefined_estimate("one group only", n=n, method=method, level=level)
     # Chosen and measured on the same pairs, a width would look better than it is.
     fold = pairs.group % min(_FOLDS, n)
     right = np.zeros(len(pairs.human), dtype=bool)
@@ -261,7 +239,7 @@ def _crossfit(pairs: _Pairs, level: float) -> Estimate:
         tied = np.abs(pairs.judge) <= width + SLACK
         agrees = np.where(tied, pairs.human == 0, pairs.human * pairs.judge > 0)
         right = np.where(fold == held_out, agrees, right)
-    shares = _group_means(right, pairs)
+    shares = np.bincount(pairs.group, right) / np.bincount(pairs.group)
     low, high = _share_ends(shares, len(pairs.human), level)
     return Estimate(
         value=float(shares.mean()),

@@ -1,6 +1,6 @@
-"""Two variants on the same items: difference of means, change of a pass rate, win rate.
+"""Two variants on the same items: difference of means, pass rates, win rate, signed ranks.
 
-Wilcoxon's signed-rank test. For independent samples see `intervals`.
+For independent samples see `intervals`.
 """
 
 from __future__ import annotations
@@ -33,26 +33,11 @@ from judgekit.stats.quantiles import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-__all__ = [
-    "PairedDifference",
-    "PairedProportions",
-    "SignedRanks",
-    "WinRate",
-    "clustered_win_rate",
-    "paired_difference",
-    "paired_proportions",
-    "pass_rate_difference",
-    "prob_superior",
-    "signed_rank_test",
-    "win_rate",
-    "within_one",
-]
-
+# `step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0.
 VALUE_STEP = 0.05
-"""`step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0."""
 
+# With fewer items every flip of signs is tried: 2^14 of them at most.
 _SIGN_FLIP_BELOW = 15
-"""With fewer items every flip of signs is tried: 2^14 of them at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +72,7 @@ class PairedProportions(Estimate):
 
     @property
     def p_value(self) -> float:
-        """The p to decide by: mid-p."""
+        """The p for decisions: mid-p."""
         return self.p_mid
 
 
@@ -103,7 +88,7 @@ def paired_difference(
 
     Half a pseudo-item at +step and half at -step are added before the t interval is taken:
     `m = sum d / (n+1)`, `s^2 = (sum d^2 + step^2 - (n+1) m^2) / n`, `m +- t(n-1) s / sqrt(n+1)`.
-    Twenty equal pairs so do not claim certainty. The p is that of the paired t test, or below 15
+    So twenty equal pairs do not claim certainty. The p is that of the paired t test, or below 15
     items of all flips of signs (Fisher 1935). Repeats are averaged within their case first.
 
     Args:
@@ -128,15 +113,13 @@ def paired_difference(
     if not step > 0:
         raise ValueError(f"step is {step}; a step of the scale is more than 0")
     names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
-    of_a, of_b = (
-        cluster_means(*known_observations(a, names)),
-        cluster_means(*known_observations(b, names)),
-    )
+    of_a, of_b = (cluster_means(*known_observations(x, names)) for x in (a, b))
     items = [name for name in of_a if name in of_b]
     if not items:
         raise NotEnoughDataError("no item has a score of both variants")
     sides = [of_a[name] for name in items], [of_b[name] for name in items]
-    d = _differences(*sides)
+    # What is only rounding of floats is no difference: it would give a p where no item differs.
+    d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
     low, high, se = _pseudo_pair_interval(d, step, level)
     apart = standard_deviation(sides[0]) ** 2 + standard_deviation(sides[1]) ** 2
@@ -165,14 +148,7 @@ _DifferenceT = TypeVar("_DifferenceT", bound="PairedDifference | PairedProportio
 
 
 def within_one(difference: _DifferenceT) -> _DifferenceT:
-    """A difference of values on [0, 1], its interval cut at -1 and 1.
-
-    Args:
-        difference: A difference with its interval.
-
-    Returns:
-        The same with an interval inside [-1, 1]; an undefined end stays nan.
-    """
+    """A difference of values on [0, 1], its interval cut at -1 and 1."""
     # max and min return a nan only where it is the first argument.
     return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 
@@ -254,17 +230,12 @@ def pass_rate_difference(
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
     if any(not _missing(v) and v not in (0, 1) for v in [*a, *b]):
         raise ValueError("an outcome is neither 0 nor 1")
+    # Repeats of a case are not independent pairs, which the tests of `paired_proportions` assume.
     if clusters is not None and len(set(clusters)) < len(clusters):
         return paired_difference(a, b, clusters=clusters, level=level)
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (_missing(x) or _missing(y))]
     counts = [sum(pair == kind for pair in pairs) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    found = paired_proportions(*counts, level=level)
-    return replace(found, n_missing=len(a) - len(pairs))
-
-
-def _differences(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """B - A; what is only rounding of floats is no difference."""
-    return [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(a, b, strict=True)]
+    return replace(paired_proportions(*counts, level=level), n_missing=len(a) - len(pairs))
 
 
 def _missing(value: float | None) -> bool:
@@ -345,6 +316,7 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> WinRa
     if n == 0:
         raise NotEnoughDataError("no comparison to count")
     rate = (wins + ties / 2) / n
+    # Half a win, tie and loss: without them unanimous results would have no variance.
     centre = (wins + ties / 2 + 0.75) / (n + 1.5)
     variance = (wins + ties / 4 + 0.625) / (n + 1.5) - centre * centre
     low, high = wilson(rate, n * centre * (1 - centre) / variance, level=level)
@@ -409,7 +381,7 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
     """Posterior probability that the first of two independent rates is the higher one.
 
     The finite sum for whole Beta parameters (Miller 2015, "Formulas for Bayesian A/B testing"),
-    with uniform priors. To be read beside an interval; it is no protection from peeking.
+    with uniform priors. Read it beside an interval; it does not protect from repeated looks.
 
     Args:
         k1: Successes of the first.
@@ -426,17 +398,18 @@ def prob_superior(k1: int, n1: int, k2: int, n2: int) -> Figure:
     k1, n1, k2, n2 = require_whole(k1=k1, n1=n1, k2=k2, n2=n2)
     if not (0 <= k1 <= n1 and 0 <= k2 <= n2):
         raise ValueError(f"{k1} of {n1} and {k2} of {n2} are no counts of successes")
-    import numpy as np  # noqa: PLC0415 - only small samples need it
+    import numpy as np  # noqa: PLC0415 - the rest of the module does without it
     from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
 
     a1, b1, a2, b2 = k1 + 1, n1 - k1 + 1, k2 + 1, n2 - k2 + 1
     i = np.arange(a1)
+    # Logarithms of the terms: beta functions of thousands of trials leave the range of floats.
     terms = betaln(a2 + i, b1 + b2) - np.log(b1 + i) - betaln(1 + i, b1) - betaln(a2, b2)
     return Figure(value=float(min(1.0, np.exp(terms).sum())), method="beta posteriors, exact sum")
 
 
+# With more items the normal law is as good to three digits, and quicker.
 _EXACT_UP_TO = 100
-"""With more items the normal law is as good to three digits, and quicker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -496,8 +469,11 @@ def signed_rank_test(a: Sequence[float | None], b: Sequence[float | None]) -> Si
     total = fsum(ranks)
     exact = len(d) <= _EXACT_UP_TO
     p_value = nan
-    if d:
-        p_value = _exact_p(ranks, w_plus) if exact else _normal_p(ranks, w_plus)
+    if d and exact:
+        p_value = _exact_p(ranks, w_plus)
+    elif d:
+        variance = fsum(rank * rank for rank in ranks) / 4
+        p_value = normal_p_value((w_plus - total / 2) / sqrt(variance))
     return SignedRanks(
         value=(2 * w_plus - total) / total if d else nan,
         method="signed ranks, " + ("exact" if exact else "normal"),
@@ -541,8 +517,3 @@ def _exact_p(ranks: Sequence[float], w_plus: float) -> float:
     sums = np.arange(len(ways))
     off = abs(2 * round(2 * w_plus) - sum(doubled))
     return float(min(1.0, ways[np.abs(2 * sums - sum(doubled)) >= off].sum()))
-
-
-def _normal_p(ranks: Sequence[float], w_plus: float) -> float:
-    variance = fsum(rank * rank for rank in ranks) / 4
-    return normal_p_value((w_plus - fsum(ranks) / 2) / sqrt(variance))

@@ -1,7 +1,4 @@
-"""Tables of paired comparisons, which items they link.
-
-The ranking that fitted strengths give. Used by `ranking` and `tie_models`.
-"""
+"""Tables of paired comparisons, and the ranking that fitted strengths give."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PairResult(TypedDict):
-    """What came of comparing items i and j, numbered from 0."""
+    """The results of comparing items i and j, numbered from 0."""
 
     i: int
     j: int
@@ -38,14 +35,14 @@ class PairResult(TypedDict):
 
 
 class Comparisons(NamedTuple):
-    """Rows of results in arrays, with the items that were compared."""
+    """Rows of results in arrays; `used` are the positions of the rows that hold a comparison."""
 
     i: np.ndarray
     j: np.ndarray
     counts: np.ndarray
     n_items: int
     clusters: np.ndarray | None
-    kept: np.ndarray
+    used: np.ndarray
 
     @property
     def items(self) -> np.ndarray:
@@ -60,12 +57,7 @@ class Comparisons(NamedTuple):
         return int(self.clusters.max()) + 1
 
     def contrasts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Strengths of all items from free coefficients, and the difference of each row.
-
-        Returns:
-            A matrix of one row an item (0 for items never compared) whose columns sum to 0, and
-            for each result row i less row j of it.
-        """
+        """Strengths of all items from free coefficients, and the difference of each row."""
         items = self.items
         basis = np.zeros((self.n_items, len(items) - 1))
         basis[items[:-1]] = np.eye(len(items) - 1)
@@ -76,16 +68,15 @@ class Comparisons(NamedTuple):
 
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """Items linked by comparisons in either direction."""
-        return _components(self._beats() | self._beats().T)
+        reach = _closure(self._beats() | self._beats().T)
+        linked = {tuple(np.flatnonzero(row).tolist()) for row in reach}
+        return tuple(sorted(group for group in linked if len(group) > 1))
 
     def levels(self) -> tuple[tuple[int, ...], ...]:
-        """Items that beat each other, if by way of others; single ones included.
-
-        Within a level strengths are finite; between two levels one side only has ever won.
-        """
+        """Items that beat each other, directly or by way of others; single ones included."""
+        # Within a level strengths are finite; between two levels only one side has ever won.
         reach = _closure(self._beats())
-        found = {tuple(np.flatnonzero(row).tolist()) for row in reach & reach.T}
-        return tuple(sorted(found))
+        return tuple(sorted({tuple(np.flatnonzero(row).tolist()) for row in reach & reach.T}))
 
     def is_separated(self) -> bool:
         """Whether some items never lost or tied against the others."""
@@ -108,20 +99,7 @@ class Comparisons(NamedTuple):
 def comparisons(
     results: Sequence[PairResult], n_items: int, clusters: Sequence[Hashable] | None = None
 ) -> Comparisons:
-    """Check results and put them in arrays.
-
-    Args:
-        results: Rows of items i and j (from 0), wins_i, wins_j and ties.
-        n_items: How many items there are.
-        clusters: The prompt of each row.
-
-    Returns:
-        The rows that hold a comparison, in an order of their own.
-
-    Raises:
-        ValueError: When an item or a count is out of range, or `clusters` has another length.
-        NotEnoughDataError: When there is no comparison.
-    """
+    """Check results and put them in arrays; rows without a comparison are left out."""
     (n_items,) = require_whole(n_items=n_items)
     if clusters is not None and len(clusters) != len(results):
         raise ValueError(f"{len(results)} results, but {len(clusters)} cluster names")
@@ -133,32 +111,26 @@ def comparisons(
         raise ValueError(f"a result is not of two different items of 0..{n_items - 1}")
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError("a count of wins or ties is negative or missing")
-    kept = np.flatnonzero(counts.sum(axis=1) > 0)
-    if len(kept) == 0:
+    used = np.flatnonzero(counts.sum(axis=1) > 0)
+    if len(used) == 0:
         raise NotEnoughDataError("no comparison to rank by")
-    codes = None
-    if clusters is not None:
-        codes = cluster_codes(clusters, kept.tolist())
-    return Comparisons(rows[kept, 0], rows[kept, 1], counts[kept], n_items, codes, kept)
+    codes = None if clusters is None else cluster_codes(clusters, used.tolist())
+    return Comparisons(rows[used, 0], rows[used, 1], counts[used], n_items, codes, used)
 
 
 def _closure(links: np.ndarray) -> np.ndarray:
+    """Which items reach which by a chain of links (Warshall 1962)."""
     reach = links | np.eye(len(links), dtype=bool)
     for via in range(len(links)):
         reach |= reach[:, [via]] & reach[[via], :]
     return reach
 
 
-def _components(links: np.ndarray) -> tuple[tuple[int, ...], ...]:
-    """Groups of two items or more that links join."""
-    reach = _closure(links)
-    found = {tuple(np.flatnonzero(row).tolist()) for row in reach}
-    return tuple(sorted(group for group in found if len(group) > 1))
-
-
+# Elo's scale: 400 points are odds of 10 to 1.
 _ELO = 400 / log(10)
+
+# A standard error that floats leave where nothing varies.
 _FLAT = 1e-9
-"""A standard error that floats make where nothing varies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +162,6 @@ class Ranking(Result):
     """Degrees of freedom of the intervals; nan for the normal law."""
 
     loglik: float
-    """Log-likelihood."""
 
     position: Estimate | None
     """Log-odds by which the item shown first is favoured, where that was asked for."""
@@ -199,10 +170,10 @@ class Ranking(Result):
     """Log-odds for each unit of each covariate."""
 
     groups: tuple[tuple[int, ...], ...]
-    """Items linked by comparisons; of two groups nothing says which is stronger."""
+    """Items linked by comparisons; between two groups the data do not show which is stronger."""
 
     method: str
-    """The model and how its errors were found."""
+    """The model and how its errors were estimated."""
 
     nu: float = nan
     """Davidson's weight of a tie: P(tie) is nu / (2 + nu) for equals; nan for other models."""
@@ -259,10 +230,15 @@ class Ranking(Result):
         """
         k = len(self.ratings)
         pairs = [(i, j) for i in range(k) for j in range(i)]
-        found = [self.difference(i, j) for i, j in pairs]
-        p_values = [nan if not d.se > _FLAT else _p_value(d.value / d.se, self.df) for d in found]
+        differences = [self.difference(i, j) for i, j in pairs]
+        p_values = [nan] * len(pairs)
+        for place, d in enumerate(differences):
+            if d.se > _FLAT:
+                z = d.value / d.se
+                p_values[place] = t_p_value(z, self.df) if self.df > 0 else normal_p_value(z)
         stronger, weaker = [0] * k, [0] * k
-        for (i, j), d, p in zip(pairs, found, adjust(p_values).value, strict=True):
+        # Holm over all pairs: the bounds of all items hold together.
+        for (i, j), d, p in zip(pairs, differences, adjust(p_values).value, strict=True):
             if p <= 1 - self.level:
                 up, down = (i, j) if d.value > 0 else (j, i)
                 stronger[down] += 1
@@ -282,22 +258,7 @@ def build_ranking(
     position: bool,
     level: float,
 ) -> Ranking:
-    """The ranking that coefficients stand for.
-
-    Args:
-        rows: The results.
-        basis: Strengths from the first coefficients.
-        coef: Those, then one for each covariate, then the position's where asked for.
-        covariance: Their covariance.
-        loglik: Log-likelihood.
-        method: The model.
-        prior: Whether a prior was added.
-        position: Whether the last coefficient is the position's.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        The ranking; nan for items never compared.
-    """
+    """The ranking from the coefficients of a fit and their covariance."""
     k, df = basis.shape[1], nan if rows.clusters is None else float(rows.n_units - 1)
     never = np.setdiff1d(np.arange(rows.n_items), rows.items)
     ratings, spread = basis @ coef[:k], basis @ covariance[:k, :k] @ basis.T
@@ -326,17 +287,7 @@ def build_ranking(
 def coefficients(
     values: np.ndarray, covariance: np.ndarray, rows: Comparisons, level: float
 ) -> tuple[Estimate, ...]:
-    """Coefficients beside the strengths, with their intervals.
-
-    Args:
-        values: The coefficients.
-        covariance: Their covariance.
-        rows: The results.
-        level: Confidence level in (0, 1).
-
-    Returns:
-        One estimate each.
-    """
+    """Coefficients beside the strengths, with their intervals."""
     df = nan if rows.clusters is None else float(rows.n_units - 1)
     se, low, high = _ends(values, np.diag(covariance), level, df)
     return tuple(
@@ -361,21 +312,12 @@ def sandwich(
     score: np.ndarray | None = None,
     codes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The sandwich covariance `H^-1 G H^-1` (Huber 1967; White 1982).
-
-    Args:
-        curvature: H, minus the second derivative of the log-likelihood.
-        meat: The part of G that independent observations make.
-        score: Gradient of each further row.
-        codes: The cluster of each of these; their sums are the units, with factor C / (C - 1).
-
-    Returns:
-        The covariance; nan for one cluster.
-    """
+    """The sandwich covariance `H^-1 G H^-1` (Huber 1967; White 1982), clustered by `codes`."""
     bread = np.linalg.inv(curvature)
     if score is not None and codes is not None:
         totals = np.zeros((int(codes.max()) + 1, score.shape[1]))
         np.add.at(totals, codes, score)
+        # The small-sample factor of clustered errors; one cluster has no variance.
         many = len(totals)
         meat = meat + totals.T @ totals * (many / (many - 1) if many > 1 else nan)
     return np.asarray(bread @ meat @ bread)
@@ -391,7 +333,7 @@ def _ends(
 
 
 def _note(rows: Comparisons, *, prior: bool) -> str | None:
-    """What has to be said of results that do not identify all strengths."""
+    """The note on results that do not identify all strengths."""
     notes = []
     groups, never = rows.groups(), sorted(set(range(rows.n_items)) - set(rows.items.tolist()))
     if len(groups) > 1:
@@ -409,7 +351,3 @@ def _note(rows: Comparisons, *, prior: bool) -> str | None:
 
 def _quantile(level: float, df: float) -> float:
     return t_quantile(level, df) if df > 0 else normal_quantile(level)
-
-
-def _p_value(z: float, df: float) -> float:
-    return t_p_value(z, df) if df > 0 else normal_p_value(z)

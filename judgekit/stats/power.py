@@ -1,7 +1,4 @@
-"""Sample sizes and detectable differences for means, rates, sign tests.
-
-Prediction-powered inference.
-"""
+"""Sample sizes and detectable differences for means, rates, sign tests, and labels for PPI."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Result
 from judgekit.stats.quantiles import SLACK, normal_quantile, require, require_whole
 
+# The power of an exact test rises in saw-teeth: it has to hold for so many further sizes.
 _SAW_TEETH = 30
-"""The power of an exact test rises in saw-teeth: it has to hold for as many further sizes."""
 
 _MOST_ITEMS = 1_000_000
 
@@ -48,7 +45,7 @@ class DetectableDifference(Result):
     """The difference, in the unit of the standard deviation."""
 
     n: int
-    """Items it was asked for."""
+    """Items it was computed for."""
 
     alpha: float
     """Two-sided error of the first kind."""
@@ -142,7 +139,7 @@ def sample_size_mcnemar(
 def sample_size_two_proportions(
     p1: float, p2: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> SampleSize:
-    """Items needed in each of two independent groups to tell their rates apart.
+    """Items needed in each of two independent groups to distinguish their rates.
 
     `(z_a sqrt(2 p q) + z_b sqrt(p1 q1 + p2 q2))^2 / (p1 - p2)^2` with p the mean rate, without
     continuity correction (Fleiss 1981).
@@ -193,12 +190,11 @@ def sample_size_sign(p: float, *, alpha: float = 0.05, power: float = 0.8) -> Sa
     rough = ((_z(alpha) / 2 + _z_power(power) * sqrt(p * (1 - p))) / (p - 0.5)) ** 2
     if rough > _MOST_ITEMS:
         raise ValueError(f"p={p} is too near 1/2: about {rough:.0f} pairs would be needed")
-    held, first = 0, max(1, int(rough * 0.8) - _SAW_TEETH)
-    size = first
-    while held <= _SAW_TEETH:
-        held = held + 1 if _sign_power(size, p, alpha) >= power else 0
+    n_enough, size = 0, max(1, int(rough * 0.8) - _SAW_TEETH)
+    while n_enough <= _SAW_TEETH:
+        n_enough = n_enough + 1 if _sign_power(size, p, alpha) >= power else 0
         size += 1
-    return _size(size - held, "exact sign test", alpha, power)
+    return _size(size - n_enough, "exact sign test", alpha, power)
 
 
 def labels_for_ppi(
@@ -228,7 +224,8 @@ def labels_for_ppi(
     if n_unlabeled < 0 or not -1 <= corr <= 1:
         raise ValueError(f"{n_unlabeled} unlabelled items, correlation {corr}: out of range")
     goal = (half_width / _z(alpha) / sd) ** 2
-    high = max(1, ceil(1 / goal))  # enough without any judge
+    # So many labels are enough without a judge; the variance falls with n, so bisection applies.
+    high = max(1, ceil(1 / goal))
     low = 0
     while high - low > 1:
         middle = (low + high) // 2
@@ -269,10 +266,8 @@ def sample_size_repeated(
         ValueError: When an argument is out of its range.
     """
     var_item, var_a, var_b = require(var_item=var_item, var_a=var_a, var_b=var_b)
-    (delta,), (repeats_a, repeats_b) = (
-        require(delta=delta),
-        require_whole(repeats_a=repeats_a, repeats_b=repeats_b),
-    )
+    (delta,) = require(delta=delta)
+    repeats_a, repeats_b = require_whole(repeats_a=repeats_a, repeats_b=repeats_b)
     if min(var_item, var_a, var_b) < 0 or min(repeats_a, repeats_b) < 1:
         raise ValueError("variances are 0 or more, repeats 1 or more")
     variance = var_item + var_a / repeats_a + var_b / repeats_b
@@ -282,7 +277,7 @@ def sample_size_repeated(
 
 
 def _size(needed: float, method: str, alpha: float, power: float) -> SampleSize:
-    """Rounded up; what exceeds a whole number by rounding only is that number."""
+    # What exceeds a whole number by rounding only is that number.
     value = max(1, ceil(needed - SLACK))
     return SampleSize(value=value, alpha=alpha, power=power, method=method)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
-from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -36,10 +36,10 @@ class Stratum(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PPIMean(Estimate):
-    """A mean of human scores, sharpened by a judge."""
+    """A mean of human scores, made more precise by a judge."""
 
     lam: float
-    """How much the judge is leaned on: 0 labels only, 1 fully."""
+    """Weight of the judge's scores: 0 labels only, 1 fully."""
 
     n_unlabeled: int
     """Judge scores without a label."""
@@ -53,7 +53,7 @@ class StratifiedMean(Estimate):
     """A mean over strata."""
 
     lam: tuple[float, ...]
-    """How much the judge is leaned on, in each stratum."""
+    """Weight of the judge's scores in each stratum."""
 
     weights: tuple[float, ...]
     """Share of each stratum."""
@@ -85,7 +85,7 @@ def ppi_mean(
     `lam mean(F') + mean(Y - lam F)` with `SE^2 = lam^2 Var(F') / N + Var(Y - lam F) / n`; tuned,
     `lam = Cov(Y, F) / ((1 + n/N) Var(F, F'))` clipped to [0, 1] (Angelopoulos, Duchi & Zrnic
     2023, arXiv:2311.01453). Right whatever the judge's errors, provided the labelled items are a
-    random subset; with others it is wrong without a sign: see `labels_look_random`.
+    random subset; with others it is wrong without a warning: see `labels_look_random`.
 
     Args:
         labels: Human scores; pairs that lack a side are left out.
@@ -108,8 +108,7 @@ def ppi_mean(
     check_level(level)
     if lam is not None and not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam}; it lies in [0, 1]")
-    if quantile not in ("t", "normal"):
-        raise ValueError(f"no quantile is called {quantile!r}; known: t, normal")
+    check_choice("quantile", quantile, get_args(Quantile))
     data = _Data.of(labels, judge_labeled, judge_unlabeled, clusters)
     weight = data.tuned() if lam is None else lam if len(data.others) else 0.0
     value, se = data.mean(weight)
@@ -162,7 +161,12 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     weights = _stratum_weights(strata, data)
     common = _Data.pooled(data).tuned()
     # A small stratum borrows the common lam: tuned on a few labels it would fit their noise.
-    lams = [_stratum_lam(s.get("lam"), d, common) for s, d in zip(strata, data, strict=True)]
+    lams = []
+    for stratum, d in zip(strata, data, strict=True):
+        lam = stratum.get("lam")
+        if lam is None:
+            lam = d.tuned() if len(d.y) >= _FEW_LABELS else common
+        lams.append(lam if len(d.others) else 0.0)
     means = [d.mean(lam) for d, lam in zip(data, lams, strict=True)]
     value = float(sum(w * m for w, (m, _) in zip(weights, means, strict=True)))
     se = sqrt(sum((w * s) ** 2 for w, (_, s) in zip(weights, means, strict=True)))
@@ -192,7 +196,7 @@ def crossfit_isotonic_mean(
     *,
     level: float = 0.95,
 ) -> CrossfitMean:
-    """PPI on scores that a rising map has brought to the human scale, out of fold.
+    """PPI on scores that an isotonic map, fitted out of fold, converts to the human scale.
 
     Each fold's items get the map fitted on the other folds, items without a label the mean of all
     maps; then PPI with weight 1 (cross-PPI, Zrnic & Candes 2024; Landesberg & Narayan 2025,
@@ -221,8 +225,9 @@ def crossfit_isotonic_mean(
     oof = np.empty(len(y))
     for k, of_fold in enumerate(maps):
         oof[fold == k] = of_fold.predict(f[fold == k])
-    # Unlabelled items were used by no fold, so that every map may speak of them.
+    # No fold used the unlabelled items, so every map predicts them out of fold.
     recalibrated = np.mean([of_fold.predict(others) for of_fold in maps], axis=0)
+    # Weight 1 as in cross-PPI: recalibrated scores are on the human scale already.
     found = ppi_mean(y.tolist(), oof.tolist(), recalibrated.tolist(), lam=1.0, level=level)
     return CrossfitMean(
         value=found.value,
@@ -242,7 +247,7 @@ def crossfit_isotonic_mean(
 
 
 class _Data(NamedTuple):
-    """Labels y, judge scores f of the same items, judge scores of others; their clusters."""
+    """Labels y, judge scores f of the same items, judge scores of others; cases of both."""
 
     y: np.ndarray
     f: np.ndarray
@@ -267,9 +272,10 @@ class _Data(NamedTuple):
             return cls(y, f, others, n_missing)
         if [len(names) for names in clusters] != [len(labels), len(judge_unlabeled)]:
             raise ValueError("clusters name the case of each labelled and of each other item")
-        both = floats(labels) + floats(judge_labeled)
-        kept = [np.flatnonzero(~np.isnan(both)), _places(judge_unlabeled)]
-        codes = [cluster_codes(c, k.tolist()) for c, k in zip(clusters, kept, strict=True)]
+        # nan in either sum marks an item that is left out.
+        sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
+        known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
+        codes = [cluster_codes(c, places) for c, places in zip(clusters, known, strict=True)]
         return cls(y, f, others, n_missing, (codes[0], codes[1]))
 
     @classmethod
@@ -288,8 +294,8 @@ class _Data(NamedTuple):
         if rest == 0 or n < 2:  # noqa: PLR2004 - a covariance needs two
             return 0.0
         spread = float(np.concatenate([self.f, self.others]).var(ddof=1))
-        # A judge that gives one score tells nothing: dividing by rounding errors would make lam
-        # arbitrary.
+        # A judge that gives one score has no information: dividing by rounding errors would make
+        # lam arbitrary.
         if spread <= _FLAT * max(1.0, float(np.abs(self.f).max())) ** 2:
             return 0.0
         shared = float(((self.y - self.y.mean()) * (self.f - self.f.mean())).mean())
@@ -309,10 +315,6 @@ class _Data(NamedTuple):
 
     def label_variance(self) -> float:
         return _variance_of_mean(self.y, self.cases[0] if self.cases else None) * self.n_units
-
-
-def _places(x: Sequence[float | None]) -> np.ndarray:
-    return np.flatnonzero(~np.isnan(floats(x)))
 
 
 def _variance_of_mean(x: np.ndarray, cases: np.ndarray | None) -> float:
@@ -341,21 +343,15 @@ def _note(n: int, data: _Data, lam: float | None) -> str | None:
     if len(data.others) == 0:
         notes.append("no score of an unlabelled item: the mean of the labels alone")
     elif lam is None and data.tuned() == 0:
-        notes.append("the judge says nothing of the labels: lam is 0, the labels alone count")
+        notes.append("the judge's scores do not predict the labels: lam is 0, only labels count")
     return "; ".join(notes) or None
 
 
 def _stratum_weights(strata: Sequence[Stratum], data: Sequence[_Data]) -> list[float]:
-    given = [s["weight"] for s in strata if "weight" in s]
-    if given and len(given) < len(strata):
+    own = [s["weight"] for s in strata if "weight" in s]
+    if own and len(own) < len(strata):
         raise ValueError("some strata have a weight and some have none")
-    weights = given or [float(len(d.y) + len(d.others)) for d in data]
+    weights = own or [float(len(d.y) + len(d.others)) for d in data]
     if not all(w > 0 for w in weights):
         raise ValueError("a stratum's weight is not more than 0")
     return [w / sum(weights) for w in weights]
-
-
-def _stratum_lam(lam: float | None, data: _Data, common: float) -> float:
-    if lam is not None or len(data.others) == 0:
-        return (lam or 0.0) if len(data.others) else 0.0
-    return data.tuned() if len(data.y) >= _FEW_LABELS else common

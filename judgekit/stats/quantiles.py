@@ -10,53 +10,31 @@ from numbers import Integral, Real
 from operator import index
 from statistics import NormalDist
 
-# Sums of scores such as 0.1 differ in their last digits; nobody means such a difference.
+# Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats, and
+# a limit of 0.1 must not depend on that.
 SLACK = 1e-9
-"""Scores that differ by less are equal: (0.8 - 0.72) / 0.8 is 0.10000000000000009 in floats."""
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no confidence level.
-
-    Args:
-        level: Confidence level.
-
-    Raises:
-        ValueError: When it does not lie between 0 and 1.
-    """
+    """Raise ValueError unless the confidence level lies between 0 and 1."""
     if not (isinstance(level, Real) and isfinite(level) and 0 < level < 1):
         raise ValueError(f"level is {level}; a confidence level lies between 0 and 1")
 
 
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise ValueError unless the value is one of the known ones."""
+    if value not in known:
+        raise ValueError(f"no {what} is called {value!r}; known: {', '.join(known)}")
+
+
 def normal_quantile(level: float) -> float:
-    """The half-width, in standard errors, of a two-sided normal interval.
-
-    Args:
-        level: Confidence level in (0, 1).
-
-    Returns:
-        1.96 for 0.95.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The half-width, in standard errors, of a two-sided normal interval."""
     check_level(level)
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def t_quantile(level: float, df: float) -> float:
-    """The half-width, in standard errors, of a two-sided t interval.
-
-    Args:
-        level: Confidence level in (0, 1).
-        df: Degrees of freedom.
-
-    Returns:
-        The quantile; nan where no degree of freedom is left.
-
-    Raises:
-        ValueError: When the level does not lie between 0 and 1.
-    """
+    """The half-width, in standard errors, of a two-sided t interval."""
     check_level(level)
     if not df > 0:
         return nan
@@ -66,14 +44,7 @@ def t_quantile(level: float, df: float) -> float:
 
 
 def normal_p_value(z: float) -> float:
-    """The two-sided p of a standard normal statistic.
-
-    Args:
-        z: The statistic.
-
-    Returns:
-        P(|Z| >= |z|); nan for nan.
-    """
+    """The two-sided p of a standard normal statistic."""
     if isnan(z):
         return nan
     # erfc keeps its digits in the tail, where 1 - cdf would be 0.
@@ -81,20 +52,18 @@ def normal_p_value(z: float) -> float:
 
 
 def t_p_value(t: float, df: float) -> float:
-    """The two-sided p of a t statistic.
-
-    Args:
-        t: The statistic.
-        df: Degrees of freedom.
-
-    Returns:
-        P(|T| >= |t|); nan where the statistic is, or no degree of freedom is left.
-    """
+    """The two-sided p of a t statistic."""
     if isnan(t) or not df > 0:
         return nan
     from scipy.special import stdtr  # noqa: PLC0415 - half a second, only where it is needed
 
     return float(min(1.0, 2 * stdtr(df, -abs(t))))
+
+
+def upper_t_p_value(t: float, df: float) -> float:
+    """The one-sided p of a t statistic, P(T >= t)."""
+    both = t_p_value(t, df)
+    return both / 2 if t > 0 else 1 - both / 2
 
 
 def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
@@ -103,16 +72,6 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     With w = min(wins, losses) of n decisive, the exact p is min(1, 2 P(X <= w)) and the mid-p
     2 P(X <= w) - P(X = w), X binomial with n tries at 1/2 (Lancaster 1961; Fagerland,
     Lydersen & Laake 2013).
-
-    Args:
-        wins: Decisive items on one side.
-        losses: Decisive items on the other.
-
-    Returns:
-        Exact p and mid-p; both 1 where nothing is decisive.
-
-    Raises:
-        ValueError: When a count is negative.
     """
     wins, losses = require_whole(wins=wins, losses=losses)
     if wins < 0 or losses < 0:
@@ -129,36 +88,12 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
 
 
 def require_whole(**values: object) -> tuple[int, ...]:
-    """Counts as Python integers, whether given as 3, as 3.0 or as numpy's 3.
-
-    Args:
-        **values: Counts by name; their range is left to the caller.
-
-    Returns:
-        The counts, in the order given.
-
-    Raises:
-        ValueError: When one is missing or not whole.
-
-    Example:
-        >>> whole(k=3.0, n=10)
-        (3, 10)
-    """
+    """Counts as Python integers, whether they arrive as 3, as 3.0 or as numpy's 3."""
     return tuple(_require_whole(name, value) for name, value in values.items())
 
 
 def require(**values: object) -> tuple[float, ...]:
-    """Numbers as Python floats, none missing or infinite.
-
-    Args:
-        **values: Numbers by name; their range is left to the caller.
-
-    Returns:
-        The numbers, in the order given.
-
-    Raises:
-        ValueError: When one is missing, infinite or no number.
-    """
+    """Numbers as Python floats, none missing or infinite."""
     return tuple(_require_number(name, value) for name, value in values.items())
 
 

@@ -1,33 +1,30 @@
-"""Rankings from paired comparisons by Bradley-Terry, their bootstrap.
-
-A win rate controlled for length. Models of ties are in `tie_models`.
-"""
+"""Rankings by Bradley-Terry, Davidson, and Rao and Kupper; a length-controlled win rate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import nan, sqrt
-from typing import TYPE_CHECKING, Literal
+from math import exp, log, nan, sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate
-from judgekit.stats.logistic import LogisticFit, expit, fit_logistic
+from judgekit.stats.logistic import LogisticFit, expit, fit_logistic, maximise
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.paired_comparisons import (
     Comparisons,
     PairResult,
     Ranking,
     build_ranking,
+    coefficients,
     comparisons,
     sandwich,
 )
-from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
-from judgekit.stats.tie_models import davidson, rao_kupper
+from judgekit.stats.quantiles import check_choice, check_level, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 __all__ = [
     "LengthControlledWinRate",
@@ -47,9 +44,8 @@ RankingModel = Literal["bradley-terry", "davidson", "rao-kupper"]
 _FAR = 0.10
 _FLAT = 1e-9
 
-# The same order as the columns of counts: wins, losses, ties.
+# What item i gets for its win, its loss and a tie: the order of the columns of counts.
 _POINTS = np.array([1.0, 0.0, 0.5])
-"""What item i gets for its win, item j's and a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +53,7 @@ class LengthControlledWinRate(Estimate):
     """A's share of wins if both answers had been equally long."""
 
     raw: float
-    """A's share of wins as it is."""
+    """A's observed share of wins."""
 
     length_coef: float
     """Log-odds for tanh of one standard deviation of the difference in length."""
@@ -81,8 +77,8 @@ def bradley_terry(
     Maximum likelihood (Bradley & Terry 1952) by Newton's method, so the order of results does not
     matter; errors are sandwich ones, `H^-1 G H^-1`, clustered by prompt where given (with factor
     C / (C-1) and t(C-1)). Where some items won or lost everything, or never met, there is no
-    maximum: half a win and half a loss against the mean are then added for each item, and the
-    note says so.
+    maximum: half a win and half a loss against the mean are then added for each item, with a
+    note.
 
     Args:
         results: Rows of items i and j (from 0), wins_i, wins_j and ties.
@@ -102,31 +98,109 @@ def bradley_terry(
         NotEnoughDataError: When there is no comparison, or the covariates leave no estimate.
     """
     check_level(level)
-    if ties not in ("half", "drop"):
-        raise ValueError(f"no rule for ties is called {ties!r}; known: half, drop")
-    rows = comparisons(_without_ties(results) if ties == "drop" else results, n_items, clusters)
+    check_choice("rule for ties", ties, get_args(TieRule))
+    if ties == "drop":
+        results = [{**r, "ties": 0.0} for r in results]
+    rows = comparisons(results, n_items, clusters)
     extra = _extra_columns(rows, covariates, len(results), position=position)
     basis, differences = rows.contrasts()
     prior = rows.is_separated()
     # Separated strengths are infinite: half a win and half a loss of each item against the mean
-    # hold them finite.
+    # keep them finite.
     pseudo = basis[rows.items] if prior else basis[:0]
     beside = np.zeros((len(pseudo), extra.shape[1]))
     design = np.vstack([np.hstack([differences, extra]), np.hstack([pseudo, beside])])
     counts = np.vstack([rows.counts, np.tile([0.5, 0.5, 0.0], (len(pseudo), 1))])
     weight = counts.sum(axis=1)
     fit = fit_logistic(design, (counts @ _POINTS) / weight, weights=weight)
+    # Of the observed comparisons alone, without what the prior adds.
+    points, p = rows.counts @ _POINTS, fit.fitted[: len(rows.i)]
+    loglik = points * np.log(p) + (rows.counts.sum(axis=1) - points) * np.log1p(-p)
     return build_ranking(
         rows,
         basis,
         fit.coef,
         _covariance(design, counts, fit, rows.clusters),
-        loglik=_loglik(rows.counts, fit.fitted[: len(rows.i)]),
+        loglik=float(loglik.sum()),
         method="bradley-terry",
         prior=prior,
         position=position,
         level=level,
     )
+
+
+def davidson(
+    results: Sequence[PairResult],
+    n_items: int,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    position: bool = False,
+    level: float = 0.95,
+) -> Ranking:
+    """Strengths with a modelled chance of a tie (Davidson 1970).
+
+    Win, loss and tie are as `exp(t_i)`, `exp(t_j)` and `nu exp((t_i + t_j) / 2)`; with `position`
+    t_i is raised by the advantage of the slot (Davidson & Beaver 1977). Prefer it to half wins
+    when ties are more than one in ten. Errors, priors and notes as in `bradley_terry`.
+
+    Args:
+        results: Rows of items i and j (from 0), wins_i, wins_j and ties.
+        n_items: How many items there are.
+        clusters: The prompt of each row.
+        position: Whether i was shown first in every row; its advantage is then estimated.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The ranking with `nu`; 0 where nothing was tied.
+
+    Raises:
+        ValueError: When an item or count is out of range.
+        NotEnoughDataError: When there is no comparison, or every one is a tie.
+    """
+    fit = _tie_fit(results, n_items, clusters, _davidson_terms, position=position, level=level)
+    share = fit.tie_share
+    start = log(2 * share / (1 - share)) if share else 0.0
+    found, tie = fit.ranking("davidson", start)
+    if tie is None:
+        return replace(found, nu=0.0)
+    value, low, high = tie
+    return replace(found, nu=exp(value), tie_interval=(exp(low), exp(high)))
+
+
+def rao_kupper(
+    results: Sequence[PairResult],
+    n_items: int,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    position: bool = False,
+    level: float = 0.95,
+) -> Ranking:
+    """Strengths with a threshold below which a comparison is tied (Rao & Kupper 1967).
+
+    `P(i wins) = exp(t_i) / (exp(t_i) + theta exp(t_j))`, a tie having what is left. Errors,
+    priors, notes and `position` as in `davidson`.
+
+    Args:
+        results: Rows of items i and j (from 0), wins_i, wins_j and ties.
+        n_items: How many items there are.
+        clusters: The prompt of each row.
+        position: Whether i was shown first in every row; its advantage is then estimated.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The ranking with `theta`; 1 where nothing was tied.
+
+    Raises:
+        ValueError: When an item or count is out of range.
+        NotEnoughDataError: When there is no comparison, or every one is a tie.
+    """
+    fit = _tie_fit(results, n_items, clusters, _rao_kupper_terms, position=position, level=level)
+    share = fit.tie_share
+    found, tie = fit.ranking("rao-kupper", log((1 + share) / (1 - share)))
+    if tie is None:
+        return replace(found, theta=1.0)
+    value, low, high = tie
+    return replace(found, theta=exp(value), tie_interval=(exp(max(0.0, low)), exp(high)))
 
 
 def bootstrap_ranking(
@@ -161,16 +235,16 @@ def bootstrap_ranking(
     fits = {"bradley-terry": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
     if model not in fits or n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
         raise ValueError(f"{n_resamples} resamples of {model!r}; 100 or more of {', '.join(fits)}")
-    found = fits[model](results, n_items, clusters=clusters, level=level)
+    ranking = fits[model](results, n_items, clusters=clusters, level=level)
     rows = comparisons(results, n_items, clusters)
-    drawn = []
+    resampled = []
     for _ in range(n_resamples):
         try:
-            drawn.append(fits[model](_resampled(rows, rng), n_items).ratings)
+            resampled.append(fits[model](_resampled(rows, rng), n_items).ratings)
         except NotEnoughDataError:
-            # A resample without a fit stays in the list as nan, so that it is seen to be missing.
-            drawn.append((nan,) * n_items)
-    sample = np.array(drawn)
+            # A resample without a fit counts as nan: all its items are missing from it.
+            resampled.append((nan,) * n_items)
+    sample = np.array(resampled)
     tails = [(1 - level) / 2, (1 + level) / 2]
     known = [column[~np.isnan(column)] for column in sample.T]
     ends = [
@@ -181,7 +255,7 @@ def bootstrap_ranking(
     if whole.sum() > 1:
         covariance[np.ix_(rows.items, rows.items)] = np.cov(sample[whole][:, rows.items].T)
     return replace(
-        found,
+        ranking,
         se=tuple(np.sqrt(np.diag(covariance)).tolist()),
         low=tuple(float(low) for low, _ in ends),
         high=tuple(float(high) for _, high in ends),
@@ -202,9 +276,9 @@ def length_controlled_win_rate(
 
     Logistic regression of the score on `tanh(difference in length / its sd)`; the rate is that at
     no difference, its interval from the sandwich error of the intercept (clustered: with
-    t(G - 1)). AlpacaEval adds terms
-    for each instruction and a penalty of its own: this is not its leaderboard's number. Where
-    longer answers are better for good reason, the control takes real merit away.
+    t(G - 1)). AlpacaEval adds terms for each instruction and a penalty of its own: this is not
+    the number of its leaderboard. Where longer answers are better for good reason, the control
+    takes real merit away.
 
     Args:
         scores: 1 (A won), 1/2 (tie), 0 (B won) or a probability; None and nan are missing.
@@ -221,21 +295,14 @@ def length_controlled_win_rate(
         NotEnoughDataError: When lengths never differ, or wins and losses are parted by length.
     """
     check_level(level)
-    if not len(scores) == len(length_a) == len(length_b):
-        raise ValueError("scores and lengths are not equally many")
-    table = floats([scores, length_a, length_b])
-    known = ~np.isnan(table).any(axis=0)
-    y, longer = table[0, known], table[1, known] - table[2, known]
-    if not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("a score lies outside 0..1")
+    y, longer, places = _scored_lengths(scores, length_a, length_b)
     spread = float(longer.std(ddof=1)) if len(longer) > 1 else 0.0
     if not spread > 0:
         raise NotEnoughDataError("the difference in length does not vary: nothing to control for")
-    # Dubois et al. (2024), length-controlled AlpacaEval: the intercept is the rate at equal
-    # lengths.
+    # Dubois et al. (2024): the intercept is the rate at equal lengths; tanh keeps a few very long
+    # answers from setting the slope.
     design = np.column_stack([np.ones(len(y)), np.tanh(longer / spread)])
     fit = fit_logistic(design, y)
-    places = np.flatnonzero(known).tolist()
     codes = None if clusters is None else cluster_codes(clusters, places)
     score = design * (y - fit.fitted)[:, None]
     meat = score.T @ score if codes is None else np.zeros((2, 2))
@@ -246,14 +313,13 @@ def length_controlled_win_rate(
     value, low, high = (float(expit(np.array(intercept + d))) for d in (0.0, -half, half))
     varies = se > _FLAT and high - low > _FLAT
     raw = float(y.mean())
-    far = abs(value - raw) > _FAR
     return LengthControlledWinRate(
         value=value,
         low=low if varies else nan,
         high=high if varies else nan,
         level=level,
         n=n,
-        n_missing=int((~known).sum()),
+        n_missing=len(scores) - len(y),
         method="logistic, sandwich" + ("" if clusters is None else ", clustered"),
         se=value * (1 - value) * se,
         n_clusters=None if clusters is None else n,
@@ -261,7 +327,7 @@ def length_controlled_win_rate(
         df=nan if codes is None else n - 1,
         reason=None if varies else "no variation",
         note="length moves the rate by more than 10 points: it may stand for quality"
-        if far
+        if abs(value - raw) > _FAR
         else None,
         raw=raw,
         length_coef=float(fit.coef[1]),
@@ -269,8 +335,20 @@ def length_controlled_win_rate(
     )
 
 
-def _without_ties(results: Sequence[PairResult]) -> list[PairResult]:
-    return [{**r, "ties": 0.0} for r in results]
+def _scored_lengths(
+    scores: Sequence[float | None],
+    length_a: Sequence[float | None],
+    length_b: Sequence[float | None],
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """The known scores, by how much A is longer in each, and their positions."""
+    if not len(scores) == len(length_a) == len(length_b):
+        raise ValueError("scores and lengths are not equally many")
+    table = floats([scores, length_a, length_b])
+    known = ~np.isnan(table).any(axis=0)
+    y = table[0, known]
+    if not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("a score lies outside 0..1")
+    return y, table[1, known] - table[2, known], np.flatnonzero(known).tolist()
 
 
 def _extra_columns(
@@ -285,7 +363,7 @@ def _extra_columns(
     if covariates is not None:
         if len(covariates) != n_results:
             raise ValueError(f"{n_results} results, but {len(covariates)} rows of covariates")
-        columns = floats(covariates).reshape(n_results, -1)[rows.kept]
+        columns = floats(covariates).reshape(n_results, -1)[rows.used]
         if not np.isfinite(columns).all():
             raise ValueError("a covariate is missing or infinite")
     return np.column_stack([columns, np.ones((len(rows.i), int(position)))])
@@ -307,13 +385,8 @@ def _covariance(
     return sandwich(fit.curvature, added, score, clusters)
 
 
-def _loglik(counts: np.ndarray, p: np.ndarray) -> float:
-    up, down = counts[:, 0] + counts[:, 2] / 2, counts[:, 1] + counts[:, 2] / 2
-    return float((up * np.log(p) + down * np.log1p(-p)).sum())
-
-
 def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
-    """Results of as many prompts, or comparisons, drawn anew."""
+    """As many prompts, or comparisons, drawn with replacement."""
     if rows.clusters is None:
         total = rows.counts.sum()
         cells = rng.multinomial(rows.n_units, (rows.counts / total).ravel())
@@ -326,3 +399,175 @@ def _resampled(rows: Comparisons, rng: np.random.Generator) -> list[PairResult]:
         {"i": int(i), "j": int(j), "wins_i": float(a), "wins_j": float(b), "ties": float(t)}
         for i, j, (a, b, t) in zip(rows.i, rows.j, counts, strict=True)
     ]
+
+
+class _Terms(NamedTuple):
+    """Log-probabilities of win, loss and tie, and their derivatives.
+
+    The derivatives are by the difference d of both strengths and by the tie parameter: `first`
+    has them in its last axis, `second` in its last two; the axis before is the outcome.
+    """
+
+    logp: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+
+class _TieFit(NamedTuple):
+    rows: Comparisons
+    terms: Callable[[np.ndarray, float], _Terms]
+    basis: np.ndarray
+    design: np.ndarray
+    pseudo: np.ndarray
+    position: bool
+    level: float
+
+    @property
+    def tie_share(self) -> float:
+        return float(self.rows.counts[:, 2].sum() / self.rows.counts.sum())
+
+    def ranking(
+        self, method: str, start: float
+    ) -> tuple[Ranking, tuple[float, float, float] | None]:
+        """The ranking, and the tie parameter with its ends where anything was tied."""
+        tied = self.tie_share > 0
+        at = np.append(np.zeros(self.design.shape[1]), [start] if tied else [])
+        try:
+            at = maximise(lambda x: self.loglik(x) + self._prior(x), self.derivatives, at)
+        except NotEnoughDataError:
+            if len(self.pseudo):
+                raise
+            return self.with_prior().ranking(method, start)
+        covariance = self._covariance(at)
+        k = self.design.shape[1]
+        found = build_ranking(
+            self.rows,
+            self.basis,
+            at[:k],
+            covariance[:k, :k],
+            loglik=self.loglik(at),
+            method=method,
+            prior=len(self.pseudo) > 0,
+            position=self.position,
+            level=self.level,
+        )
+        if not tied:
+            return found, None
+        tie = coefficients(at[k:], covariance[k:, k:], self.rows, self.level)[0]
+        return found, (tie.value, tie.low, tie.high)
+
+    def with_prior(self) -> _TieFit:
+        """Half a win and half a loss against the mean, for each item that was compared."""
+        items = self.basis[self.rows.items]
+        beside = np.zeros((len(items), int(self.position)))
+        return self._replace(pseudo=np.hstack([items, beside]))
+
+    def loglik(self, at: np.ndarray) -> float:
+        terms = self._terms(at)
+        counts = self.rows.counts
+        return float((counts * np.where(counts > 0, terms.logp, 0.0)).sum())
+
+    def derivatives(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        terms, counts, k = self._terms(at), self.rows.counts, self.design.shape[1]
+        jacobian = self._jacobian(len(at) - k)
+        slope = np.einsum("ro,rop->rp", counts, terms.first)
+        bend = np.einsum("ro,ropq->rpq", counts, terms.second)
+        gradient = np.einsum("rp,rpd->d", slope, jacobian)
+        curvature = -np.einsum("rpd,rpq,rqe->de", jacobian, bend, jacobian)
+        p = expit(self.pseudo @ at[:k])
+        gradient[:k] += self.pseudo.T @ (0.5 - p)
+        curvature[:k, :k] += self.pseudo.T @ ((p * (1 - p))[:, None] * self.pseudo)
+        return gradient, curvature
+
+    def _terms(self, at: np.ndarray) -> _Terms:
+        k = self.design.shape[1]
+        found = self.terms(self.design @ at[:k], float(at[k]) if len(at) > k else nan)
+        if len(at) > k:
+            return found
+        return _Terms(found.logp, found.first[..., :1], found.second[..., :1, :1])
+
+    def _jacobian(self, n_tie: int) -> np.ndarray:
+        """Of (d, tie parameter) by the coefficients, row by row."""
+        n, k = self.design.shape
+        found = np.zeros((n, 1 + n_tie, k + n_tie))
+        found[:, 0, :k] = self.design
+        found[:, 1:, k:] = np.eye(n_tie)
+        return found
+
+    def _prior(self, at: np.ndarray) -> float:
+        eta = self.pseudo @ at[: self.design.shape[1]]
+        return float((eta / 2 - np.logaddexp(0, eta)).sum())
+
+    def _covariance(self, at: np.ndarray) -> np.ndarray:
+        """Each comparison, or each prompt, is a unit; so is each half win that was added."""
+        terms, counts, k = self._terms(at), self.rows.counts, self.design.shape[1]
+        _, curvature = self.derivatives(at)
+        pull = np.einsum("rop,rpd->rod", terms.first, self._jacobian(len(at) - k))
+        p = expit(self.pseudo @ at[:k])
+        added = np.zeros_like(curvature)
+        squares = ((1 - p) ** 2 + p**2) / 2
+        added[:k, :k] = self.pseudo.T @ (squares[:, None] * self.pseudo)
+        if self.rows.clusters is None:
+            own = np.einsum("ro,rod,roe->de", counts, pull, pull)
+            return sandwich(curvature, own + added)
+        score = np.einsum("ro,rod->rd", counts, pull)
+        return sandwich(curvature, added, score, self.rows.clusters)
+
+
+def _tie_fit(
+    results: Sequence[PairResult],
+    n_items: int,
+    clusters: Sequence[Hashable] | None,
+    terms: Callable[[np.ndarray, float], _Terms],
+    *,
+    position: bool,
+    level: float,
+) -> _TieFit:
+    check_level(level)
+    rows = comparisons(results, n_items, clusters)
+    if not rows.counts[:, :2].any():
+        # The tie parameter would grow without end, and the strengths with it would mean nothing.
+        raise NotEnoughDataError("every comparison is a tie: the items cannot be ranked")
+    basis, differences = rows.contrasts()
+    design = np.column_stack([differences, np.ones((len(rows.i), int(position)))])
+    fit = _TieFit(rows, terms, basis, design, np.zeros((0, design.shape[1])), position, level)
+    return fit.with_prior() if rows.is_separated() else fit
+
+
+def _davidson_terms(d: np.ndarray, tie: float) -> _Terms:
+    """Parameters d and ln nu; without ties (nan) nu is 0."""
+    third = np.full_like(d, -np.inf if np.isnan(tie) else tie)
+    eta = np.column_stack([d / 2, -d / 2, third])
+    logp = eta - np.logaddexp(np.logaddexp(eta[:, 0], eta[:, 1]), eta[:, 2])[:, None]
+    p = np.exp(logp)
+    features = np.array([[0.5, 0.0], [-0.5, 0.0], [0.0, 1.0]])
+    mean = p @ features
+    first = features - mean[:, None, :]
+    spread = np.einsum("ro,rop,roq->rpq", p, first, first)
+    return _Terms(logp, first, np.repeat(-spread[:, None], 3, axis=1))
+
+
+def _rao_kupper_terms(d: np.ndarray, tie: float) -> _Terms:
+    """Parameters d and eta = ln theta, more than 0; without ties (nan) eta is 0."""
+    eta = 0.0 if np.isnan(tie) else tie
+    if not (eta > 0 or np.isnan(tie)):
+        shape = (len(d), 3)
+        return _Terms(np.full(shape, -np.inf), np.zeros((*shape, 2)), np.zeros((*shape, 2, 2)))
+    sides = np.column_stack([d - eta, -d - eta])
+    p = expit(sides)
+    logp_side = -np.logaddexp(0, -sides)
+    signs = np.array([[1.0, -1.0], [-1.0, -1.0]])
+    first_side = (1 - p)[..., None] * signs
+    second_side = -(p * (1 - p))[..., None, None] * np.einsum("sp,sq->spq", signs, signs)
+    with np.errstate(divide="ignore"):
+        grown = np.expm1(2 * eta)
+        logp_tie = logp_side.sum(axis=1) + np.log(grown)
+    first_tie, second_tie = first_side.sum(axis=1), second_side.sum(axis=1)
+    if grown > 0:
+        first_tie = first_tie + np.array([0.0, 2 * (grown + 1) / grown])
+        second_tie = second_tie + np.array([[0.0, 0.0], [0.0, -4 * (grown + 1) / grown**2]])
+    return _Terms(
+        np.column_stack([logp_side, logp_tie]),
+        np.concatenate([first_side, first_tie[:, None]], axis=1),
+        np.concatenate([second_side, second_tie[:, None]], axis=1),
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from judgekit.stats.agreement_coefficients import (
     Weights,
     above_chance,
     category_weights,
-    check_interval_method,
     coefficient_interval,
     count_ratings,
+    interval_by,
 )
 from judgekit.stats.alpha import Alpha, AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import floats
-from judgekit.stats.quantiles import check_level, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -70,7 +70,7 @@ def gwet_ac(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ChanceCorrected:
-    """Gwet's AC1 (no weights) or AC2: agreement less bound to prevalence than kappa or alpha.
+    """Gwet's AC1 (no weights) or AC2, which depends less on prevalence than kappa or alpha.
 
     `pa` is the mean over items with two ratings of the weighted share of agreeing pairs,
     `pi_k` the mean share of label k, `pe = T_w / (q (q-1)) sum pi_k (1 - pi_k)` with T_w the sum
@@ -94,13 +94,15 @@ def gwet_ac(
         NotEnoughDataError: When no item has two ratings.
     """
     check_level(level)
-    check_interval_method(ci)
+    check_choice("interval", ci, get_args(IntervalMethod))
     w, q = category_weights(labels, weights), len(labels)
     table = _table(ratings, labels, clusters)
     factor = float(w.sum()) / (q * (q - 1))
     found = _Agreement.of(table, w, lambda share: factor * (share * (1 - share)).sum(axis=-1))
     se = _linearised_se(table, found, factor)
-    ends = _ac_ends(found, se, ci, level, table.n)
+    half = t_quantile(level, table.n - 1) * se
+    flat = "one item only" if table.n == 1 else "the standard error is 0"
+    ends = interval_by(ci, found.value, found.left_out, half, level=level, flat=flat)
     return _result(f"gwet, {ci}", found, table, ends, se=se, weights=weights, level=level)
 
 
@@ -110,7 +112,7 @@ def fleiss_kappa(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> ChanceCorrected:
-    """Kappa of many raters; with two it is Scott's pi.
+    """Fleiss' kappa of many raters; with two it is Scott's pi.
 
     `pe = sum pi_k^2` (Fleiss 1971; for unequal numbers of ratings Gwet 2014).
 
@@ -138,7 +140,7 @@ def _table(
     labels: Sequence[Hashable] | None,
     clusters: Sequence[Hashable] | None,
 ) -> RatingCounts:
-    # Gwet: an item with one rating still tells of the distribution of labels, though not of
+    # Gwet: an item with one rating still counts for the distribution of labels, though not for
     # agreement.
     count_ratings(ratings, labels=labels)  # refuses where no item has two
     return count_ratings(ratings, labels=labels, at_least=1, clusters=clusters)
@@ -161,8 +163,7 @@ class _Agreement:
     ) -> _Agreement:
         raters = table.counts.sum(axis=1)
         paired = raters > 1
-        # A placeholder of 1 keeps single ratings from dividing by 0; `paired` takes them out
-        # again.
+        # A placeholder of 1 keeps single ratings from dividing by 0; `paired` removes them.
         pairs = np.where(paired, raters * (raters - 1), 1)
         item = (table.counts * (table.counts @ w - 1)).sum(axis=1) / pairs * paired
         share = table.counts / raters[:, None]
@@ -186,30 +187,20 @@ def _per_unit(units: np.ndarray, column: np.ndarray) -> np.ndarray:
 
 
 def _linearised_se(table: RatingCounts, found: _Agreement, factor: float) -> float:
-    """Gwet 2014, section 5.4; clusters take the place of items."""
+    """Gwet's linearised standard error; clusters take the place of items."""
     if isnan(found.value) or table.n < 2:  # noqa: PLR2004 - a variance needs two
         return nan
     n, room = len(table.counts), 1 - found.pe
     paired = table.counts.sum(axis=1) > 1
     margin = found.share.sum(axis=0) / n
-    # Gwet (2014), linearised variance: the pull of each item on agreement and on chance.
+    # Gwet (2008; 2014 for weights and missing ratings): what each item adds to agreement, less
+    # twice what it adds to chance agreement, in which the margins are squared.
     agreement = n / paired.sum() * (found.item - found.pe * paired) / room
     chance = factor * (found.share * (1 - margin)).sum(axis=1)
     pull = agreement - 2 * (1 - found.value) * (chance - found.pe) / room - found.value
     units = np.arange(n) if table.clusters is None else table.clusters
     totals = _per_unit(units, pull)
     return sqrt(float((totals**2).sum()) / n**2 * table.n / (table.n - 1))
-
-
-def _ac_ends(found: _Agreement, se: float, ci: IntervalMethod, level: float, n: int) -> Interval:
-    if ci == "none":
-        return Interval(nan, nan, "no interval was asked for")
-    if ci == "jackknife":
-        return coefficient_interval(found.value, found.left_out, level=level)
-    if not se > 0:
-        return Interval(nan, nan, "one item only" if n == 1 else "the standard error is 0")
-    half = t_quantile(level, n - 1) * se
-    return Interval(max(-1.0, found.value - half), min(1.0, found.value + half), None)
 
 
 def _result(
@@ -243,7 +234,6 @@ def _result(
 
 
 ICCKind = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
-_KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 _FLAT = 1e-12
 _NARROW = 1e-9
 
@@ -262,7 +252,6 @@ class IntraclassCorrelation(Estimate):
     """p of that F against items that do not differ."""
 
     n_raters: int
-    """Raters."""
 
     n_dropped: int
     """Items left out because a rating is missing."""
@@ -275,8 +264,8 @@ def icc(
 
     Model 1 takes raters as nested in items; 2 as a sample of raters, absolute agreement: use
     `2,1` for a judge against a human; 3 as fixed, consistency: `3,k` says how reliable the mean
-    of this panel is (Shrout & Fleiss 1979; limits of 2 after McGraw & Wong 1996, Satterthwaite's
-    degrees of freedom).
+    of this panel is (Shrout & Fleiss 1979; McGraw & Wong 1996). The limits of model 2 rest on
+    Satterthwaite's degrees of freedom.
 
     Args:
         ratings: One row an item, one rating a rater; items with a missing rating are left out
@@ -292,24 +281,31 @@ def icc(
         NotEnoughDataError: When fewer than two complete items or two raters are left.
     """
     check_level(level)
-    if kind not in _KINDS:
-        raise ValueError(f"no ICC is called {kind!r}; known: {', '.join(_KINDS)}")
+    check_choice("ICC", kind, get_args(ICCKind))
     if len({len(row) for row in ratings}) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
     if not len(ratings):
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
     table = floats(ratings).reshape(len(ratings), -1)
     # Mean squares need a full table: an item with a missing rating is left out whole, and counted.
-    kept = table[~np.isnan(table).any(axis=1)]
-    n, k = kept.shape
+    complete = table[~np.isnan(table).any(axis=1)]
+    n, k = complete.shape
     if n < 2 or k < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError(f"{n} complete items of {k} raters; an ICC needs two of each")
-    squares = _MeanSquares.of(kept)
+    squares = _MeanSquares.of(complete)
     # Shrout & Fleiss (1979): one-way models put the spread of raters into the error.
     error = squares.within if kind.startswith("1") else squares.error
     value = _value(squares, kind)
     f = squares.items / error if error > _FLAT * squares.size else nan
-    ends = _ends(squares, kind, f, level) if value < 1 - _FLAT else _no_ends(value)
+    if value < 1 - _FLAT:
+        ends = _ends(squares, kind, f, level)
+    elif isnan(value):
+        ends = Interval(nan, nan, "items do not vary: the correlation is undefined")
+    else:
+        reason = "raters differ nowhere: the spread cannot be seen in these data"
+        ends = Interval(nan, nan, reason)
+    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
+
     return IntraclassCorrelation(
         value=value,
         low=ends.low,
@@ -322,7 +318,7 @@ def icc(
         reason=ends.reason,
         kind=kind,
         f=f,
-        p_value=_f_tail(f, n - 1, squares.error_df(kind)),
+        p_value=float(fdtrc(n - 1, squares.error_df(kind), f)),
         n_raters=k,
         n_dropped=len(table) - n,
     )
@@ -367,17 +363,15 @@ def _value(s: _MeanSquares, kind: ICCKind) -> float:
     return (s.items - error) / below if below > _FLAT * s.size else nan
 
 
-def _no_ends(value: float) -> Interval:
-    if value >= 1 - _FLAT:
-        return Interval(nan, nan, "raters differ nowhere: the spread cannot be seen in these data")
-    return Interval(nan, nan, "items do not vary: the correlation is undefined")
-
-
 def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
     of_mean = kind.endswith("k")
     if kind.startswith("2"):
         ends = _absolute_ends(s, level)
-        low, high = (_stepped_up(x, s.k) for x in ends) if of_mean else ends
+        # Spearman & Brown, from one rater to the mean of k: it rises, so limits stay limits.
+        stepped = (
+            s.k * x / (1 + (s.k - 1) * x) if 1 + (s.k - 1) * x > _FLAT else nan for x in ends
+        )
+        low, high = stepped if of_mean else ends
     else:
         df = s.error_df(kind)
         f_low = f / _f_quantile(level, s.n - 1, df)
@@ -385,25 +379,20 @@ def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
         low, high = (1 - 1 / x if of_mean else (x - 1) / (x + s.k - 1) for x in (f_low, f_high))
     # The F limits can miss the value or collapse in tiny tables: then there are none.
     if not low - _FLAT <= _value(s, kind) <= high + _FLAT or not high - low > _NARROW:
-        return Interval(nan, nan, "the limits cannot be told in these data")
+        return Interval(nan, nan, "the limits are undefined in these data")
     return Interval(low, high, None)
 
 
-def _stepped_up(x: float, k: int) -> float:
-    """Spearman and Brown: the reliability of the mean of k from that of one."""
-    below = 1 + (k - 1) * x
-    return k * x / below if below > _FLAT else nan
-
-
 def _absolute_ends(s: _MeanSquares, level: float) -> tuple[float, float]:
-    """Shrout & Fleiss 1979, equations for ICC(2,1)."""
+    """The limits of ICC(2,1)."""
     n, k, v = s.n, s.k, _value(s, "2,1")
     own = k * v * s.raters
     rest = (n * (1 + (k - 1) * v) - k * v) * s.error
     below = (n - 1) * own**2 + rest**2
     if not below > 0:
         return nan, nan
-    # Satterthwaite: the degrees of freedom of a sum of two mean squares (McGraw & Wong 1996).
+    # Satterthwaite's degrees of freedom for the sum of two mean squares (Shrout & Fleiss 1979; as
+    # ICC(A,1) in McGraw & Wong 1996).
     df = (k - 1) * (n - 1) * (own + rest) ** 2 / below
     f_low, f_high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
     scale = k * s.raters + (k * n - k - n) * s.error
@@ -416,9 +405,3 @@ def _f_quantile(level: float, df1: float, df2: float) -> float:
     from scipy.special import fdtri  # noqa: PLC0415 - half a second, only where it is needed
 
     return float(fdtri(df1, df2, (1 + level) / 2))
-
-
-def _f_tail(f: float, df1: float, df2: float) -> float:
-    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(fdtrc(df1, df2, f))

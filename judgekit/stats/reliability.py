@@ -1,6 +1,6 @@
-"""Calibration error of stated probabilities by bins, the Brier score with its decomposition.
+"""Calibration error of stated probabilities, the Brier score and its parts, the log loss.
 
-The log loss. Prediction sets are in `conformal`.
+Prediction sets are in `conformal`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from judgekit.stats.conformal import (
     ordinal_residual,
 )
 from judgekit.stats.estimate import Estimate, Result, few_clusters
-from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion, rating_mean
+from judgekit.stats.intervals import Rate, mean, rate, rating_mean
 from judgekit.stats.missing import known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import require_whole
 from judgekit.stats.selective import auroc
@@ -57,9 +57,8 @@ BinKind = Literal["width", "mass"]
 # With fewer items the expected error of a calibrated judge is as large as a real one.
 _FEW = 200
 
-# Simulations run in chunks of so many cells: all at once they take gigabytes.
+# Simulations run in chunks of so many numbers, 4 MiB: all at once they take gigabytes.
 _CELLS = 500_000
-"""Numbers simulated at once: 4 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,7 @@ class CalibrationError(Result):
     """How often such a judge would show as much; nan where not simulated."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +158,8 @@ def ece(
         expected = float(simulated.mean())
         # The observed value counts as one of the simulations, so that p is never 0.
         p_value = float((1 + (simulated >= value - 1e-12).sum()) / (1 + n_simulations))
+    unit = "items" if codes is None else "cases"
+    note = f"{n} {unit}: biased upwards, read mcb instead" if n < _FEW else None
     return CalibrationError(
         value=value,
         max_gap=float(gaps[0].max()),
@@ -167,7 +168,7 @@ def ece(
         n_bins=len(shares),
         expected=expected,
         p_value=p_value,
-        note=_note(n, is_clustered=codes is not None),
+        note=(None if codes is None else few_clusters(n)) or note,
     )
 
 
@@ -188,7 +189,7 @@ def reliability_table(
         n_bins: As in `ece`.
         kind: As in `ece`.
         clusters: The case of each item; the rates' intervals are then by sums of cases
-            (`rates.pooled_proportion`).
+            (`intervals.pooled_proportion`).
         level: Confidence level of the rates' intervals.
 
     Returns:
@@ -209,17 +210,11 @@ def reliability_table(
         if kind == "mass":
             # Bins of equal mass have no ends of their own: what they hold is shown.
             ends = (float(p[inside].min()), float(p[inside].max()))
-        rate = (
-            proportion(int(y[inside].sum()), int(inside.sum()), level=level)
-            if codes is None
-            else pooled_proportion(y[inside].tolist(), codes[inside].tolist(), level=level)
-        )
+        of_bin = rate(y[inside], None if codes is None else codes[inside], level=level)
+        confidence_of_bin = float(p[inside].mean())
         rows.append(
             ReliabilityBin(
-                low=float(ends[0]),
-                high=float(ends[1]),
-                confidence=float(p[inside].mean()),
-                rate=rate,
+                low=float(ends[0]), high=float(ends[1]), confidence=confidence_of_bin, rate=of_bin
             )
         )
     return tuple(rows)
@@ -240,7 +235,7 @@ def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
 
 
 def _gaps(p: np.ndarray, y: np.ndarray, bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """|rate - confidence| of each bin that holds an item, per row of outcomes; and its share."""
+    """|rate - confidence| per row of outcomes and bin that holds an item; the bins' shares."""
     _, group, counts = np.unique(bins, return_inverse=True, return_counts=True)
     member = np.zeros((len(p), len(counts)))
     member[np.arange(len(p)), group] = 1 / counts[group]
@@ -267,16 +262,9 @@ def _chance_gaps(
         if codes is None:
             yield _gaps(p, (rng.random((rows, many)) < p).astype(float), bins)[0]
         else:
-            # Whole cases change sign (wild bootstrap): drawing each outcome alone would take them
-            # as independent.
+            # Whole cases change sign (wild bootstrap): drawing each outcome alone would treat
+            # repeats of a case as independent.
             yield np.abs(rng.choice((-1.0, 1.0), (rows, many)) @ pull)
-
-
-def _note(n: int, *, is_clustered: bool) -> str | None:
-    few = few_clusters(n) if is_clustered else None
-    unit = "cases" if is_clustered else "items"
-    biased = f"{n} {unit}: biased upwards, read mcb instead" if n < _FEW else None
-    return few or biased
 
 
 _CLIP = 1e-6
@@ -284,7 +272,7 @@ _CLIP = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrierDecomposition(Estimate):
-    """The Brier score and what it is made of."""
+    """The Brier score and its components."""
 
     brier: float
     """Mean squared distance of probability and outcome, 0 to 1."""
@@ -310,7 +298,7 @@ class BrierDecomposition(Estimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLoss(Estimate):
-    """Mean surprise, in nats."""
+    """The log loss, in nats."""
 
     n_clipped: int
     """Probabilities that were moved to 1e-6 or 1 - 1e-6."""
@@ -391,7 +379,7 @@ def log_loss(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> LogLoss:
-    """Mean surprise at the outcomes, `-mean ln p(y)`, in nats.
+    """The log loss, `-mean ln p(y)`, in nats.
 
     Args:
         prob: Stated probabilities in [0, 1], moved to 1e-6 or 1 - 1e-6 where nearer to an end;
@@ -436,19 +424,7 @@ def log_loss(
 def known_probabilities(
     prob: Sequence[float | None], outcome: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """The pairs of a probability and an outcome of which both are known.
-
-    Args:
-        prob: Probabilities in [0, 1]; None and nan are missing.
-        outcome: 1 or 0, in the order of `prob`.
-
-    Returns:
-        Probabilities, outcomes, and how many pairs lack a side.
-
-    Raises:
-        ValueError: When lengths differ or a value is out of its range.
-        NotEnoughDataError: When no pair is known.
-    """
+    """The known pairs of a probability and an outcome, and how many lack a side."""
     p, y, n_missing = known_pairs(prob, outcome)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a probability and an outcome")

@@ -1,13 +1,10 @@
-"""Whether a judge may replace a human annotator: the alternative-annotator test.
-
-The human ceiling.
-"""
+"""Whether a judge may replace a human annotator: alternative-annotator test, human ceiling."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,14 +14,20 @@ from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.quantiles import SLACK, check_level, require, require_whole, t_p_value
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_choice,
+    check_level,
+    require,
+    require_whole,
+    upper_t_p_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 AlignmentScore = Literal["accuracy", "neg_rmse"]
 CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]
-_METRICS = ("exact", "within_one", "neg_absolute", "neg_squared")
 
 # The values that Calderon et al. (2025) suggest, for unskilled to expert annotators.
 _EPSILONS = (0.1, 0.15, 0.2)
@@ -34,10 +37,10 @@ _FEW_ITEMS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AltTest(Result):
-    """What the alternative-annotator test says of a judge."""
+    """The result of the alternative-annotator test."""
 
     winning_rate: float
-    """Share of the raters tested against whom the judge holds, 0 to 1 (omega)."""
+    """Share of the raters tested whom the judge may replace, 0 to 1 (omega)."""
 
     advantage_probability: float
     """Chance that the judge is as near to the other raters as a rater is, mean (rho)."""
@@ -49,7 +52,7 @@ class AltTest(Result):
     """One-sided p of each rater tested."""
 
     rejected: tuple[bool, ...]
-    """Whether the judge holds against each, after Benjamini & Yekutieli."""
+    """Whether the judge may replace each, after Benjamini & Yekutieli."""
 
     passed: bool
     """Whether the winning rate is a half or more."""
@@ -58,10 +61,10 @@ class AltTest(Result):
     """The raters tested, in the order they were given."""
 
     skipped: tuple[Hashable, ...]
-    """Raters with too few items to be tested; they count among the others all the same."""
+    """Raters with too few items to be tested; they still count among the others."""
 
     by_epsilon: tuple[tuple[float, float], ...]
-    """Pairs of epsilon and the winning rate it would give: epsilon is a policy, not a fact."""
+    """Pairs of epsilon and the winning rate at it: epsilon is a choice, so several are shown."""
 
     epsilon: float
     """The advantage given to the judge for being cheaper."""
@@ -70,12 +73,12 @@ class AltTest(Result):
     """Items of two raters and the judge."""
 
     note: str | None = None
-    """What to bear in mind in reading it."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CeilingGap(Estimate):
-    """Judge against humans, less humans against the same humans."""
+    """Agreement of the judge with humans, less that of humans with the same humans."""
 
     human: float
     """How well a human agrees with the others."""
@@ -97,18 +100,18 @@ def alt_test(
 ) -> AltTest:
     """May the judge stand in for a human annotator (Calderon, Reichart & Dror 2025)?
 
-    Each rater in turn is set against the judge: whose label is nearer to the other raters' of the
-    same item, ties counting for both. A one-sided t test asks whether the rater is ahead by less
-    than epsilon; the judge passes when it holds against half of the raters or more, at a false
+    Each rater in turn is compared with the judge: whose label is nearer to the other raters' of
+    the same item, ties counting for both. A one-sided t test shows whether the rater is ahead by
+    less than epsilon; the judge passes when that is so for half of the raters or more, at a false
     discovery rate of q whatever the dependence (Benjamini & Yekutieli 2001). Humans who disagree
     with one another make passing easy: show alpha beside it. The authors take items as
-    independent; with clusters the test goes by sums of cases, as `intervals.mean` does.
+    independent; with clusters the test uses sums of cases, as `intervals.mean` does.
 
     Args:
         humans: Labels of each rater by item; None and nan are missing.
         judge: Labels of the judge by item.
         score: `accuracy` (share of equal labels) or `neg_rmse` (numeric scales).
-        epsilon: Advantage given to the judge: .2 against experts, .15 skilled raters, .1 crowds.
+        epsilon: Advantage given to the judge: .2 for experts, .15 skilled raters, .1 crowds.
         q: False discovery rate, in (0, 1).
         min_items: Raters with fewer items, or fewer than two, are not tested.
         clusters: The case of each item; without, each is a case of its own.
@@ -123,19 +126,20 @@ def alt_test(
     """
     check_level(level)
     (epsilon, q), (min_items,) = require(epsilon=epsilon, q=q), require_whole(min_items=min_items)
-    _check(score, epsilon, q)
-    items = _shared_items(humans, judge)
-    _check_numbers(items, judge, score)
+    check_choice("score", score, get_args(AlignmentScore))
+    if not (0 <= epsilon < 1 and 0 < q < 1):
+        raise ValueError(f"epsilon {epsilon} lies in [0, 1), q {q} between 0 and 1")
+    items = _shared_items(humans, judge, are_numbers=score == "neg_rmse")
     duels = [_duels(name, items, judge, score, clusters) for name in humans]
     least = max(min_items, 2)  # a t test needs two
-    tested = [duel for duel in duels if len(duel.judge_holds) >= least]
+    tested = [duel for duel in duels if len(duel.judge_wins) >= least]
     if len(tested) < 2:  # noqa: PLR2004 - a share of one rater says nothing
         raise NotEnoughDataError(
             f"{len(tested)} of {len(humans)} raters have {least} items that another rater and the "
             "judge also labelled; the test needs two"
         )
     p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
-    rejected = _rejected(p_values, q)
+    rejected = _rejected(tested, epsilon, q)
     advantage = _advantage(tested, level)
     return AltTest(
         winning_rate=sum(rejected) / len(tested),
@@ -145,8 +149,8 @@ def alt_test(
         rejected=rejected,
         passed=sum(rejected) * 2 >= len(tested),
         raters=tuple(duel.rater for duel in tested),
-        skipped=tuple(duel.rater for duel in duels if len(duel.judge_holds) < least),
-        by_epsilon=tuple((e, _winning_rate(tested, e, q)) for e in _EPSILONS),
+        skipped=tuple(duel.rater for duel in duels if len(duel.judge_wins) < least),
+        by_epsilon=tuple((e, sum(_rejected(tested, e, q)) / len(tested)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
         note=_note(len(tested), advantage.n, "items" if clusters is None else "cases"),
@@ -163,8 +167,8 @@ def ceiling_gap(
 ) -> CeilingGap:
     """The judge's agreement with humans, less humans' agreement with the same humans.
 
-    On each item every human is left out in turn, and judge and human are held against the same
-    others; a majority would be less noisy than a person and make the judge look too good.
+    On each item every human is left out in turn, and judge and human are compared with the same
+    others; a majority would be less noisy than one annotator and make the judge look too good.
 
     Args:
         ratings: One row an item, one rating a human; None and nan are missing.
@@ -181,8 +185,7 @@ def ceiling_gap(
         ValueError: When lengths differ or the metric is unknown.
         NotEnoughDataError: When no item has two humans and the judge.
     """
-    if metric not in _METRICS:
-        raise ValueError(f"no metric is called {metric!r}; known: {', '.join(_METRICS)}")
+    check_choice("metric", metric, get_args(CeilingMetric))
     if len(ratings) != len(judge):
         raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
     sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]
@@ -215,39 +218,28 @@ class _Duels(NamedTuple):
 
     rater: Hashable
     units: list[Hashable]
-    judge_holds: np.ndarray
+    judge_wins: np.ndarray
     ahead: Estimate
     is_clustered: bool
-
-
-def _check(score: str, epsilon: float, q: float) -> None:
-    if score not in ("accuracy", "neg_rmse"):
-        raise ValueError(f"no score is called {score!r}; known: accuracy, neg_rmse")
-    if not (0 <= epsilon < 1 and 0 < q < 1):
-        raise ValueError(f"epsilon {epsilon} lies in [0, 1), q {q} between 0 and 1")
-
-
-def _check_numbers(
-    items: Mapping[Hashable, Mapping[Hashable, float]],
-    judge: Mapping[Hashable, float | None],
-    score: str,
-) -> None:
-    said = [label for item, labels in items.items() for label in (*labels.values(), judge[item])]
-    if score == "neg_rmse" and any(isinstance(label, str) for label in said):
-        raise ValueError("labels are no numbers; use the score `accuracy`")
 
 
 def _shared_items(
     humans: Mapping[Hashable, Mapping[Hashable, float | None]],
     judge: Mapping[Hashable, float | None],
+    *,
+    are_numbers: bool,
 ) -> dict[Hashable, dict[Hashable, float]]:
     """The labels of each item that two humans and the judge labelled, by rater."""
-    found: dict[Hashable, dict[Hashable, float]] = {}
+    by_item: dict[Hashable, dict[Hashable, float]] = {}
     for name, labels in humans.items():
         for item, label in labels.items():
             if label is not None and not is_missing(label) and not is_missing(judge.get(item)):
-                found.setdefault(item, {})[name] = label
-    return {item: labels for item, labels in found.items() if len(labels) > 1}
+                by_item.setdefault(item, {})[name] = label
+    shared = {item: labels for item, labels in by_item.items() if len(labels) > 1}
+    known = [label for item, labels in shared.items() for label in (*labels.values(), judge[item])]
+    if are_numbers and any(isinstance(label, str) for label in known):
+        raise ValueError("labels are no numbers; use the score `accuracy`")
+    return shared
 
 
 def _duels(
@@ -264,14 +256,14 @@ def _duels(
         others = [label for name, label in items[item].items() if name != rater]
         scores.append([_score(x, others, score) for x in (judge[item], items[item][rater])])
     of_judge, of_human = np.array(scores).reshape(-1, 2).T
-    holds, human_holds = of_judge >= of_human - SLACK, of_human >= of_judge - SLACK
+    judge_wins, human_wins = of_judge >= of_human - SLACK, of_human >= of_judge - SLACK
     units = of_rater if clusters is None else [clusters[item] for item in of_rater]
-    gaps = (human_holds.astype(float) - holds).tolist()
+    gaps = (human_wins.astype(float) - judge_wins).tolist()
     if not gaps:
         ahead = undefined_estimate("no item", n=0, method="t")
     else:
         ahead = mean(gaps, clusters=None if clusters is None else units)
-    return _Duels(rater, units, holds.astype(float), ahead, clusters is not None)
+    return _Duels(rater, units, judge_wins.astype(float), ahead, clusters is not None)
 
 
 def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
@@ -290,30 +282,25 @@ def _p_value(ahead: Estimate, epsilon: float) -> float:
     # Without spread the t statistic is infinite: the sign of the gap decides.
     if ahead.se < SLACK:
         return 0.0 if gap < -SLACK else 1.0
-    t = gap / ahead.se
-    both = t_p_value(t, ahead.n - 1)
-    return both / 2 if t < 0 else 1 - both / 2
+    return upper_t_p_value(-gap / ahead.se, ahead.n - 1)
 
 
-def _rejected(p_values: Sequence[float], q: float) -> tuple[bool, ...]:
+def _rejected(tested: Sequence[_Duels], epsilon: float, q: float) -> tuple[bool, ...]:
+    """Whether each rater is ahead by less than epsilon."""
     # Benjamini-Yekutieli: the tests share items and judge, so they depend on one another.
+    p_values = [_p_value(duel.ahead, epsilon) for duel in tested]
     return tuple(p <= q for p in adjust(p_values, "by").value)
-
-
-def _winning_rate(tested: Sequence[_Duels], epsilon: float, q: float) -> float:
-    rejected = _rejected([_p_value(duel.ahead, epsilon) for duel in tested], q)
-    return sum(rejected) / len(tested)
 
 
 def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
     """The mean over raters, with a jackknife over items or cases on the scale from -1 to 1."""
     place = {unit: i for i, unit in enumerate(dict.fromkeys(u for d in tested for u in d.units))}
-    value = float(np.mean([duel.judge_holds.mean() for duel in tested]))
+    value = float(np.mean([duel.judge_wins.mean() for duel in tested]))
     left_out = np.zeros(len(place))
     for duel in tested:
-        held, at = duel.judge_holds, [place[unit] for unit in duel.units]
-        n_left = len(held) - np.bincount(at, minlength=len(place))
-        rest = held.sum() - np.bincount(at, held, minlength=len(place))
+        wins, at = duel.judge_wins, [place[unit] for unit in duel.units]
+        n_left = len(wins) - np.bincount(at, minlength=len(place))
+        rest = wins.sum() - np.bincount(at, wins, minlength=len(place))
         left_out += np.where(n_left > 0, rest / np.maximum(n_left, 1), nan) / len(tested)
     unit = "case" if tested[0].is_clustered else "item"
     ends = coefficient_interval(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
@@ -331,7 +318,7 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
 def _note(n_tested: int, n: int, units: str) -> str | None:
     notes = []
     if n_tested <= _FEW_RATERS:
-        notes.append(f"{n_tested} raters: the winning rate knows {n_tested + 1} values only")
+        notes.append(f"{n_tested} raters: the winning rate has only {n_tested + 1} possible values")
     if n < _FEW_ITEMS:
         notes.append(f"{n} {units}: the test has little power")
     return "; ".join(notes) or None

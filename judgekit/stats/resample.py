@@ -1,6 +1,6 @@
-"""Bootstrap intervals of statistics without a closed form, with fast exact paths for mean.
+"""Bootstrap intervals of statistics that have no closed form.
 
-Median and standard deviation.
+The mean, the median and the standard deviation have fast paths of exactly the same distribution.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import cluster_codes, floats
-from judgekit.stats.quantiles import check_level, require_whole
+from judgekit.stats.quantiles import check_choice, check_level, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -32,7 +33,6 @@ class BootstrapEstimate(Estimate):
     """A statistic with an interval by resampling."""
 
     n_resamples: int
-    """Resamples drawn."""
 
     n_dropped: int
     """Of them, those on which the statistic was undefined."""
@@ -50,12 +50,6 @@ class _Sample(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.rows) if self.codes is None else int(self.codes.max()) + 1
-
-    @property
-    def members(self) -> list[np.ndarray]:
-        """The places of each cluster's rows."""
-        codes = np.arange(self.n) if self.codes is None else self.codes
-        return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
 def bootstrap(
@@ -100,26 +94,25 @@ def bootstrap(
     check_level(level)
     generator = _generator(rng, seed, n_resamples)
     function = _function(statistic)
-    if method not in ("percentile", "bca"):
-        raise ValueError(f"no bootstrap is called {method!r}; known: percentile, bca")
+    check_choice("bootstrap", method, get_args(BootstrapMethod))
     sample, n_missing = _sample(x, clusters)
     value = function(sample.rows)
-    drawn = _draw(sample, statistic, function, generator, n_resamples)
+    values = _draw(sample, statistic, function, generator, n_resamples)
     left = _leave_one_out(sample, statistic, function) if method == "bca" else None
-    found = _interval(drawn, value, level, left)
+    ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
-        low=found.low,
-        high=found.high,
+        low=ends.low,
+        high=ends.high,
         level=level,
         n=sample.n,
         n_missing=n_missing,
         method=f"bootstrap, {method}" + ("" if clusters is None else ", clustered"),
         n_clusters=None if clusters is None else sample.n,
         n_observations=len(sample.rows),
-        reason=found.reason,
+        reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=found.n_dropped,
+        n_dropped=n_dropped,
         seed=seed,
     )
 
@@ -164,27 +157,20 @@ def bootstrap_table(
     value = float(statistic(counts))
     # Resampling items of a table is one multinomial draw: no list of items is built.
     draws = generator.multinomial(n, counts.ravel() / n, size=n_resamples)
-    drawn = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
-    found = _interval(drawn, value, level)
+    values = np.array([float(statistic(draw.reshape(counts.shape))) for draw in draws])
+    ends, n_dropped = _interval(values, value, level)
     return BootstrapEstimate(
         value=value,
-        low=found.low,
-        high=found.high,
+        low=ends.low,
+        high=ends.high,
         level=level,
         n=n,
         method="bootstrap of cells, percentile",
-        reason=found.reason,
+        reason=ends.reason,
         n_resamples=n_resamples,
-        n_dropped=found.n_dropped,
+        n_dropped=n_dropped,
         seed=seed,
     )
-
-
-class _Found(NamedTuple):
-    low: float
-    high: float
-    reason: str | None
-    n_dropped: int
 
 
 def _generator(
@@ -206,10 +192,7 @@ def _function(
 ) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
-    if statistic not in NAMED_STATISTICS:
-        raise ValueError(
-            f"no statistic is called {statistic!r}; known: {', '.join(NAMED_STATISTICS)}"
-        )
+    check_choice("statistic", statistic, tuple(NAMED_STATISTICS))
     named = NAMED_STATISTICS[statistic]
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
@@ -223,11 +206,11 @@ def _sample(
     if np.isinf(rows).any():
         raise ValueError("an observation is infinite; give nan where it is missing")
     known = ~np.isnan(rows.reshape(len(rows), rows[:1].size)).any(axis=1)
-    kept = rows[known]
-    if len(kept) == 0:
+    used = rows[known]
+    if len(used) == 0:
         raise NotEnoughDataError("no observations to resample")
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
-    return _Sample(kept, codes), len(rows) - len(kept)
+    return _Sample(used, codes), len(rows) - len(used)
 
 
 def _draw(
@@ -268,15 +251,17 @@ def _leave_one_out(
         return ResampledValues(*sample).leave_one_out(statistic)
     if sample.n == 1:
         return np.array([nan])
-    return np.array([function(np.delete(sample.rows, m, axis=0)) for m in sample.members])
+    codes = np.arange(sample.n) if sample.codes is None else sample.codes
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return np.array([function(np.delete(sample.rows, places, axis=0)) for places in members])
 
 
 def _interval(
-    drawn: np.ndarray, value: float, level: float, leave_one_out: np.ndarray | None = None
-) -> _Found:
-    """Quantiles of the resampled statistic, shifted for BCa, or why there are none."""
-    known = drawn[~np.isnan(drawn)]
-    n_dropped = len(drawn) - len(known)
+    values: np.ndarray, value: float, level: float, leave_one_out: np.ndarray | None = None
+) -> tuple[Interval, int]:
+    """Quantiles of the resampled statistic, shifted for BCa; and how many are undefined."""
+    known = values[~np.isnan(values)]
+    n_dropped = len(values) - len(known)
     reason = _obstacle(known, value, n_dropped)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if reason is None and leave_one_out is not None:
@@ -285,9 +270,9 @@ def _interval(
     if reason is None:
         low, high = np.quantile(known, levels)
         if high - low > _ROUNDING * float(np.abs(known).max()):
-            return _Found(float(low), float(high), None, n_dropped)
+            return Interval(float(low), float(high), None), n_dropped
         reason = "the resampled statistic hardly varies"
-    return _Found(nan, nan, reason, n_dropped)
+    return Interval(nan, nan, reason), n_dropped
 
 
 def _obstacle(known: np.ndarray, value: float, n_dropped: int) -> str | None:
@@ -341,17 +326,7 @@ _SAME_WITHIN = 1e-14
 def resample_positions(
     n: int, rng: np.random.Generator, n_resamples: int, *, width: int | None = None
 ) -> Iterator[np.ndarray]:
-    """Places drawn with replacement, a few resamples at a time.
-
-    Args:
-        n: How many places there are.
-        rng: Source of random numbers.
-        n_resamples: How many resamples.
-        width: How many values a resample stands for, where that is more than `n`.
-
-    Yields:
-        Arrays of one row a resample, n places each.
-    """
+    """Places drawn with replacement, a few resamples at a time."""
     # In chunks that fit the processor cache; one array of all resamples can take gigabytes.
     most = max(1, _CHUNK_CELLS // max(n, width or 0))
     for start in range(0, n_resamples, most):
@@ -376,16 +351,7 @@ class ResampledValues:
     def draw(
         self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int
     ) -> np.ndarray:
-        """The statistic of each resample.
-
-        Args:
-            statistic: Which.
-            rng: Source of random numbers.
-            n_resamples: How many resamples.
-
-        Returns:
-            One value a resample; nan where a resample leaves it undefined.
-        """
+        """The statistic of each resample."""
         if statistic == "median":
             return self._draw_medians(rng, n_resamples)
         if self.codes is not None:
@@ -401,14 +367,7 @@ class ResampledValues:
         return np.concatenate([NAMED_STATISTICS[statistic](_take(self.x, part)) for part in parts])
 
     def leave_one_out(self, statistic: StatisticName) -> np.ndarray:
-        """The statistic without each number, or without each cluster.
-
-        Args:
-            statistic: Which.
-
-        Returns:
-            One value a number or cluster; nan where what is left leaves it undefined.
-        """
+        """The statistic without each number, or without each cluster."""
         if self.n == 1:
             return np.array([nan])
         if statistic == "median":

@@ -1,20 +1,26 @@
-"""Error rates of a pass/fail judge and the pass rate corrected for them (Rogan and Gladen).
+"""Error rates of a pass/fail judge, the pass rate corrected for them, and labels to spend.
 
-Where to spend further labels.
+The correction is that of Rogan and Gladen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate, Result
 from judgekit.stats.intervals import Rate, proportion
-from judgekit.stats.quantiles import check_level, normal_quantile, require, require_whole
+from judgekit.stats.quantiles import (
+    check_choice,
+    check_level,
+    normal_quantile,
+    require,
+    require_whole,
+)
 
 CorrectionInterval = Literal["lee", "bootstrap"]
 _MOST_DROPPED = 0.05
@@ -66,10 +72,10 @@ class JudgeRates(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedRate(Estimate):
-    """A pass rate with the judge's errors taken out."""
+    """A pass rate corrected for the judge's error rates."""
 
     raw: float
-    """The same before it was clipped to [0, 1]."""
+    """The rate before it was clipped to [0, 1]."""
 
     observed: float
     """The judge's own pass rate."""
@@ -95,7 +101,7 @@ class LabelAllocation(Result):
     """Labels of true failures."""
 
     note: str | None = None
-    """What to bear in mind."""
+    """A caveat."""
 
 
 def judge_rates(
@@ -146,13 +152,13 @@ def corrected_pass_rate(
     rng: np.random.Generator | None = None,
     level: float = 0.95,
 ) -> CorrectedRate:
-    """A pass rate with the judge's errors taken out (Rogan & Gladen 1978).
+    """A pass rate corrected for the judge's error rates (Rogan & Gladen 1978).
 
-    `(p + TNR - 1) / (TPR + TNR - 1)`, clipped to [0, 1]. The interval carries the doubt of both
-    samples: in closed form after Lee et al. 2025 (arXiv:2511.21140, after Lang & Reiczigel 2014),
-    or by resampling the labels and the judge's count. It holds where the labels come from
+    `(p + TNR - 1) / (TPR + TNR - 1)`, clipped to [0, 1]. The interval covers the uncertainty of
+    both samples: in closed form after Lee et al. 2025 (arXiv:2511.21140, after Lang & Reiczigel
+    2014), or by resampling the labels and the judge's count. It holds where the labels come from
     elsewhere, as long as P(judge | truth) is the same there; a stronger system makes subtler
-    errors. With labels of a random subset `ppi_mean` is twice as sharp.
+    errors. With labels of a random subset `ppi_mean` is more precise.
 
     Args:
         n_pass: Outputs the judge passed.
@@ -175,18 +181,12 @@ def corrected_pass_rate(
         ValueError: When a count is out of its range, or the bootstrap has no `rng`.
     """
     check_level(level)
-    if ci not in ("lee", "bootstrap"):
-        raise ValueError(f"no interval is called {ci!r}; known: lee, bootstrap")
+    check_choice("interval", ci, get_args(CorrectionInterval))
     if ci == "bootstrap" and rng is None:
         raise ValueError("the bootstrap needs a generator: give rng")
     counts = _Counts(
         *require_whole(
-            n_pass=n_pass,
-            n=n,
-            true_pos=true_pos,
-            n_pos=n_pos,
-            true_neg=true_neg,
-            n_neg=n_neg,
+            n_pass=n_pass, n=n, true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg
         )
     )
     observed = proportion(n_pass, n, level=level).value
@@ -198,7 +198,7 @@ def corrected_pass_rate(
         ends, n_dropped = _resampled_ends(counts, rng, n_resamples, level)
     elif refusal is None:
         ends = _lee_ends(counts, rates, level)
-    # Clipped for display, while `raw` keeps what the formula gave.
+    # Clipped for display, while `raw` keeps the result of the formula.
     value = raw if isnan(raw) else min(1.0, max(0.0, raw))
     return CorrectedRate(
         value=value,
@@ -220,21 +220,21 @@ def corrected_pass_rate(
 def allocate_labels(
     budget: int, pass_rate: float, tpr: float, tnr: float, *, at_least: int = 0
 ) -> LabelAllocation:
-    """How to split labels between true passes and true failures.
+    """The best split of labels between true passes and true failures.
 
     Minimises the part of the corrected rate's variance that labels can reduce: they are shared as
     `rate sqrt(TPR (1-TPR)) : (1-rate) sqrt(TNR (1-TNR))` (Neyman 1934). Give rates of a pilot of
     10 labels a class or more, smoothed by adding one success and one failure.
 
     Args:
-        budget: Labels to be had, 0 or more.
+        budget: Labels available, 0 or more.
         pass_rate: The true pass rate, as far as it is known, in [0, 1].
         tpr: True-positive rate of the judge, in [0, 1].
         tnr: True-negative rate, in [0, 1].
         at_least: Labels each class gets in any case.
 
     Returns:
-        The split; even where neither class has any doubt.
+        The split; even where these rates leave no uncertainty in either class.
 
     Raises:
         ValueError: When an argument is out of its range, or the budget below twice `at_least`.
@@ -248,13 +248,13 @@ def allocate_labels(
     # Neyman allocation: labels in proportion to share times standard deviation.
     positive = pass_rate * sqrt(tpr * (1 - tpr))
     negative = (1 - pass_rate) * sqrt(tnr * (1 - tnr))
-    doubt = positive + negative
-    share = positive / doubt if doubt else 0.5
+    spread = positive + negative
+    share = positive / spread if spread else 0.5
     n_positive = min(budget - at_least, max(at_least, round(budget * share)))
     return LabelAllocation(
         n_positive=n_positive,
         n_negative=budget - n_positive,
-        note=None if doubt else "these rates leave no doubt: smooth them",
+        note=None if spread else "these rates leave no uncertainty: smooth them",
     )
 
 
@@ -279,7 +279,7 @@ def _refusal(counts: _Counts, rates: JudgeRates, min_labels: int) -> str | None:
     if rates.youden <= 1e-12:  # noqa: PLR2004 - rounding
         return (
             f"the judge is no better than chance (TPR {rates.tpr:.2f} + TNR {rates.tnr:.2f}"
-            " is at most 1): its pass rate says nothing of the true one"
+            " is at most 1): its pass rate has no information on the true one"
         )
     return None
 
@@ -294,11 +294,11 @@ def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
     q_pos = (counts.n_pos * rates.tpr + 1) / m_pos
     youden = q_neg + q_pos - 1
     if youden <= 0:
-        return Interval(nan, nan, "too few labels to tell the judge from chance")
+        return Interval(nan, nan, "too few labels to distinguish the judge from chance")
     rate = (p + q_neg - 1) / youden
-    doubt_neg, doubt_pos = q_neg * (1 - q_neg) / m_neg, q_pos * (1 - q_pos) / m_pos
-    shift = 2 * z * z * (rate * doubt_pos - (1 - rate) * doubt_neg)
-    variance = p * (1 - p) / size + (1 - rate) ** 2 * doubt_neg + rate**2 * doubt_pos
+    var_neg, var_pos = q_neg * (1 - q_neg) / m_neg, q_pos * (1 - q_pos) / m_pos
+    shift = 2 * z * z * (rate * var_pos - (1 - rate) * var_neg)
+    variance = p * (1 - p) / size + (1 - rate) ** 2 * var_neg + rate**2 * var_pos
     half = z * sqrt(variance) / youden
     return _clipped(rate + shift - half, rate + shift + half)
 
@@ -306,21 +306,17 @@ def _lee_ends(counts: _Counts, rates: JudgeRates, level: float) -> Interval:
 def _resampled_ends(
     counts: _Counts, rng: np.random.Generator, n_resamples: int, level: float
 ) -> tuple[Interval, int]:
-    """Both samples are drawn anew; the judge's own count is not fixed either."""
-    cells = [
-        counts.true_pos,
-        counts.n_pos - counts.true_pos,
-        counts.n_neg - counts.true_neg,
-        counts.true_neg,
-    ]
+    """The interval from resampling the labels and the judge's own count."""
+    missed, false_pos = counts.n_pos - counts.true_pos, counts.n_neg - counts.true_neg
+    cells = np.array([counts.true_pos, missed, false_pos, counts.true_neg])
     # Labels are drawn together, so that the numbers of passes and failures vary too.
     m = counts.n_pos + counts.n_neg
-    drawn = rng.multinomial(m, np.array(cells) / m, size=n_resamples)
+    tables = rng.multinomial(m, cells / m, size=n_resamples)
     passed = rng.binomial(counts.n, counts.n_pass / counts.n, n_resamples) / counts.n
-    positive, negative = drawn[:, 0] + drawn[:, 1], drawn[:, 2] + drawn[:, 3]
+    positive, negative = tables[:, 0] + tables[:, 1], tables[:, 2] + tables[:, 3]
     with np.errstate(invalid="ignore", divide="ignore"):
-        tnr = drawn[:, 3] / negative
-        youden = drawn[:, 0] / positive + tnr - 1
+        tnr = tables[:, 3] / negative
+        youden = tables[:, 0] / positive + tnr - 1
         # A resample in which the judge is no better than chance has no corrected rate: dropped and
         # counted.
         rate = np.where(youden > 0, (passed + tnr - 1) / youden, nan)

@@ -1,7 +1,4 @@
-"""Selective prediction: AUROC of a confidence, error against coverage.
-
-Thresholds for human review with a guarantee.
-"""
+"""Selective prediction: AUROC, error against coverage, thresholds with a guarantee."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ class RiskCoverage(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbstainThreshold(Result):
-    """The confidence above which errors are few enough, with proof."""
+    """The confidence above which the error rate is provably within its limit."""
 
     threshold: float
     """Accept from this confidence on; nan: accept nothing."""
@@ -80,7 +77,6 @@ class AbstainThreshold(Result):
     """Items."""
 
     n_accepted: int
-    """Items accepted."""
 
     n_missing: int
     """Items that lack a side."""
@@ -89,7 +85,7 @@ class AbstainThreshold(Result):
     """The error that is allowed."""
 
     delta: float
-    """The chance that it is exceeded all the same."""
+    """The chance that it is exceeded nevertheless."""
 
     reason: str | None = None
     """Why nothing is accepted."""
@@ -97,7 +93,7 @@ class AbstainThreshold(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade(Result):
-    """A chain of judges, each with a threshold; what the last leaves goes to a person."""
+    """A chain of judges, each with a threshold; what the last leaves goes to human review."""
 
     stages: tuple[AbstainThreshold, ...]
     """One threshold a judge, of the items that reach it."""
@@ -148,7 +144,7 @@ def risk_coverage(
     if rng is not None:
         found = bootstrap(
             rows,
-            lambda drawn: float(_risks(drawn).mean()),
+            lambda resample: float(_risks(resample).mean()),
             clusters=None if codes is None else codes.tolist(),
             n_resamples=n_resamples,
             level=level,
@@ -179,7 +175,7 @@ def abstain_threshold(
     delta: float = 0.1,
     grid: Sequence[float] = _GRID,
 ) -> AbstainThreshold:
-    """The confidence from which on the error is at most `max_risk`, with proof.
+    """The confidence from which on the error rate is provably at most `max_risk`.
 
     Levels are tested from high to low by the exact binomial test of "the error is above
     max_risk", until one is not rejected (fixed-sequence testing: Bauer 1991; Angelopoulos et al.
@@ -192,7 +188,7 @@ def abstain_threshold(
         confidence: Confidences of labelled items; None and nan are missing.
         correct: Whether the judge was right: 1 or 0, in the order of `confidence`.
         max_risk: The error that is allowed, in (0, 1).
-        delta: The chance that it is exceeded all the same, in (0, 1).
+        delta: The chance that it is exceeded nevertheless, in (0, 1).
         grid: Levels to test, fixed before the labels were seen.
 
     Returns:
@@ -217,7 +213,7 @@ def cascade_thresholds(
     delta: float = 0.1,
     grid: Sequence[float] = _GRID,
 ) -> Cascade:
-    """Thresholds for a chain of judges, cheap first; what the last leaves goes to a person.
+    """Thresholds for a chain of judges, cheap first; what the last leaves goes to human review.
 
     Each stage is tested on the items no earlier one accepted, with an even share of delta, so the
     error limit holds for the whole chain with probability 1 - delta.
@@ -226,7 +222,7 @@ def cascade_thresholds(
         stages: For each judge its confidences and whether it was right, over the same items in
             the same order; None and nan are missing.
         max_risk: The error that is allowed, in (0, 1).
-        delta: The chance that it is exceeded all the same, in (0, 1).
+        delta: The chance that it is exceeded nevertheless, in (0, 1).
         grid: Levels to test, fixed before the labels were seen.
 
     Returns:
@@ -244,7 +240,7 @@ def cascade_thresholds(
             f"max_risk {max_risk} and delta {delta} lie between 0 and 1; a grid is needed"
         )
     n = lengths.pop()
-    left, found, errors = np.ones(n, dtype=bool), [], 0.0
+    left, thresholds, errors = np.ones(n, dtype=bool), [], 0.0
     for confidence, correct in stages:
         sure, right = floats(confidence), outcomes(correct)
         sure[~left] = nan
@@ -254,12 +250,12 @@ def cascade_thresholds(
         stage = _threshold(sample, max_risk, delta / len(stages), grid)
         accepted = known & (sure >= stage.threshold - SLACK)
         errors += float((1 - right[accepted]).sum())
-        # Later stages see only what earlier ones passed on; their guarantee is for those items.
+        # Later stages get only what earlier ones left; their guarantee is for those items.
         left &= ~accepted
-        found.append(stage)
+        thresholds.append(stage)
     n_accepted = n - int(left.sum())
     return Cascade(
-        stages=tuple(found),
+        stages=tuple(thresholds),
         coverage=n_accepted / n if n else nan,
         risk=errors / n_accepted if n_accepted else nan,
     )
@@ -296,52 +292,49 @@ class _Level(NamedTuple):
     p_value: float
 
 
+_NO_LEVEL = _Level(nan, 0, 0, nan)
+
+
 def _threshold(
     sample: _Sample, max_risk: float, delta: float, grid: Sequence[float]
 ) -> AbstainThreshold:
+    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
-    best, reason = None, f"each level has fewer than the {needed:.0f} items needed"
+    best, reason = _NO_LEVEL, f"each level has fewer than the {needed:.0f} items needed"
     # Fixed-sequence testing: from the strictest level down, stopping at the first failure, so that
     # no alpha is split.
     for threshold in sorted(set(grid), reverse=True):
-        level = _level(sample, threshold, max_risk)
-        if level.n < needed - SLACK:
+        accepted = sample.confidence >= threshold - SLACK
+        n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
+        if n < needed - SLACK:
             continue
-        if level.p_value > delta:
+        p_value = float(bdtr(errors, n, max_risk))
+        if p_value > delta:
             reason = (
-                f"from {level.threshold:g} on {level.errors} of {level.n} are wrong:"
+                f"from {threshold:g} on {errors} of {n} are wrong:"
                 f" an error of at most {max_risk:g} is not proved"
             )
             break
-        best = level
-    n = len(sample.error)
-    if best is None:
-        best = _Level(nan, 0, 0, nan)
+        best = _Level(threshold, errors, n, p_value)
+    total = len(sample.error)
     bound = proportion(
         best.errors, best.n, method="clopper-pearson", level=1 - 2 * min(delta, 0.49)
     )
     return AbstainThreshold(
         threshold=best.threshold,
-        coverage=best.n / n if n else 0.0,
+        coverage=best.n / total if total else 0.0,
         risk=best.errors / best.n if best.n else nan,
         risk_high=bound.high,
         p_value=best.p_value,
-        n=n,
+        n=total,
         n_accepted=best.n,
         n_missing=sample.n_missing,
         max_risk=max_risk,
         delta=delta,
         reason=None if best.n else reason,
     )
-
-
-def _level(sample: _Sample, threshold: float, max_risk: float) -> _Level:
-    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
-
-    accepted = sample.confidence >= threshold - SLACK
-    n, errors = int(accepted.sum()), int(sample.error[accepted].sum())
-    return _Level(threshold, errors, n, float(bdtr(errors, n, max_risk)) if n else 1.0)
 
 
 def auroc(
@@ -381,6 +374,11 @@ def auroc(
         ends, se = _delong(right, wrong, value, level)
     else:
         ends, se = _without_cases(p, y, codes, level)
+    reason = ends.reason
+    if isnan(value):
+        reason = f"{len(right)} right and {len(wrong)} wrong items: there is nothing to distinguish"
+    elif not 0 < value < 1:
+        reason = f"the chance is {value:g}: its spread cannot be seen in these data"
     return Estimate(
         value=value,
         low=ends.low,
@@ -392,7 +390,7 @@ def auroc(
         se=se,
         n_clusters=None if codes is None else int(codes.max(initial=-1)) + 1,
         n_observations=len(p),
-        reason=_no_area(value, len(right), len(wrong)) or ends.reason,
+        reason=reason,
     )
 
 
@@ -433,7 +431,7 @@ def _without_cases(
     for case in np.flatnonzero((rights > 0) & (wrongs > 0)):
         own = members[case]
         right, wrong = p[own][is_right[own]], p[own][~is_right[own]]
-        # Pairs inside a case are taken off twice with its right and its wrong items: added back
+        # Pairs inside a case are subtracted twice, with its right and its wrong items: added back
         # once.
         within[case] = _share_below(right, wrong).sum() * len(wrong)
     pairs = (n_right - rights) * (n_wrong - wrongs)
@@ -451,11 +449,3 @@ def _share_below(x: np.ndarray, others: np.ndarray) -> np.ndarray:
     ordered = np.sort(others)
     below = np.searchsorted(ordered, x, "left") + np.searchsorted(ordered, x, "right")
     return np.asarray(below / (2 * len(others)))
-
-
-def _no_area(value: float, n_right: int, n_wrong: int) -> str | None:
-    if not (n_right and n_wrong):
-        return f"{n_right} right and {n_wrong} wrong items: there is nothing to part"
-    if not 0 < value < 1:
-        return f"the chance is {value:g}: its spread cannot be seen in these data"
-    return None

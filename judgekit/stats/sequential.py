@@ -79,7 +79,11 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
     prior_a, prior_b = require(prior_a=prior_a, prior_b=prior_b)
     if min(wins, losses) < 0 or not (prior_a > 0 and prior_b > 0):
         raise ValueError("counts are 0 or more, priors more than 0")
-    return _e_value(_log_win(wins, losses, prior_a, prior_b), wins + losses, 0, "beta mixture")
+    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
+
+    n = wins + losses
+    log_value = float(betaln(prior_a + wins, prior_b + losses) - betaln(prior_a, prior_b))
+    return _e_value(log_value + n * log(2), n, 0, "beta mixture")
 
 
 def win_e_process(
@@ -117,8 +121,8 @@ def win_e_process(
     crossed = [place for place, value in enumerate(path, start=1) if value >= 1 / alpha]
     return EProcess(
         path=tuple(path),
-        # Ville (1939): the largest value so far bounds the chance, so that one may look at any
-        # time.
+        # Ville (1939): the largest value so far bounds the chance, at any time and after any
+        # number of looks.
         p_value=min(1.0, 1 / max(path, default=1.0)),
         stopped_at=crossed[0] if crossed else None,
         alpha=alpha,
@@ -133,7 +137,7 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
     Args:
         x: Differences, near normal; nan and None are missing.
         sigma: Their known standard deviation, more than 0.
-        tau: Standard deviation of the mixture, about the effect one cares for, more than 0.
+        tau: Standard deviation of the mixture, about the effect of interest, more than 0.
 
     Returns:
         The ratio as an e-value; 1 without data.
@@ -155,7 +159,7 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
 def mean_confidence_sequence(
     x: Sequence[float | None], *, alpha: float = 0.05, low: float = 0.0, high: float = 1.0
 ) -> Estimate:
-    """Interval of a bounded mean that may be looked at after every item.
+    """Interval of a bounded mean that stays valid after every item.
 
     Hedged capital of Waudby-Smith & Ramdas 2024: two bettors, one on a higher and one on a lower
     mean, whose stakes depend on earlier items only; a mean is out when half the larger capital
@@ -206,10 +210,10 @@ def mean_confidence_sequence(
 def asymptotic_confidence_sequence(
     x: Sequence[float | None], *, alpha: float = 0.05, best_at: int = 100
 ) -> Estimate:
-    """Interval of an unbounded mean for many looks, valid for large n.
+    """Interval of an unbounded mean under repeated looks, valid for large n.
 
     `m +- s sqrt(2 (n r^2 + 1) / (n^2 r^2) log(sqrt(n r^2 + 1) / alpha))` (Waudby-Smith et al.
-    2024, "Time-uniform central limit theory").
+    2024, "Time-uniform central limit theory and asymptotic confidence sequences").
 
     Args:
         x: Values in order of arrival; nan and None are missing.
@@ -232,7 +236,7 @@ def asymptotic_confidence_sequence(
     values, n = np.asarray(known), len(known)
     sd = float(values.std(ddof=1)) if n > 1 else nan
     flat = not sd > 1e-12 * float(np.abs(values).max())
-    # The tuning that makes the sequence narrowest at `best_at` (Waudby-Smith et al. 2021).
+    # The rho^2 of the same paper that makes the sequence narrowest at about `best_at` items.
     r2 = (-2 * log(alpha) + log(-2 * log(alpha) + 1)) / best_at
     half = sd * sqrt(2 * (n * r2 + 1) / (n**2 * r2) * log(sqrt(n * r2 + 1) / alpha))
     half = nan if flat else half
@@ -250,21 +254,16 @@ def asymptotic_confidence_sequence(
     )
 
 
-def _log_win(wins: int, losses: int, a: float, b: float) -> float:
-    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(betaln(a + wins, b + losses) - betaln(a, b)) + (wins + losses) * log(2)
-
-
 def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
-    value = exp(min(log_value, 700.0))  # beyond, floats end; the evidence is settled long before
+    # Beyond, floats end; the evidence is settled long before.
+    value = exp(min(log_value, 700.0))
     return EValue(
         value=value, p_value=min(1.0, exp(-log_value)), n=n, n_missing=n_missing, method=method
     )
 
 
 def _stakes(unit: np.ndarray, alpha: float) -> np.ndarray:
-    """lambda_t from the items before t: predictable plug-in, their equation (26)."""
+    """The stake on each item from the items before it: the paper's predictable plug-in."""
     t = np.arange(1, len(unit) + 1)
     running = (0.5 + np.cumsum(unit)) / (t + 1)
     variance = (0.25 + np.cumsum((unit - running) ** 2)) / (t + 1)

@@ -1,6 +1,6 @@
-"""Whether quality moves from run to run: the rules that act, the trend tests (Mann-Kendall.
+"""Whether quality moves from run to run: the rules that raise alarms, trend tests, CUSUM.
 
-Cochran-Armitage, item slopes) and CUSUM. What supports an alarm is in `alarms`.
+What supports an alarm is in `alarms`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, known_observations
+from judgekit.stats.estimate import Estimate, Result, known_observations, standard_deviation
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
@@ -21,42 +21,19 @@ from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_who
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Cusum",
-    "Direction",
-    "DirectionName",
-    "Escalation",
-    "MannKendall",
-    "PassRateDrop",
-    "RateTrend",
-    "SlopeEstimate",
-    "Spread",
-    "cochran_armitage",
-    "consistent_s",
-    "cusum",
-    "direction",
-    "item_slopes",
-    "kendall_p_value",
-    "kendall_s",
-    "mann_kendall",
-    "pass_rate_drop",
-    "should_escalate",
-    "theil_sen",
-]
-
 DirectionName = Literal["improving", "degrading", "stable"]
+_Reason = Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"]
 Spread = Literal["range", "cv"]
 _FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction(Result):
-    """Where the last scores of a series point."""
+    """The direction of the last scores of a series."""
 
     direction: DirectionName
-    """`improving`, `degrading` or `stable`."""
 
-    reason: Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"]
+    reason: _Reason
     """Why."""
 
     slope: float
@@ -72,18 +49,18 @@ class Direction(Result):
     """Scores in the window."""
 
     n_missing: int
-    """Scores of the series that are missing; the window looks past them."""
+    """Scores of the series that are missing; the window skips them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escalation(Result):
-    """Whether a person has to be told."""
+    """Whether somebody has to be notified."""
 
     value: bool
     """Whether the last runs were all degrading."""
 
     is_new: bool
-    """Whether this run is the first to say so in its episode; tell once."""
+    """Whether this run is the first of its episode to escalate; notify once."""
 
     n_degrading: int
     """Length of the unbroken end of degrading runs."""
@@ -110,13 +87,9 @@ class PassRateDrop(Result):
 
 
 def direction(
-    scores: Sequence[float | None],
-    *,
-    window: int = 5,
-    band: float = 0.05,
-    spread: Spread = "range",
+    scores: Sequence[float | None], *, window: int = 5, band: float = 0.05, spread: Spread = "range"
 ) -> Direction:
-    """Where the last scores point.
+    """The direction of the last scores of a series.
 
     Of the last scores: fewer than three are `stable` (insufficient-data); a spread of at most
     `band` is `stable` (within-band); Kendall's S of at least 8 for five scores is a direction
@@ -124,7 +97,7 @@ def direction(
     four scores all pairs); else `stable` (no-consistent-direction).
 
     Args:
-        scores: Scores of runs, oldest first; nan and None are missing and looked past.
+        scores: Scores of runs, oldest first; nan and None are missing and skipped.
         window: How many of the last scores count, 3 or more.
         band: The spread within which nothing moved, 0 or more, as a share of the mean.
         spread: `range` ((max - min) / |mean|) or `cv` (standard deviation / |mean|).
@@ -141,16 +114,24 @@ def direction(
     known, _ = known_observations(scores)
     y = known[-window:]
     s, width = kendall_s(y), _spread(y, spread)
-    found: DirectionName = "stable"
+    name: DirectionName = "stable"
+    reason: _Reason = "no-consistent-direction"
     if len(y) < _FEWEST_POINTS:
-        return _direction(found, "insufficient-data", y, width, len(scores) - len(known))
+        reason = "insufficient-data"
     # Before the test of direction: a steady change too small to matter is no trend.
-    if width <= band + SLACK:
-        return _direction(found, "within-band", y, width, len(scores) - len(known))
-    if abs(s) < consistent_s(len(y)):
-        return _direction(found, "no-consistent-direction", y, width, len(scores) - len(known))
-    found = "improving" if s > 0 else "degrading"
-    return _direction(found, "consistent", y, width, len(scores) - len(known))
+    elif width <= band + SLACK:
+        reason = "within-band"
+    elif abs(s) >= consistent_s(len(y)):
+        name, reason = "improving" if s > 0 else "degrading", "consistent"
+    return Direction(
+        direction=name,
+        reason=reason,
+        slope=theil_sen(y),
+        s=s,
+        spread=width,
+        n=len(y),
+        n_missing=len(scores) - len(known),
+    )
 
 
 def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escalation:
@@ -161,7 +142,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
         consecutive: How many degrading runs in a row escalate, 1 or more.
 
     Returns:
-        The answer, true or false as it stands; `is_new` for the first run of an episode.
+        The answer, which is true or false itself; `is_new` for the first run of an episode.
 
     Raises:
         ValueError: When `consecutive` is less than 1.
@@ -190,8 +171,8 @@ def pass_rate_drop(
 
     Returns:
         The drop in points and as a share; a rate that rose has a negative one. Where a rate is
-        missing both are nan with a reason, and nothing is critical: that a run has no rate has to
-        be told on its own.
+        missing both are nan with a reason, and nothing is critical: a run without a rate has to
+        be reported separately.
 
     Raises:
         ValueError: When a rate lies outside [0, 1], or the limit is negative.
@@ -205,38 +186,18 @@ def pass_rate_drop(
     if not (0 <= previous <= 1 and 0 <= current <= 1 and limit >= 0):
         raise ValueError(f"rates {previous} and {current}, limit {limit}: out of range")
     points = previous - current
-    # From 0 nothing can drop.
+    # From 0 nothing can drop; a rate that rises from 0 is no drop of minus infinity either.
     relative = points / previous if previous > 0 else 0.0
     return PassRateDrop(points=points, relative=relative, critical=relative > limit + SLACK)
-
-
-def _direction(
-    name: DirectionName,
-    reason: Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"],
-    y: Sequence[float],
-    width: float,
-    n_missing: int,
-) -> Direction:
-    return Direction(
-        direction=name,
-        reason=reason,
-        slope=theil_sen(y),
-        s=kendall_s(y),
-        spread=width,
-        n=len(y),
-        n_missing=n_missing,
-    )
 
 
 def _spread(y: Sequence[float], kind: Spread) -> float:
     if not y:
         return nan
     centre = fsum(y) / len(y)
-    width = max(y) - min(y)
-    if width <= SLACK:
+    if max(y) - min(y) <= SLACK:
         return 0.0
-    if kind == "cv":
-        width = sqrt(fsum((value - centre) ** 2 for value in y) / (len(y) - 1))
+    width = standard_deviation(y) if kind == "cv" else max(y) - min(y)
     return width / abs(centre) if centre else inf
 
 
@@ -340,7 +301,11 @@ def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None])
     Raises:
         ValueError: When lengths differ or a count is out of its range.
     """
-    runs = [_counts(k, n) for k, n in zip(passes, totals)]  # noqa: B905 - lengths are compared
+    # A run with a missing count has no cases.
+    runs = [
+        (0, 0) if k is None or n is None or is_missing(k) or is_missing(n) else (k, n)
+        for k, n in zip(passes, totals)  # noqa: B905 - lengths are compared
+    ]
     if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in runs):
         raise ValueError("each run needs its passes, 0 to its total")
     n_runs = sum(n > 0 for _, n in runs)
@@ -360,7 +325,7 @@ def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None])
 def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95) -> SlopeEstimate:
     """The mean over items of each item's least-squares slope over runs, with a t interval.
 
-    Pairing and clustering are both met, since an item counts once with one slope.
+    That respects pairing and clustering, since an item counts once with one slope.
 
     Args:
         scores: `scores[item][run]`, runs oldest first; nan and None are missing.
@@ -397,7 +362,7 @@ def cusum(
 ) -> Cusum:
     """Cumulated shortfall below a target (Page 1954): `C = max(0, C + (target - y) / sd - k)`.
 
-    With the defaults it gives a false alarm about every 338 unchanged runs and finds a fall of
+    With the defaults it gives a false alarm about every 335 unchanged runs and finds a fall of
     one standard deviation after about 8.
 
     Args:
@@ -437,55 +402,27 @@ def _slope(row: Sequence[float | None]) -> float:
     return 0.0 if abs(slope) <= rounding else slope
 
 
-def _counts(passes: int | None, total: int | None) -> tuple[int, int]:
-    """Passes and cases of a run; none of none where a count is missing."""
-    if passes is None or total is None or is_missing(passes) or is_missing(total):
-        return 0, 0
-    return passes, total
-
-
+# Beyond so many scores the exact counts are large integers, and the normal law is close.
 _EXACT_UP_TO = 60
 
 
 def kendall_s(y: Sequence[float]) -> int:
-    """Pairs that rise less pairs that fall; what differs by 1e-9 or less is tied.
-
-    Args:
-        y: The series, oldest first.
-
-    Returns:
-        S, between -m(m-1)/2 and m(m-1)/2.
-    """
-    return sum(_sign(later - earlier) for earlier, later in combinations(y, 2))
+    """Pairs that rise less pairs that fall; what differs by 1e-9 or less is tied."""
+    steps = (later - earlier for earlier, later in combinations(y, 2))
+    return sum((step > SLACK) - (step < -SLACK) for step in steps)
 
 
 def theil_sen(y: Sequence[float]) -> float:
-    """The median slope over all pairs (Sen 1968).
-
-    Args:
-        y: The series, oldest first, in even steps; nan is a step without a value.
-
-    Returns:
-        The slope a step; nan for fewer than two values.
-    """
+    """The median slope over all pairs (Sen 1968)."""
     known = [(place, value) for place, value in enumerate(y) if value == value]  # noqa: PLR0124 - nan
     slopes = [(w - v) / (j - i) for (i, v), (j, w) in combinations(known, 2)]
     return median(slopes) if slopes else nan
 
 
 def kendall_p_value(y: Sequence[float]) -> float:
-    """Two-sided p of S against any order being as likely as any other (Mann 1945).
-
-    Exact up to 60 values, ties included: the number of falling pairs over the arrangements of
-    tied values is generated by a Gaussian multinomial coefficient. Beyond, the normal
-    approximation with correction for ties and continuity (Kendall 1970).
-
-    Args:
-        y: The series, oldest first.
-
-    Returns:
-        p in (0, 1]; nan where all values are tied.
-    """
+    """Two-sided p of S against any order being as likely as any other (Mann 1945)."""
+    # Exact up to 60 values, ties included; beyond, the normal approximation with correction for
+    # ties and continuity (Kendall 1970).
     s, ties = kendall_s(y), _tie_sizes(y)
     if len(ties) < 2:  # noqa: PLR2004 - one value only, or none
         return nan
@@ -496,25 +433,13 @@ def kendall_p_value(y: Sequence[float]) -> float:
 
 
 def consistent_s(m: int) -> int:
-    """The S from which a series of m values has a direction.
-
-    The smallest S whose one-sided permutation probability is at most 5 %: 8 of 10 for five
-    values. For three and four values, all pairs.
-
-    Args:
-        m: Length of the series, 2 or more.
-
-    Returns:
-        The smallest S that counts.
-    """
+    """The S from which a series of m values has a direction."""
+    # The smallest S whose one-sided permutation probability is at most 5 %: 8 of 10 for five
+    # values. Three and four values reach it with no S below that of all pairs.
     pairs = comb(m, 2)
     reachable = range(pairs, -1, -2)
     enough = [s for s in reachable if _upper_tail([1] * m, s) <= 0.05]  # noqa: PLR2004 - 5 %
     return min(enough, default=pairs)
-
-
-def _sign(difference: float) -> int:
-    return 0 if abs(difference) <= SLACK else 1 if difference > 0 else -1
 
 
 def _tie_sizes(y: Sequence[float]) -> list[int]:
@@ -541,7 +466,8 @@ def _upper_tail(ties: Sequence[int], s: int) -> float:
 
 
 def _falling_pairs(ties: Sequence[int]) -> list[int]:
-    """How many arrangements have 0, 1, 2, ... falling pairs: [n]!_q / prod [t]!_q."""
+    """How many arrangements of tied values have 0, 1, 2, ... falling pairs."""
+    # Generated by the Gaussian multinomial coefficient [n]!_q / prod [t]!_q, a factor at a time.
     n = sum(ties)
     counts = [1] + [0] * (comb(n, 2) - sum(comb(t, 2) for t in ties))
     divisors = [i for t in ties for i in range(1, t + 1)]

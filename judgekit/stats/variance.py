@@ -1,7 +1,4 @@
-"""Variance components of scores over items, judges and samples, the designs they suggest.
-
-Pass@k.
-"""
+"""Variance components over items, judges and samples, designs from them, and pass@k."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ _NAMES = ("item", "judge", "item_judge", "sample")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components(Result):
-    """The variance of a score, split into its sources; an estimate may come out negative."""
+    """The variance of a score, split into its sources; an estimate can be negative."""
 
     item: float
     """Between items."""
@@ -45,7 +42,6 @@ class Components(Result):
     """Judges with a score."""
 
     n_scores: int
-    """Scores."""
 
     n_missing: int
     """Scores that are missing."""
@@ -54,12 +50,12 @@ class Components(Result):
     """Why a component is nan."""
 
     note: str | None = None
-    """What to bear in mind in reading them."""
+    """A caveat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DStudy(Result):
-    """What a design of so many items, judges and samples would give."""
+    """The reliability of a design with given numbers of items, judges and samples."""
 
     g_coefficient: float
     """Reliability of an item's mean for ranking items, 0 to 1."""
@@ -76,7 +72,7 @@ class DStudy(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePlan(Result):
-    """How often to ask for each item."""
+    """How many samples to take of each item."""
 
     value: float
     """The best number of samples an item, not rounded; nan where undefined."""
@@ -101,7 +97,7 @@ def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
         data: `data[item][judge][sample]`; nan and None are missing, cells may differ in length.
 
     Returns:
-        The raw estimates; nan with a reason where the design does not tell them apart.
+        The raw estimates; nan with a reason where the design does not identify them.
 
     Raises:
         NotEnoughDataError: When fewer than two items or fewer than two scores are known.
@@ -120,6 +116,11 @@ def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
     centre = fsum(score for score, _, _ in rows) / len(rows)
     centred = [(score - centre, item, judge) for score, item, judge in rows]
     sample, item_judge, judge, item = _solve(centred)
+    reason = "one sample a cell: item_judge holds sample" if isnan(sample) else None
+    if isnan(judge):
+        reason = "one judge an item: what is the item's and what the judge's is unknown"
+    parts = dict(zip(_NAMES, (item, judge, item_judge, sample), strict=True))
+    negative = [name for name, part in parts.items() if part < 0]
     return Components(
         item=item,
         judge=judge,
@@ -129,15 +130,15 @@ def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
         n_judges=len(judges),
         n_scores=len(rows),
         n_missing=total - len(rows),
-        reason=_unidentified(sample, judge),
-        note=_negative(item, judge, item_judge, sample),
+        reason=reason,
+        note=f"negative, read as 0: {', '.join(negative)}" if negative else None,
     )
 
 
 def dstudy(
     components: Components | Mapping[str, float], n_items: int, n_judges: int, n_samples: int
 ) -> DStudy:
-    """What a design of so many items, judges and samples would give (Brennan 2001, chapter 4).
+    """The reliability of a design by its numbers of items, judges and samples (Brennan 2001).
 
     With J judges and k samples: `g = i / (i + ij/J + s/(Jk))`, phi adds `j/J` below, and the
     mean's variance is `i/n + j/J + ij/(nJ) + s/(nJk)`.
@@ -165,23 +166,28 @@ def dstudy(
         if isinstance(components, Components)
         else {name: components[name] for name in _NAMES}
     )
-    item, judge, item_judge, sample = (_floored(known[name]) for name in _NAMES)
+    # max returns a nan only where it is the first argument: an unknown component stays unknown.
+    item, judge, item_judge, sample = (max(known[name], 0.0) for name in _NAMES)
     if isnan(sample) and n_samples == 1:
-        sample = 0.0  # one sample a cell: item_judge holds both
+        # With one sample a cell item_judge holds both, here as in the data.
+        sample = 0.0
     within = item_judge / n_judges + sample / (n_judges * n_samples)
     level = within + judge / n_judges
+    reason = None if item + within > 0 else "nothing varies"
+    if isnan(item + level) or isnan(item + within):
+        reason = "a component is unknown"
     return DStudy(
         g_coefficient=item / (item + within) if item + within > 0 else nan,
         phi=item / (item + level) if item + level > 0 else nan,
         se_mean=sqrt(item / n_items + judge / n_judges + within / n_items),
-        reason=_undefined_design(item + level, item + within),
+        reason=reason,
     )
 
 
 def optimal_samples(
     var_item: float, var_sample: float, cost_item: float, cost_sample: float
 ) -> SamplePlan:
-    """How many samples of each item give the smallest error for the money.
+    """How many samples of each item give the smallest error for a budget.
 
     `sqrt(var_sample / var_item * cost_item / cost_sample)` (Brennan 2001; Cochran 1977, 10.6).
 
@@ -208,6 +214,7 @@ def optimal_samples(
     if var_item == 0:
         return SamplePlan(value=nan, n_samples=None, reason="items do not differ: ask one often")
     best = sqrt(var_sample / var_item * cost_item / cost_sample)
+    # The cost is convex in the number: its best whole value is next to the best real one.
     below = max(1, int(best))
     whole = min(
         (below, below + 1),
@@ -281,7 +288,7 @@ def _tries(n: int, c: int, k: int) -> tuple[int, int, int]:
     if not 0 <= c <= n or k < 1:
         raise ValueError(f"{c} of {n} tries passed, {k} allowed: no such counts")
     if n < k:
-        raise NotEnoughDataError(f"{n} tries cannot tell what {k} would do")
+        raise NotEnoughDataError(f"{n} tries cannot show the result of {k}")
     return n, c, k
 
 
@@ -295,11 +302,13 @@ def _solve(rows: Sequence[tuple[float, int, int]]) -> tuple[float, float, float,
     between_judges = _half_mean(_less(same_item, cells))
     between_items = _half_mean(_less(same_judge, cells))
     neither = _half_mean(_less(_less(every, same_item), _less(same_judge, cells)))
-    if isnan(between_judges):  # nobody was judged twice by different judges
+    # No item was judged by two judges.
+    if isnan(between_judges):
         return within, nan, nan, nan
     rest = between_judges + between_items - neither
-    found = rest if isnan(within) else rest - within
-    parts = (found, neither - between_items, neither - between_judges)
+    shared = rest if isnan(within) else rest - within
+    parts = (shared, neither - between_items, neither - between_judges)
+    # Differences of nearly equal sums: what rounding leaves would be reported as negative.
     rounding = 1e-12 * _half_mean(every)
     item_judge, judge, item = (0.0 if abs(part) <= rounding else part for part in parts)
     return within, item_judge, judge, item
@@ -309,6 +318,7 @@ def _pair_sums(
     rows: Sequence[tuple[float, int, int]], key: Callable[[int, int], Hashable]
 ) -> tuple[float, int]:
     """Sum of squared differences over unordered pairs with the same key, and their number."""
+    # From sums of values and of squares: ragged designs have too many pairs to list.
     groups: dict[Hashable, list[float]] = defaultdict(list)
     for score, item, judge in rows:
         groups[key(item, judge)].append(score)
@@ -322,24 +332,3 @@ def _less(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, int]:
 
 def _half_mean(pairs: tuple[float, int]) -> float:
     return pairs[0] / pairs[1] / 2 if pairs[1] else nan
-
-
-def _floored(value: float) -> float:
-    return value if isnan(value) else max(0.0, value)
-
-
-def _unidentified(sample: float, judge: float) -> str | None:
-    if isnan(judge):
-        return "one judge an item: what is the item's and what the judge's is unknown"
-    return "one sample a cell: item_judge holds sample" if isnan(sample) else None
-
-
-def _negative(*values: float) -> str | None:
-    names = [name for name, value in zip(_NAMES, values, strict=True) if value < 0]
-    return f"negative, read as 0: {', '.join(names)}" if names else None
-
-
-def _undefined_design(level: float, within: float) -> str | None:
-    if isnan(level) or isnan(within):
-        return "a component is unknown"
-    return "nothing varies" if not within > 0 else None

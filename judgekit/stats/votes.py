@@ -11,22 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Distances that agree so far are the same; floats differ in the last place.
 _DIGITS = 9
-"""Distances that agree so far are the same; floats differ in the last place."""
 
 
 def median(values: Sequence[float]) -> float:
-    """The value in the middle; of an even number the mean of the two in the middle.
-
-    Args:
-        values: Any order, at least one.
-
-    Returns:
-        The median.
-
-    Raises:
-        ValueError: For no values.
-    """
+    """The value in the middle; of an even number the mean of the two in the middle."""
     if not values:
         raise ValueError("no values have no median")
     ordered, middle = sorted(values), len(values) // 2
@@ -36,38 +26,14 @@ def median(values: Sequence[float]) -> float:
 
 
 def mode(votes: Sequence[float]) -> float:
-    """The value with the most votes; of several with as many, their median.
-
-    Args:
-        votes: At least one.
-
-    Returns:
-        The mode, or the median of the modes: 0.5 for a tie between 0 and 1.
-
-    Raises:
-        ValueError: For no votes.
-    """
+    """The value with the most votes; of several with as many, their median."""
     counts = Counter(votes)
     most = max(counts.values(), default=0)
     return median([vote for vote, n in counts.items() if n == most])
 
 
 def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | None:
-    """What the mode can come to when some votes are still open.
-
-    Every value that the open votes can bring level with the leader counts, so that the mode lies
-    within the bounds however they fall; a tie may lie further inside.
-
-    Args:
-        votes: The votes that are known.
-        n_open: How many more there can be, 0 or more.
-
-    Returns:
-        The least and the greatest mode; None where the open votes can make it anything.
-
-    Raises:
-        ValueError: When no vote is known and none is open.
-    """
+    """The bounds of the mode while some votes are open; None where they are any value."""
     if not n_open:
         value = mode(votes)
         return value, value
@@ -75,20 +41,14 @@ def mode_bounds(votes: Sequence[float], n_open: int) -> tuple[float, float] | No
     most = max(counts.values(), default=0)
     if n_open >= most:
         return None
+    # Every value that the open votes can bring level with the leader counts, so that the mode lies
+    # within the bounds whatever they are; the median of a tie may lie further inside.
     reachable = [vote for vote, n in counts.items() if n + n_open >= most]
     return min(reachable), max(reachable)
 
 
 def nearest(value: float, points: Sequence[float] | None) -> float:
-    """The nearest of some points; the lower of two that are as near.
-
-    Args:
-        value: Any number.
-        points: The points; None where every number is one.
-
-    Returns:
-        The point.
-    """
+    """The nearest of some points; the lower of two that are as near."""
     if points is None:
         return round(value, _DIGITS)
     return min(points, key=lambda point: (round(abs(point - value), _DIGITS), point))

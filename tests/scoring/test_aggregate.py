@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from judgekit.scoring import conclude, reaches
+from judgekit.records import meets_threshold
+from judgekit.scoring import conclude
 from tests.factories import make_criterion, make_failure, make_judgment, make_rubric
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def test_0_7_reached_by_a_sum_of_floats_is_reached() -> None:
     assert verdict.value is not None
     assert verdict.value < 0.7
     assert verdict.passed is True
-    assert not reaches(0.7 - 1e-6, 0.7)
+    assert not meets_threshold(0.7 - 1e-6, 0.7)
 
 
 def test_a_missing_weighted_criterion_leaves_the_value_open() -> None:

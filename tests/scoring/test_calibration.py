@@ -71,8 +71,8 @@ def test_an_edited_criterion_loses_its_map_and_is_named(fields: Any, words: str)
     use = calibration_in_use(MAPS, with_criterion(1, **fields), ASKED)
     assert use.state == "stale"
     assert use.words == (
-        f"stale: criterion 2 (tone) edited: {words}, so that the judge's own value decides tone, "
-        "and maps accuracy"
+        f"stale: criterion 2 (tone) edited: {words}; the judge's own value decides tone, and maps "
+        "accuracy"
     )
     assert use.applied == ("accuracy",)
 

@@ -46,9 +46,9 @@ SHOWN = {
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",
     "paired.pass_rate_difference": "test_the_change_of_repeated_cases_covers_at_its_level",
-    "tie_models.davidson": "test_strengths_cover_at_their_level"
+    "ranking.davidson": "test_strengths_cover_at_their_level"
     " test_the_advantage_of_the_first_slot_and_the_weight_of_ties_cover",
-    "tie_models.rao_kupper": "test_rao_kuppers_strengths_cover_at_their_level",
+    "ranking.rao_kupper": "test_rao_kuppers_strengths_cover_at_their_level",
     "ppi.crossfit_isotonic_mean": "test_recalibrated_scores_cover",
     "ppi.ppi_mean": "test_the_mean_covers_and_is_sharper_than_labels_alone"
     " test_clustered_labels_cover",
@@ -105,6 +105,8 @@ MADE_OF_THESE = {
     "conformal.conformal_ordinal_set": "conformal.conformal_quantile",
     "conformal.conformal_set": "conformal.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
+    "agreement_coefficients.interval_by": "agreement.cohen_kappa",
+    "intervals.rate": "intervals.pooled_proportion",
     "intervals.share_interval": "intervals.clustered_proportion",
     "intervals.wilson": "intervals.proportion",
     "reliability.reliability_table": "intervals.pooled_proportion",

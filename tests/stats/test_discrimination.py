@@ -54,7 +54,7 @@ def test_one_case_that_has_all_that_is_wrong_leaves_no_interval() -> None:
     assert found.value == pytest.approx(0.125)
     assert found.reason == "leaving one case out leaves the coefficient undefined"
     assert auroc([1, 2], [1, 1], clusters=["a", "b"]).reason == (
-        "2 right and 0 wrong items: there is nothing to part"
+        "2 right and 0 wrong items: there is nothing to distinguish"
     )
     with pytest.raises(ValueError, match="2 pairs, but 3 cluster names"):
         auroc([1, 2], [1, 0], clusters=["a", "b", "c"])

@@ -67,18 +67,18 @@ def test_limits_that_cannot_be_told_are_not_shown() -> None:
     """Both raters contradict each other exactly: the mean square of items is 0."""
     found = icc([[1, 3], [3, 1], [2, 2]], "3,1")
     assert found.value == -1
-    assert found.reason == "the limits cannot be told in these data"
+    assert found.reason == "the limits are undefined in these data"
 
 
 def test_a_limit_beyond_the_range_of_a_mean_is_not_shown() -> None:
     found = icc([[2, 4, 3], [4, 4, 2]], "2,k")
-    assert found.reason == "the limits cannot be told in these data"
+    assert found.reason == "the limits are undefined in these data"
     assert math.isnan(found.low)
 
 
 def test_items_alike_and_raters_apart_have_no_limits() -> None:
     found = icc([[1, 2], [1, 2], [1, 2]], "2,1")
-    assert (found.value, found.reason) == (0, "the limits cannot be told in these data")
+    assert (found.value, found.reason) == (0, "the limits are undefined in these data")
 
 
 @pytest.mark.parametrize(("kind", "truth"), [("1,1", 0.5), ("3,1", 0.5), ("3,k", 0.75)])
@@ -113,5 +113,5 @@ def test_limits_that_do_not_hold_the_value_are_not_shown() -> None:
     """Satterthwaite's degrees of freedom fail where raters differ more than items do."""
     found = icc([[5, 2, 5, 1], [3.0, 3.0, 3.0, 3.0]], "2,1", level=0.8)
     assert found.value == pytest.approx(-4 / 13)
-    assert found.reason == "the limits cannot be told in these data"
+    assert found.reason == "the limits are undefined in these data"
     assert math.isnan(found.low)

@@ -69,7 +69,7 @@ def test_few_labels_are_told() -> None:
     note = ppi_mean([1, 0, 1] * 10, [1, 0, 0] * 10, [1, 0]).note
     assert note == "30 labels: below 50 the interval is rough"
     against = ppi_mean([1, 0] * 25, [0, 1] * 25, [0, 1]).note
-    assert against == "the judge says nothing of the labels: lam is 0, the labels alone count"
+    assert against == "the judge's scores do not predict the labels: lam is 0, only labels count"
     assert ppi_mean([1, 0] * 25, [1, 0] * 25, [0, 1]).note is None
 
 

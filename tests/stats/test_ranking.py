@@ -10,8 +10,13 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired_comparisons import comparisons
-from judgekit.stats.ranking import bootstrap_ranking, bradley_terry, length_controlled_win_rate
-from judgekit.stats.tie_models import davidson, rao_kupper
+from judgekit.stats.ranking import (
+    bootstrap_ranking,
+    bradley_terry,
+    davidson,
+    length_controlled_win_rate,
+    rao_kupper,
+)
 from tests.stats.simulation import band, covers_at_its_level
 
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def test_the_area_is_the_share_of_pairs_in_order(items: list[tuple[float, int]])
     right, wrong = [p for p, y in items if y], [p for p, y in items if not y]
     found = auroc(*sides(items))
     if not (right and wrong):
-        assert "nothing to part" in (found.reason or "")
+        assert "nothing to distinguish" in (found.reason or "")
         return
     want = np.mean([(a > b) + (a == b) / 2 for a in right for b in wrong])
     assert found.value == pytest.approx(want)

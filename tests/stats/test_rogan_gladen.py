@@ -60,7 +60,7 @@ def test_too_few_labels_are_refused_until_asked_for() -> None:
     weak = corrected_pass_rate(50, 100, 1, 1, 1, 2, min_labels=1)
     assert weak.value == 0
     nothing = corrected_pass_rate(50, 100, 2, 2, 1, 20, min_labels=1)
-    assert nothing.reason == "too few labels to tell the judge from chance"
+    assert nothing.reason == "too few labels to distinguish the judge from chance"
 
 
 def test_a_pass_rate_that_cannot_come_from_these_errors_is_told() -> None:
@@ -117,7 +117,7 @@ def test_no_other_split_leaves_less_doubt(budget: int, rate: float, tpr: float, 
 def test_labels_may_have_a_floor_and_rates_need_doubt() -> None:
     assert allocate_labels(30, 0.99, 0.9, 0.9, at_least=10).n_negative == 10
     even = allocate_labels(10, 0.5, 1, 1)
-    assert (even.n_positive, even.note) == (5, "these rates leave no doubt: smooth them")
+    assert (even.n_positive, even.note) == (5, "these rates leave no uncertainty: smooth them")
     with pytest.raises(ValueError, match="10 labels cannot give each class 6"):
         allocate_labels(10, 0.5, 0.9, 0.9, at_least=6)
     with pytest.raises(ValueError, match="pass_rate, tpr and tnr lie in"):

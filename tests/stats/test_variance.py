@@ -140,7 +140,7 @@ def test_any_passes_unless_all_fail(n: int, data: st.DataObject) -> None:
 
 
 def test_too_few_tries_or_no_such_counts_are_refused() -> None:
-    with pytest.raises(NotEnoughDataError, match="2 tries cannot tell"):
+    with pytest.raises(NotEnoughDataError, match="2 tries cannot show"):
         pass_at_k(2, 1, 3)
     with pytest.raises(ValueError, match="no such counts"):
         pass_hat_k(2, 3, 1)

@@ -17,11 +17,11 @@ from pydantic import AfterValidator, Field
 
 from judgekit.assertions import text_metrics
 from judgekit.assertions.builtin.text import TextList  # noqa: TC001
-from judgekit.assertions.registry import UndecidedError, assertion, meets_threshold, scorer
+from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
 from judgekit.errors import InputError
-from judgekit.records import AssertionResult, Count, Fraction, Score
+from judgekit.records import AssertionResult, Count, Fraction, Score, meets_threshold
 from judgekit.registry import RegistryEntry
 
 if TYPE_CHECKING:

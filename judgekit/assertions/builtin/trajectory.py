@@ -24,9 +24,9 @@ from judgekit.assertions.builtin.calls import (
     tool_calls,
     trace_of,
 )
-from judgekit.assertions.registry import NotApplicableError, assertion, meets_threshold
+from judgekit.assertions.registry import NotApplicableError, assertion
 from judgekit.assertions.selection import display_value, truncate_value
-from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name
+from judgekit.records import AssertionResult, Count, Fraction, JsonObject, Name, meets_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
