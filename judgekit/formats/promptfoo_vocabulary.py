@@ -1,7 +1,4 @@
-"""The names of promptfoo's assertions and what each becomes here.
-
-Those on an agent's trajectory included.
-"""
+"""The names of promptfoo's assertions and what each becomes here, also those on trajectories."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ PROMPTFOO_SIMILAR = "similar"
 """The assertion that measures similarity; `similar:cosine` and the like are the same."""
 
 PROMPTFOO_SIMILARITY = 0.75
-"""How similar an output must be where the assertion does not say."""
+"""The default threshold of similarity."""
 
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
@@ -70,7 +67,7 @@ _INSTEAD: Mapping[str, str] = MappingProxyType(
         "gleu": "use `bleu`, or the assertion `chrf`",
         "guardrails": "check for what the guardrail lets through: `is-refusal`, `finish-reason`, "
         "or an `llm-rubric`",
-        "human": "people judge with `judgekit label`; leave it out",
+        "human": "annotators judge with `judgekit label`; leave it out",
         "max-score": "variants are compared with `judgekit compare`; leave it out",
         "moderation": _SERVICE,
         "perplexity": _PERPLEXITY,
@@ -90,7 +87,7 @@ _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
 
 def replacement_hint(name: str) -> str | None:
-    """What to do about an assertion that is not read."""
+    """The hint for an assertion that is not read."""
     if name.startswith(_REDTEAM):
         return f"its attacks and graders are promptfoo's own; {_CRITERION}"
     return _INSTEAD.get(name)
@@ -102,25 +99,23 @@ _SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
 
 @dataclass(slots=True)
 class PromptfooChecks:
-    """What the assertions of one test come to."""
+    """The checks of one test."""
 
     assertions: list[JsonObject] = field(default_factory=list)
     """Those that need no model."""
 
     places: list[KeyPath] = field(default_factory=list)
-    """Where each of those stands."""
-
     criteria: list[JsonValue] = field(default_factory=list)
     """The others, as the fields of a `Criterion`."""
 
     reference: str | None = None
-    """The first good answer one of them names."""
+    """The first good answer that one of them names."""
 
     similarities: list[float] = field(default_factory=list)
-    """The threshold of each assertion that asks for likeness to one text."""
+    """The thresholds of the assertions on similarity to one text."""
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
-        """Take an assertion."""
+        """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
 
@@ -130,7 +125,7 @@ def require_mean_score(
 ) -> None:
     """Let a test pass by the mean of its assertions, where none of them asks a model."""
     if checks.criteria and checks.assertions:
-        message = "the `threshold` is held against the criteria; every other assertion must hold"
+        message = "the `threshold` applies to the criteria; every other assertion must pass"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif any(spec.get("weight") != 0 for spec in checks.assertions):
         warn_about_scores(checks, at, reading)
@@ -141,7 +136,7 @@ def require_mean_score(
 
 
 def warn_about_scores(checks: PromptfooChecks, at: KeyPath, reading: ForeignFile) -> None:
-    """Tell of assertions that are counted as passed or not in a mean."""
+    """Warn about assertions that count as passed or failed in a mean."""
     types = {str(spec.get("type")).removeprefix("not-") for spec in checks.assertions}
     if graded := sorted(types & _SCORED):
         message = f"the mean counts {', '.join(graded)} as passed or not, not by its score"
@@ -154,11 +149,11 @@ _NAMED = "name the tools, such as `value: [search, fetch]`"
 
 
 class UnsupportedAssertionError(ValueError):
-    """An assertion on a trajectory says what cannot be asked here; the text says what to do."""
+    """An assertion on a trajectory without a counterpart; the text says what to do."""
 
 
 def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
-    """The assertion on a trace that says the same."""
+    """The assertion on a trace with the same meaning."""
     plain = name.removeprefix(_NOT)
     spec = _READERS[plain](value)
     if not name.startswith(_NOT):
@@ -178,9 +173,9 @@ def _tool_used(value: JsonValue) -> JsonObject:
         return {"type": "trajectory.tool_used", "tool": value}
     fields = _fields(value, {"name", "min", "max"}, _NAMED)
     spec: JsonObject = {"type": "trajectory.tool_used", "tool": _name(fields)}
-    for given, own in (("min", "at_least"), ("max", "at_most")):
-        if given in fields:
-            spec[own] = fields[given]
+    for theirs, own in (("min", "at_least"), ("max", "at_most")):
+        if theirs in fields:
+            spec[own] = fields[theirs]
     return spec
 
 
@@ -246,4 +241,8 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 }
 
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
-"""The assertions on what an agent did that need no model."""
+"""The assertions on an agent's actions that need no model."""
+
+KNOWN_ASSERTIONS = frozenset(
+    {*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS, *TRAJECTORY_ASSERTIONS}
+)

@@ -297,7 +297,7 @@ def _criterion(criterion: CriterionFields, weight: float) -> JsonObject:
 def _on_sum(
     threshold: float, criteria: Sequence[CriterionFields], at: KeyPath, reading: ForeignFile
 ) -> float | None:
-    """A threshold on the sum of weighted scores as one on [0, 1]; None, reported, if out of reach."""
+    """A threshold on the sum of weighted scores as one on [0, 1]; None where out of reach."""
     where = (*at, "passingThreshold")
     lowest = sum(c.weight * c.min_score for c in criteria)
     width = sum(c.weight * (c.max_score - c.min_score) for c in criteria)
