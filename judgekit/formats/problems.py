@@ -258,7 +258,7 @@ def _fault(
     if kind == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
         return FieldFault(where, f"{field}: {message}" if where else message)
-    remedy = None
+    remedy: str | None = None
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'

@@ -118,6 +118,7 @@ def read_quality_export(document: ParsedDocument) -> QualityExport:
     """The objects of an export."""
     value, reading = document.value, ForeignFile(document)
     export = QualityExport(reading)
+    objects: Iterator[tuple[KeyPath, JsonObject]]
     if isinstance(value, dict) and is_object(value):
         objects = iter([((), value)])
     elif isinstance(value, dict):

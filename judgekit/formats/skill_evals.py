@@ -269,9 +269,8 @@ def write_skill_evals(source: CasesToWrite) -> WrittenCases:
     # A file is about one skill; of cases of several it has the name of the dataset.
     only = next(iter(skills)) if len(skills) == 1 else None
     listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
-    return WrittenCases(
-        {"version": dataset.version, "skill": only or dataset.name, "cases": listed}
-    )
+    whole: JsonObject = {"version": dataset.version, "skill": only or dataset.name}
+    return WrittenCases({**whole, "cases": listed})
 
 
 def _eval_case_json(case: Case) -> JsonObject:
@@ -379,7 +378,11 @@ def write_workflow_dataset(source: CasesToWrite) -> WrittenCases:
     agents = {case.agent for case in cases}
     only = next(iter(agents)) if len(agents) == 1 else None
     listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
-    header = {"id": dataset.name, "workflowName": only or dataset.name, "version": dataset.version}
+    header: JsonObject = {
+        "id": dataset.name,
+        "workflowName": only or dataset.name,
+        "version": dataset.version,
+    }
     return WrittenCases({**header, "cases": listed})
 
 

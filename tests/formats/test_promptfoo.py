@@ -116,7 +116,7 @@ def test_a_test_with_a_threshold_passes_by_the_mean_of_its_checks(tmp_path: Path
 
 def test_what_a_mean_counts_otherwise_here_is_told(tmp_path: Path) -> None:
     checked, graded = {"type": "bleu", "value": "x"}, {"type": "llm-rubric", "value": "y"}
-    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must hold")):
+    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must pass")):
         path = write(tmp_path, config(asserting({"type": "is-json"}, member, threshold=0.5)))
         [warning] = warnings_of(path)
         assert told in warning
