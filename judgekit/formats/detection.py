@@ -82,7 +82,7 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
 
 def is_message_sample(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
-    # judgekit's own cases may have a field `ideal` in a table; their `reference` tells them apart.
+    # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
 

@@ -249,6 +249,7 @@ def _fault(
 ) -> FieldFault:
     field = f"`{dotted_path(where)}`" if where else "the whole"
     value, kind = detail["input"], detail["type"]
+    remedy: str | None = None
     if kind == "missing":
         return FieldFault(where, f"the field {field} is missing")
     if kind == "extra_forbidden":
@@ -258,7 +259,6 @@ def _fault(
     if kind == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
         return FieldFault(where, f"{field}: {message}" if where else message)
-    remedy: str | None = None
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
