@@ -388,7 +388,10 @@ def map_columns(
     # Columns may be missing in single rows of JSONL, so a name is only unknown after all rows.
     for place, row in enumerate(rows, start=1):
         if place == 1:
-            _check_first(row, columns, path)
+            # A wrong name is reported as such, rather than as the field that is then missing.
+            for name, field in columns.items():
+                if name not in row.fields and field in {"id", "input"}:
+                    raise _no_column(name, row.fields, path, line=row.line)
         for name in row.fields:
             unseen.pop(name, None)
             known.setdefault(name)
@@ -398,7 +401,7 @@ def map_columns(
 
 
 def _check(columns: Mapping[str, str]) -> None:
-    taken: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, field in columns.items():
         if field not in Case.model_fields and not field.startswith(_METADATA):
             hint = suggest_name(field, Case.model_fields, CASE_ALIASES)
@@ -406,17 +409,10 @@ def _check(columns: Mapping[str, str]) -> None:
                 f"the column {name!r} is mapped to {field!r}, which is no field of a case",
                 hint=f"{hint} (or `metadata.{field}`)",
             )
-        if field in taken:
-            both = f"{taken[field]!r} and {name!r}"
+        if field in names:
+            both = f"{names[field]!r} and {name!r}"
             raise SettingsError(f"the columns {both} are both mapped to {field!r}")
-        taken[field] = name
-
-
-def _check_first(row: FileRow, columns: Mapping[str, str], path: Path) -> None:
-    """A wrong name is told as such, rather than as the field that is then missing."""
-    for name, field in columns.items():
-        if name not in row.fields and field in {"id", "input"}:
-            raise _no_column(name, row.fields, path, line=row.line)
+        names[field] = name
 
 
 def _no_column(name: str, known: Iterable[str], path: Path, *, line: int | None) -> DatasetError:

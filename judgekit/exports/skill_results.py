@@ -393,8 +393,8 @@ def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
 
 def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
     """A compared pair as a `comparison.json`."""
-    # A score is the mean over both orders, rounded, from 1 to 10, or null. `winner` is A, B or `tie`;
-    # null where failures leave it open.
+    # A score is the mean over both orders, rounded, or null. `winner` is null where failures leave
+    # it open.
     letters = side_labels(pair, info)
     named = dict(zip(("a", "b"), letters, strict=True))
     scores: JsonObject = {}

@@ -463,7 +463,7 @@ def open_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    given = settings.given() | {
+    given = settings.explicit() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),
         "frozen": frozen,
