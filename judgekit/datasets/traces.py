@@ -106,7 +106,8 @@ def normalise_trace(
     if (spans := find_spans(value)) is not None:
         return events_from_spans(spans, trace_id=trace_id)
     if isinstance(value, dict):
-        value = next((value[n] for n in ("events", "trace", "messages") if n in value), [value])
+        alone: JsonValue = [value]
+        value = next((value[n] for n in ("events", "trace", "messages") if n in value), alone)
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
     if value and all(is_message(item) for item in value):

@@ -126,9 +126,9 @@ def open_conversion_source(
     dataset = shape.read_or_refuse(document)
     cases = CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
     if not shape.is_suite:
-        listed: JsonValue = value
+        listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
-            listed = next((value[name] for name in RECORD_LISTS if name in value), [value])
+            listed = next((value[name] for name in RECORD_LISTS if name in value), listed)
         items = listed if isinstance(listed, list) else []
         records = [item for item in items if isinstance(item, dict) and is_quality_record(item)]
         return ConversionSource(path, cases, quality_records=tuple(records))

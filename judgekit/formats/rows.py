@@ -319,16 +319,22 @@ def write_csv(
 
 
 def write_parquet(
-    file: IO[bytes], columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]
+    file: IO[bytes],
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, object]],
+    *,
+    in_groups: bool = True,
 ) -> None:
     """Write rows as Parquet; a column's type is the name of pyarrow's, such as `string`."""
     pa = require_pyarrow()
     from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
 
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
-    left = iter(rows)
+    remaining = iter(rows)
     with parquet.ParquetWriter(file, schema) as writer:
-        while group := list(islice(left, _GROUP_ROWS)):
+        if not in_groups:
+            writer.write_table(pa.Table.from_pylist(list(remaining), schema=schema))
+        while group := list(islice(remaining, _GROUP_ROWS)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
