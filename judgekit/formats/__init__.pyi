@@ -66,6 +66,11 @@ from .problems import (
 from .promptfoo import (
     promptfoo_result_rows as promptfoo_result_rows,
 )
+from .promptfoo_vocabulary import (
+    PROMPTFOO_ELSEWHERE as PROMPTFOO_ELSEWHERE,
+    PROMPTFOO_SYNONYMS as PROMPTFOO_SYNONYMS,
+    Synonym as Synonym,
+)
 from .quality_memory import (
     RubricIds as RubricIds,
     case_object as case_object,

@@ -9,7 +9,7 @@ import json
 from contextlib import contextmanager
 from math import fsum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from judgekit.atomic_write import atomic_writer, check_output_path
 from judgekit.errors import SettingsError
