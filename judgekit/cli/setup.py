@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
-from judgekit.cli.options import DEFAULT_CACHE_FOLDER, given_judge_settings
+from judgekit.cli.options import given_judge_settings
 from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
     JudgeSettings,
     iter_case_outputs,
     load_dataset,

@@ -26,6 +26,12 @@ PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
 """Where outputs come from."""
+DEFAULT_CACHE_FOLDER = ".judgekit/cache"
+"""Where replies are cached by default."""
+
+DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
+"""Where runs are stored by default."""
+
 _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
