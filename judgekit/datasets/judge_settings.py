@@ -171,8 +171,7 @@ class JudgeSettings(CallSettings):
     ] = ()
 
     max_reasks: Annotated[
-        int,
-        Field(ge=0, description="Number of retries after a reply that cannot be parsed."),
+        int, Field(ge=0, description="Number of retries after a reply that cannot be parsed.")
     ] = 2
 
     refresh: Annotated[

@@ -332,9 +332,7 @@ def _owner(span: Span) -> str:
 
 
 def total_usage(
-    fields: Mapping[str, Sequence[str]],
-    calls: Sequence[JsonValue],
-    costs: Sequence[float | None],
+    fields: Mapping[str, Sequence[str]], calls: Sequence[JsonValue], costs: Sequence[float | None]
 ) -> Usage:
     """The sum of the usage of several calls, under any of the names of a field."""
     counts = {name: [first_number(call, names) for call in calls] for name, names in fields.items()}

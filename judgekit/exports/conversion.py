@@ -340,9 +340,7 @@ def _write_foreign(path: Path, source: ConversionSource, *, form: Format) -> tup
 
 
 _OWN_CASES = CaseFormat(
-    "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)",
-    tabular.CASE_SUFFIXES,
-    _write_own,
+    "judgekit's own cases (.jsonl, .json, .yaml, .csv, .parquet)", tabular.CASE_SUFFIXES, _write_own
 )
 
 CASE_FORMATS: Mapping[str, CaseFormat] = MappingProxyType(

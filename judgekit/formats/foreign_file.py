@@ -22,13 +22,7 @@ from judgekit.formats.problems import (
     suggest_name,
     validation_faults,
 )
-from judgekit.formats.rows import (
-    TYPED_SUFFIX,
-    as_texts,
-    read_cells,
-    rename_fields,
-    typed_columns,
-)
+from judgekit.formats.rows import TYPED_SUFFIX, as_texts, read_cells, rename_fields, typed_columns
 from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
