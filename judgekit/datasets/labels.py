@@ -123,6 +123,7 @@ def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> No
     # A single error keeps its fields for file, line and case.
     if len(problems) == 1:
         raise problems[0]
+    # Labels are corrected by hand, so all of them are reported in one go.
     if problems:
         lines = [f"  {'; '.join(map(str.strip, str(e).splitlines()))}" for e in problems[:_LISTED]]
         n_more = len(problems) - len(lines)
@@ -186,4 +187,5 @@ def parse_number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
+        # A word of the scale, which only the criterion can turn into a score.
         return text.strip()

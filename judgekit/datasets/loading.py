@@ -312,6 +312,7 @@ def _unknown_scales(rubric: Fields) -> Iterator[FieldFault]:
 
 
 def _thresholds(rubric: Fields) -> Iterator[FieldFault]:
+    # A threshold of 70 or 3.5 was meant on another scale; pydantic would only call it too large.
     scales = [_scale_of(criterion) for _, criterion in _criteria(rubric)]
     known = [scale for scale in scales if scale is not None]
     if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), known):
@@ -331,6 +332,7 @@ def _scale_of(criterion: Fields) -> Scale | None:
         # A bare list of levels is the short form of a scale.
         return Scale.model_validate({"levels": scale} if isinstance(scale, list) else scale)
     except (ValidationError, UnknownNameError):
+        # pydantic reports an invalid scale itself.
         return None
 
 

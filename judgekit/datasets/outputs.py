@@ -195,6 +195,7 @@ def duplicate_output_error(answer: RecordedOutput, first_line: int, path: Path) 
 
 
 def _own_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
+    # A judge that is not shown the question would judge the text alone.
     if needs_input and answer.case_fields.get("input") is None:
         raise DatasetError(
             "this row does not say what was asked",

@@ -231,6 +231,7 @@ def _some(cases: Iterable[Case], path: Path) -> Iterator[Case]:
     for case in cases:
         n_cases += 1
         yield case
+    # Only the end of a stream shows that it was empty.
     if n_cases == 0:
         raise no_cases_error(path)
 
@@ -258,6 +259,7 @@ def _with_its_tests(suite: Suite) -> Suite:
     settings = _merged(tests.settings, suite.settings)
     is_one_folder = tests.folder.resolve() == suite.folder.resolve()
     for name in ("setup", "teardown"):
+        # A command names files in the folder of its own file, and a suite runs it in the suite's.
         if getattr(settings, name) != getattr(suite.settings, name) and not is_one_folder:
             raise SettingsError(
                 f"the {name} of {suite.dataset} runs in {tests.folder}, and the suite in "
@@ -391,6 +393,7 @@ def _command(
     return [runner, script]
 
 
+# A folder with more files is probably the wrong one, such as a home folder.
 MAX_FILES = 10_000
 _MAX_DOCUMENT_BYTES = 16 * 2**20
 _SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, ".zip"})

@@ -33,8 +33,10 @@ _AGENTS = frozenset({"invoke_agent", "invoke_workflow"})
 
 # Operations that are no step of the agent.
 _SILENT = frozenset({"embeddings", "create_agent"})
+# The event with the messages, where they are not attributes of the span.
 _DETAILS = "gen_ai.client.inference.operation.details"
 
+# The second names are those of older versions of the conventions.
 _USAGE_NAMES = {
     "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
     "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
@@ -45,7 +47,9 @@ _USAGE_NAMES = {
     "reasoning_tokens": ("gen_ai.usage.reasoning.output_tokens",),
 }
 
+# The conventions have no cost; OpenLIT and Pydantic AI write it under these names.
 _COST_NAMES = ("gen_ai.usage.cost", "operation.cost")
+# An agent may end at the same time as its last call, and ends after it.
 _AT_THE_END = 1
 
 
@@ -234,6 +238,7 @@ class _Timeline:
 
 def _innermost(spans: Sequence[Span], is_kind: Callable[[Span], bool]) -> list[Span]:
     """The spans of a kind that have none of that kind inside them."""
+    # Frameworks wrap a model call in spans of the same kind, which would count it twice.
     kind = [span for span in spans if is_kind(span)]
     around = span_ancestors(spans)
     outer = {outside for span in kind for outside in around[span.id]}
@@ -291,6 +296,7 @@ def _field(fields: Mapping[str, JsonValue], *names: str) -> JsonValue:
 
 
 def _unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
+    # OpenLLMetry writes a list as the attributes `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`.
     groups: dict[str, dict[str, JsonValue]] = {}
     whole: dict[str, JsonValue] = {}
     for key, value in flat.items():

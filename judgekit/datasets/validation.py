@@ -389,6 +389,7 @@ class RowCheck:
             if isinstance(row, DatasetError):
                 self.problems.append(problem_from_error(row))
             elif (self.kind or row_kind(row.fields)) is None:
+                # The other rows have the same fields, and would only repeat the message.
                 self._add(row, _unknown_row(row))
                 return self
             else:

@@ -138,6 +138,7 @@ def open_conversion_source(
 
 
 _LONGEST = 200
+# Fields whose parts are compared one by one, so that a loss names the part.
 _DEEP = ("rubric", "evaluation")
 
 

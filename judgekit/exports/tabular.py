@@ -88,6 +88,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
 
 def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
     """An object as JSON that can be encoded as UTF-8."""
+    # NaN and infinities are no JSON, and strict readers refuse the file.
     text = json.dumps(item, ensure_ascii=False, indent=indent, allow_nan=False)
     try:
         text.encode()
