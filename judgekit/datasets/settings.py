@@ -21,9 +21,7 @@ from judgekit.records import (
 
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
-
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
 """Where outputs come from."""
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.formats import ParsedDocument, SkillTests
-    from judgekit.records import Case, EvaluationProfileName, JsonObject
+    from judgekit.records import Case, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def suite_from_path(path: Path | str) -> Suite:
     if document is not None:
         shape = foreign_shape(document.value)
         if shape is not None and shape.is_suite:
-            return foreign_suite(document).suite
+            return foreign_suite(document)
         if shape is None and document_kind(document.value) == "suite":
             return _with_its_tests(load_suite(path))
     dataset = load_dataset(path, unique=True)
@@ -279,7 +279,7 @@ def _skill_tests(path: Path | None) -> Suite | None:
         shape = None if document is None else foreign_shape(document.value)
         if document is None or shape is None or not shape.is_suite:
             return None
-        return foreign_suite(document).suite
+        return foreign_suite(document)
     except DatasetError:
         return None
 
@@ -298,17 +298,7 @@ def _merged(tests: RunSettings, own: RunSettings) -> RunSettings:
 _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignSuite:
-    """A suite made of a skill's tests, and what a suite has no place for."""
-
-    suite: Suite
-    profile: EvaluationProfileName
-    dependencies: tuple[str, ...]
-    whole: JsonObject
-
-
-def foreign_suite(document: ParsedDocument) -> ForeignSuite:
+def foreign_suite(document: ParsedDocument) -> Suite:
     """The suite of an `eval/tests.json`."""
     reading, head = read_whole_skill_tests(document)
     dataset = reading.dataset()
@@ -334,18 +324,10 @@ def foreign_suite(document: ParsedDocument) -> ForeignSuite:
     except ValidationError as error:
         fault = validation_faults(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
-    # In a zip nothing can be run, so its folder is the one it lies in.
-    beside = next(folder for folder in document.path.parents if folder_exists(folder))  # of a zip
-    folder = place.root if isinstance(place, FolderAttachments) else beside
-    whole = head.as_given()
-    whole.pop("testCases", None)
-    setup = head.setup
-    return ForeignSuite(
-        suite=suite.in_folder(folder),
-        profile=head.profile,
-        dependencies=() if setup is None else setup.dependencies or (),
-        whole=whole,
-    )
+    # Nothing can be run in a zip, so the folder is the one around it.
+    zip_folder = next(folder for folder in document.path.parents if folder_exists(folder))
+    folder = place.root if isinstance(place, FolderAttachments) else zip_folder
+    return suite.in_folder(folder)
 
 
 def _settings(head: SkillTests, document: ParsedDocument, *, is_folder: bool) -> JsonObject:

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets.suite import Suite
-    from judgekit.formats import ForeignFile
     from judgekit.records import Rubric
 
 
@@ -198,7 +197,10 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
     if kind == "rubric":
         return _rubric_problems(document)
     if kind is None and isinstance(document.value, dict):
-        return [_unknown_document(document)]
+        names = ", ".join(list(document.value)[:8]) or "none"
+        message = f"cannot tell what this file is from its fields: {names}"
+        remedy = "a rubric has `criteria`, a suite `dataset`, a dataset `cases`"
+        return _placed([FieldFault((), message, remedy)], document)
     header = read_dataset_header(document) if kind == "cases" else []
     problems = _placed(header, document) if isinstance(header, list) else []
     check.kind = kind
@@ -222,32 +224,18 @@ def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) 
         weak = validate_dataset(Dataset(name="cases", cases=tuple(reading.cases)))
         # Other tools' cases have rubrics and assertions of their own, and need no reference, so the
         # problem of the dataset as a whole is left out.
-        problems += [_at_case(problem, reading) for problem in weak if problem.case_id is not None]
+        for problem in weak:
+            if problem.case_id is not None:
+                line = document.line_of(*reading.places.get(problem.case_id, ()))
+                place = {"path": str(document.path), "line": line}
+                problems.append(problem.model_copy(update=place))
     return sorted(problems, key=lambda problem: problem.line or 0)
-
-
-def _at_case(problem: Problem, reading: ForeignFile) -> Problem:
-    where = reading.places.get(problem.case_id or "", ())
-    place = {"path": str(reading.document.path), "line": reading.document.line_of(*where)}
-    return problem.model_copy(update=place)
 
 
 def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]:
     return [
         problem_from_fault(fault, document.path, document.line_of(*fault.where)) for fault in faults
     ]
-
-
-def _unknown_document(document: ParsedDocument) -> Problem:
-    value = document.value
-    names = ", ".join(list(value)[:8]) if isinstance(value, dict) else ""
-    return Problem(
-        severity="error",
-        message=f"cannot tell what this file is from its fields: {names or 'none'}",
-        path=str(document.path),
-        line=1,
-        remedy="a rubric has `criteria`, a suite `dataset`, a dataset `cases`",
-    )
 
 
 def _rubric_problems(document: ParsedDocument) -> list[Problem]:

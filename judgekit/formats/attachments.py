@@ -36,12 +36,10 @@ if TYPE_CHECKING:
 
 # Of a larger file a case shows type, size and checksum: its text would fill the prompt.
 MAX_SHOWN_BYTES = 2**20
-
 MAX_FILE_BYTES = 64 * 2**20
 
 # For all files of a dataset together, since they stay in memory.
 MAX_ATTACHMENT_BYTES = 256 * 2**20
-
 _TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
 MAX_CASE_FILES = 100
 

@@ -36,7 +36,6 @@ YAML_SUFFIXES = (".yaml", ".yml")
 
 # All aliases (`*name`) together; a bomb of nested aliases repeats millions of values.
 MAX_ALIASED = 1000
-
 _TAG = "tag:yaml.org,2002:"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})

@@ -436,21 +436,19 @@ def _judgment(
 
 def quality_case_objects(source: CasesToWrite) -> WrittenCases:
     """Cases as objects, each rubric before its first case."""
-    return WrittenCases(_case_objects(source))
 
-
-def _case_objects(source: CasesToWrite) -> Iterator[JsonObject]:
-    # Objects of a quality memory pass unchanged: the cases alone would lose its runs.
-    if source.quality_records:
+    def objects() -> Iterator[JsonObject]:
+        # Objects of a quality memory pass unchanged: the cases alone would lose its runs.
         yield from source.quality_records
-        return
-    rubrics = RubricIds()
-    for case in source.cases:
-        rubric_id = None
-        if isinstance(case.rubric, Rubric):
-            rubric_id, is_new = rubrics.of(case.rubric, case)
-            yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
-        yield case_object(case, rubric_id)
+        rubrics = RubricIds()
+        for case in () if source.quality_records else source.cases:
+            rubric_id = None
+            if isinstance(case.rubric, Rubric):
+                rubric_id, is_new = rubrics.of(case.rubric, case)
+                yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
+            yield case_object(case, rubric_id)
+
+    return WrittenCases(objects())
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
