@@ -266,6 +266,7 @@ def command_options(
 ) -> Iterator[tuple[str, FieldInfo, CommandOption]]:
     """The settings that have an option: name, field and option, in the order of the fields."""
     for name, field in settings.model_fields.items():
+        # Fields without an option are set in files or in Python only.
         for entry in field.metadata:
             if isinstance(entry, CommandOption):
                 yield name, field, entry

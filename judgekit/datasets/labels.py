@@ -109,6 +109,7 @@ def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
 
 def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
     """The score of a label on the criterion's scale."""
+    # A label may be a word such as `pass`, which only its criterion turns into a score.
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
     if score is None or not scale.holds(score):

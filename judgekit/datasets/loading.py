@@ -237,7 +237,7 @@ def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
     # Scales by a wrong name and thresholds off [0, 1] are named first, in the rubric's own terms.
-    faults = [*_unknown_scales(value), *_thresholds(value)]
+    faults = _scale_faults(value)
     # pydantic would report the same fields again, in its own terms.
     rest = _without(value, {fault.where for fault in faults})
     try:
@@ -300,28 +300,27 @@ def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
             yield index, criterion
 
 
-def _unknown_scales(rubric: Fields) -> Iterator[FieldFault]:
+def _scale_faults(rubric: Fields) -> list[FieldFault]:
+    """Scales with a wrong name, and thresholds on another scale than [0, 1]."""
+    names: list[FieldFault] = []
+    thresholds: list[FieldFault] = []
+    scales: list[Scale] = []
     for index, criterion in _criteria(rubric):
-        scale = criterion.get("scale")
-        if isinstance(scale, str):
+        place, name = ("criteria", index), criterion.get("scale")
+        if isinstance(name, str):
             try:
-                shipped_scale(scale)
+                shipped_scale(name)
             except UnknownNameError as error:
-                where = ("criteria", index, "scale")
-                yield FieldFault(where, error.message, error.hint)
-
-
-def _thresholds(rubric: Fields) -> Iterator[FieldFault]:
-    # A threshold of 70 or 3.5 was meant on another scale; pydantic would only call it too large.
-    scales = [_scale_of(criterion) for _, criterion in _criteria(rubric)]
-    known = [scale for scale in scales if scale is not None]
-    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), known):
-        yield fault
-    for (index, criterion), scale in zip(_criteria(rubric), scales, strict=True):
+                names.append(FieldFault((*place, "scale"), error.message, error.hint))
+        scale = _scale_of(criterion)
         own = [] if scale is None else [scale]
-        where = ("criteria", index, "pass_value")
-        if fault := threshold_fault(where, criterion.get("pass_value"), own):
-            yield fault
+        scales += own
+        # A threshold of 70 or 3.5 was meant on a scale; pydantic would only call it too large.
+        if fault := threshold_fault((*place, "pass_value"), criterion.get("pass_value"), own):
+            thresholds.append(fault)
+    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), scales):
+        thresholds.insert(0, fault)
+    return names + thresholds
 
 
 def _scale_of(criterion: Fields) -> Scale | None:
@@ -429,7 +428,11 @@ def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, 
         field = columns.get(name, name)
         if field.startswith(_METADATA):
             own[field.removeprefix(_METADATA)] = value
-        elif name in columns or _is_free(field, columns):
+        # An unmapped column may be a field of a case, under its own name or a usual one.
+        elif name in columns or (
+            (meant := name if name in Case.model_fields else CASE_ALIASES.get(name)) is not None
+            and meant not in columns.values()
+        ):
             found[field] = value
         else:
             own[name] = value
@@ -441,12 +444,6 @@ def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, 
     if own and isinstance(metadata, dict):
         found["metadata"] = {**own, **metadata}
     return found
-
-
-def _is_free(name: str, columns: Mapping[str, str]) -> bool:
-    """Whether an unmapped column is a field of a case, under its own name or a usual one."""
-    meant = name if name in Case.model_fields else CASE_ALIASES.get(name)
-    return meant is not None and meant not in columns.values()
 
 
 _AGAIN = "write it again: judgekit calibrate LABELS … --write-map"

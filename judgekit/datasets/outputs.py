@@ -93,10 +93,24 @@ def iter_case_outputs(
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
-        if by_id is None:
-            yield _own_case(answer, path, needs_input=needs_input), answer.output
-        else:
-            yield case_of_output(answer, by_id, path), answer.output
+        case_id, fields = answer.output.case_id or "", answer.case_fields
+        if by_id is not None:
+            if case_id not in by_id:
+                hint = suggest_name(case_id, by_id)
+                message = f"no case has the id {case_id!r}"
+                raise DatasetError(message, path=path, line=answer.line, hint=hint)
+            yield by_id[case_id], answer.output
+            continue
+        # A judge that is not shown the question would judge the text alone.
+        if needs_input and fields.get("input") is None:
+            raise DatasetError(
+                "this row does not say what was asked",
+                path=path,
+                line=answer.line,
+                case_id=case_id,
+                hint="name the file with the cases (--cases), or add an `input` column",
+            )
+        yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
 
 
 def read_output(
@@ -131,16 +145,6 @@ def read_output(
     return _validated(found, case_fields)
 
 
-def case_of_output(answer: RecordedOutput, by_id: Mapping[str, Case], path: Path) -> Case:
-    """The case an output answers."""
-    case_id = answer.output.case_id or ""
-    if case_id not in by_id:
-        message = f"no case has the id {case_id!r}"
-        hint = suggest_name(case_id, by_id)
-        raise DatasetError(message, path=path, line=answer.line, hint=hint)
-    return by_id[case_id]
-
-
 def read_output_row(
     row: FileRow, *, folder: Path | None = None
 ) -> RecordedOutput | list[FieldFault]:
@@ -167,7 +171,14 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         # A row without a variant is of the one that was asked for.
         key = (answer.output.case_id, named or variant)
         if key in lines:
-            raise duplicate_output_error(answer, lines[key], path)
+            of_variant = "" if named is None else f" from variant {named!r}"
+            raise DatasetError(
+                f"a second output{of_variant} for the same case; the first is in line {lines[key]}",
+                path=path,
+                line=answer.line,
+                case_id=answer.output.case_id,
+                hint="give each its own `variant`, or keep one",
+            )
         lines[key] = answer.line
         if named is None and variant is not None:
             output = answer.output.model_copy(update={"variant": variant})
@@ -179,32 +190,6 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
         what = "holds no outputs" if variant is None else f"holds no outputs of {variant!r}"
         raise DatasetError(what, path=path, hint=hint)
-
-
-def duplicate_output_error(answer: RecordedOutput, first_line: int, path: Path) -> DatasetError:
-    """The error of a second output for one case and variant."""
-    variant = answer.output.variant
-    of_variant = "" if variant is None else f" from variant {variant!r}"
-    return DatasetError(
-        f"a second output{of_variant} for the same case; the first is in line {first_line}",
-        path=path,
-        line=answer.line,
-        case_id=answer.output.case_id,
-        hint="give each its own `variant`, or keep one",
-    )
-
-
-def _own_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
-    # A judge that is not shown the question would judge the text alone.
-    if needs_input and answer.case_fields.get("input") is None:
-        raise DatasetError(
-            "this row does not say what was asked",
-            path=path,
-            line=answer.line,
-            case_id=answer.output.case_id,
-            hint="name the file with the cases (--cases), or add an `input` column",
-        )
-    return Case.model_validate({"id": answer.output.case_id, "input": None, **answer.case_fields})
 
 
 def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:

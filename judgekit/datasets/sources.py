@@ -414,7 +414,7 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     found: list[Path] = []
     n_files = 0
     for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _is_skipped(name))
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _SKIPPED)
         n_files += len(names)
         if n_files > MAX_FILES:
             message = f"holds more than {MAX_FILES} files"
@@ -430,8 +430,11 @@ def holds_cases(path: Path) -> bool:
     """Whether a file is a dataset, judged by its first row or its shape."""
     try:
         if is_row_file(path):
-            rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
-            return bool(rows) and _is_case(rows[0])
+            row = next(scan_rows(path), None)
+            if not isinstance(row, FileRow):
+                return False
+            shape = foreign_row_shape(row.fields)
+            return shape.has_cases if shape is not None else row_kind(row.fields) == "cases"
         value = _document(path)
     except (DatasetError, OSError):
         return False
@@ -453,12 +456,3 @@ def _document(path: Path) -> JsonValue:
         return None
     document = read_whole_document(path)
     return None if document is None else document.value
-
-
-def _is_case(row: FileRow) -> bool:
-    shape = foreign_row_shape(row.fields)
-    return shape.has_cases if shape is not None else row_kind(row.fields) == "cases"
-
-
-def _is_skipped(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED

@@ -319,6 +319,7 @@ def _suite_rubric_problems(suite: Suite, document: ParsedDocument) -> list[Probl
         return [problem_from_error(error)]
     except UnknownNameError as error:
         problem = problem_from_error(error)
+        # The name stands in the suite, so the problem does too.
         line = document.line_of("rubric")
         return [problem.model_copy(update={"path": str(document.path), "line": line})]
 

@@ -204,11 +204,10 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
 
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:
+    scores = {None: None, True: float(HIGHEST_SCORE), False: float(LOWEST_SCORE)}
     for check in checks_without_judgment(answer.result):
-        exact = (
-            None if check.passed is None else float(HIGHEST_SCORE if check.passed else LOWEST_SCORE)
-        )
-        yield _Line(check.type or "assertion", exact, required=True, reasoning=check.message)
+        name = check.type or "assertion"
+        yield _Line(name, scores[check.passed], required=True, reasoning=check.message)
 
 
 def _mean(lines: Sequence[_Line]) -> float | None:
@@ -313,7 +312,8 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
             continue
         number = version_of(figures.variant, summary.run)
         # The gradings have the same number; one in use is never given to a second version.
-        used = {_number(version) for version in versions}
+        numbers = [v.get("version") for v in versions if isinstance(v, dict)]
+        used = {one for one in numbers if isinstance(one, int)}
         number = number if number not in used else 1 + max(used)
         versions.append({"version": number, **entry})
         history["current_version"] = number
@@ -365,11 +365,6 @@ def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
         if isinstance(version, dict) and all(version.get(k) == entry[k] for k in _MINE):
             return place
     return None
-
-
-def _number(version: JsonValue) -> int:
-    number = version.get("version") if isinstance(version, dict) else None
-    return number if isinstance(number, int) else -1
 
 
 COMPARISON_NAME = "comparison.json"

@@ -264,14 +264,29 @@ def recommendations(
     figures: VariantFigures, dimensions: Sequence[ReportDimension], threshold: float
 ) -> list[str]:
     """What to do next about a variant."""
-    return [
-        *_weak(dimensions),
-        *_failing(figures, dimensions),
-        *_errors(figures.errors),
-        *_unjudged(figures),
-        *_unproven(dimensions),
-        *_unsure(figures.value, threshold),
-    ]
+    found = [*_weak(dimensions), *_failing(figures, dimensions)]
+    for kind, n in figures.errors.items():
+        words, what = TARGET_ERROR_WORDS.get(kind, kind), format_count(n, "answer")
+        found.append(f"Fix the system under test: {what} could not be had ({words})")
+    for kind, n in figures.failures.items():
+        words = FAILURE_WORDS.get(kind, kind)
+        what = format_count(n, "judgment is missing", "judgments are missing")
+        found.append(f"Have it judged in full: {what} ({words}); missing ones count neither way")
+    for one in dimensions:
+        bare = one.n_asked - one.n_with_quote
+        if bare > one.n_asked * _HALF:
+            found.append(
+                f"Check {one.name} by hand: {bare} of {one.n_asked} judgments "
+                "quote nothing that is found in the output"
+            )
+    value = figures.value
+    # A comparison with nan is False, so an unknown interval asks for nothing.
+    if value.low < threshold <= value.high:
+        found.append(
+            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
+            f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
+        )
+    return found
 
 
 def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
@@ -298,36 +313,3 @@ def _failing(figures: VariantFigures, dimensions: Sequence[ReportDimension]) -> 
             continue  # the judge `heuristic` made a criterion of it
         if not isnan(rate.value) and rate.value < 1:
             yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
-
-
-def _errors(errors: Mapping[str, int]) -> Iterator[str]:
-    for kind, n in errors.items():
-        words = TARGET_ERROR_WORDS.get(kind, kind)
-        yield f"Fix the system under test: {format_count(n, 'answer')} could not be had ({words})"
-
-
-def _unjudged(figures: VariantFigures) -> Iterator[str]:
-    for kind, n in figures.failures.items():
-        words = FAILURE_WORDS.get(kind, kind)
-        what = format_count(n, "judgment is missing", "judgments are missing")
-        yield f"Have it judged in full: {what} ({words}); missing ones count neither way"
-
-
-def _unproven(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
-    for dimension in dimensions:
-        bare = dimension.n_asked - dimension.n_with_quote
-        if bare > dimension.n_asked * _HALF:
-            yield (
-                f"Check {dimension.name} by hand: {bare} of {dimension.n_asked} judgments "
-                "quote nothing that is found in the output"
-            )
-
-
-def _unsure(value: Estimate, threshold: float) -> Iterator[str]:
-    if isnan(value.low) or isnan(value.high):
-        return
-    if value.low < threshold <= value.high:
-        yield (
-            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
-            f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
-        )

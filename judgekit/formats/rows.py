@@ -14,14 +14,13 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
-    TextLine,
     as_path,
     escape_formula,
     iter_lines,
@@ -45,6 +44,9 @@ DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)
 """One value, read into memory as a whole."""
 
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
+
+
+AnyRow = TypeVar("AnyRow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def iter_rows(path: Path | str) -> Iterator[FileRow]:
     return raise_damaged(scan_rows(path))
 
 
-def raise_damaged(rows: Iterable[FileRow | DatasetError]) -> Iterator[FileRow]:
+def raise_damaged(rows: Iterable[AnyRow | DatasetError]) -> Iterator[AnyRow]:
     """The rows, up to the first that could not be read, which is raised."""
     for row in rows:
         if isinstance(row, DatasetError):
@@ -139,19 +141,16 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         if isinstance(line, DatasetError):
             yield line
         elif line.text.strip():
-            yield _json_row(line, path)
-
-
-def _json_row(line: TextLine, path: Path) -> FileRow | DatasetError:
-    try:
-        value, is_repaired = parse_strict_json(
-            line.text.rstrip("\r\n"), path=path, first_line=line.number
-        )
-    except DatasetError as error:
-        return error
-    if not isinstance(value, dict):
-        return _not_an_object(value, path, line.number)
-    return FileRow(line.number, value, is_repaired=is_repaired)
+            text = line.text.rstrip("\r\n")
+            try:
+                value, is_repaired = parse_strict_json(text, path=path, first_line=line.number)
+            except DatasetError as error:
+                yield error
+                continue
+            if isinstance(value, dict):
+                yield FileRow(line.number, value, is_repaired=is_repaired)
+            else:
+                yield _not_an_object(value, path, line.number)
 
 
 def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
@@ -169,7 +168,8 @@ def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
 def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
     # The limit is the module's, not the reader's; the default cuts long outputs off.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    reader = csv.reader(_texts(path), delimiter=delimiter, strict=True)
+    texts = (line.text for line in raise_damaged(iter_lines(path)))
+    reader = csv.reader(texts, delimiter=delimiter, strict=True)
     names: list[str] | None = None
     begins = 1
     try:
@@ -182,13 +182,6 @@ def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
             begins = reader.line_num + 1
     except csv.Error as error:
         raise _table_error(error, path, begins) from error
-
-
-def _texts(path: Path) -> Iterator[str]:
-    for line in iter_lines(path):
-        if isinstance(line, DatasetError):
-            raise line
-        yield line.text
 
 
 def _header(cells: list[str], path: Path, delimiter: str) -> list[str]:

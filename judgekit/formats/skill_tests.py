@@ -86,38 +86,34 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     fixtures = Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
         reading.claim(item, place)
-        _read_case(item, place, reading, fixtures)
+        softened = soften_thresholds(item, place, reading)
+        case = reading.record(SkillCase, softened, place, synonyms=_SYNONYMS)
+        if case is not None:
+            check_expected(case, place, reading)
+            case_fields = _fields(case, place, reading, fixtures)
+            # A case whose threshold had to be softened has an error already and is not run.
+            if softened is item:
+                reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
     return reading, head
 
 
-def _read_case(item: JsonObject, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> None:
-    softened = soften_thresholds(item, at, reading)
-    case = reading.record(SkillCase, softened, at, synonyms=_SYNONYMS)
-    if case is None:
-        return
-    check_expected(case, at, reading)
-    fields = _fields(case, at, reading)
-    # A case whose threshold had to be softened has an error already and is not run.
-    if softened is item:
-        if case.input.context is not None:
-            place = (*at, "input", "context")
-            fields["context"] = fixtures.resolve(case.input.context, place, case.id)
-        reading.add_case(fields, at)
-
-
-def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject:
+def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> JsonObject:
     metadata = case.metadata
     # Tags may stand beside the test or in its metadata; those beside it count.
     tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
     difficulty = None if metadata is None else metadata.difficulty
     prompt, variables = case.input.prompt, case.input.variables
+    context: JsonValue = None
+    if case.input.context is not None:
+        context = fixtures.resolve(case.input.context, (*at, "input", "context"), case.id)
     return {
         "id": case.id,
         "name": case.name,
         "description": case.description,
         "tags": list(tags or ()),
         "input": prompt if not variables else {"prompt": prompt, "variables": {**variables}},
+        "context": context,
         "reference": case.expected.output,
         "assertions": [*expected_assertions(case)],
         "rubric": rubric_from_skill_test(case, at, reading),
