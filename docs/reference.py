@@ -184,7 +184,7 @@ def _function(registry: Registry, name: str) -> Callable[..., object]:
 def _synonyms(name: str) -> str:
     return ", ".join(
         f"`{other}`{_difference(synonym)}"
-        for other, synonym in SYNONYMS.items()
+        for other, synonym in sorted(SYNONYMS.items())
         if synonym.name == name
     )
 
@@ -279,7 +279,7 @@ def _argument_descriptions(function: Callable[..., object]) -> dict[str, str]:
 
 def _elsewhere() -> str:
     rows = ["| name | instead |", "| --- | --- |"]
-    return "\n".join(rows + [_row(f"`{name}`", what) for name, what in ELSEWHERE.items()])
+    return "\n".join(rows + [_row(f"`{name}`", what) for name, what in sorted(ELSEWHERE.items())])
 
 
 def _row(*cells: str) -> str:

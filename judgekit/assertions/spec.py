@@ -28,7 +28,7 @@ from judgekit.errors import InputError, UnknownNameError
 from judgekit.records import Fraction, Weight
 
 if TYPE_CHECKING:
-    from judgekit.assertions.registry import Synonym
+    from judgekit.formats import Synonym
     from judgekit.records import Case, Output
     from judgekit.registry import Registry
 

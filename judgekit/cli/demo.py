@@ -11,8 +11,8 @@ import click
 from judgekit.cli import console
 from judgekit.cli.grade import run_grading, show_dry_run
 from judgekit.cli.help import HelpCommand
-from judgekit.cli.options import DEFAULT_CACHE_FOLDER
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
+from judgekit.datasets import DEFAULT_CACHE_FOLDER
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries
 from judgekit.resources import shipped_file

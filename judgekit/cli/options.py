@@ -11,7 +11,14 @@ import click
 from click.core import ParameterSource
 
 from judgekit.calibration import CalibrationOptions
-from judgekit.datasets import CallSettings, JudgeSettings, choices_of, command_options
+from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE,
+    CallSettings,
+    JudgeSettings,
+    choices_of,
+    command_options,
+)
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
 
@@ -25,12 +32,6 @@ if TYPE_CHECKING:
     Decorator = Callable[["_Command"], "_Command"]
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
-DEFAULT_CACHE_FOLDER = ".judgekit/cache"
-"""Default folder of the cache."""
-
-DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
-"""Default file of the store."""
-
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 _CONFIG = click.option(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import EXIT_INCONCLUSIVE
-from judgekit.cli.options import DEFAULT_CACHE_FOLDER, given_judge_settings
+from judgekit.cli.options import given_judge_settings
 from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
     JudgeSettings,
     iter_case_outputs,
     load_dataset,
@@ -218,7 +219,7 @@ def make_judge(
         raise no_judge_error()
     if named is None and suite is not None:
         model = resolve_suite_model(suite, model)
-    settings = {} if own is None else own.given()
+    settings = {} if own is None else own.explicit()
     if own is not None and named not in {None, own.model}:
         settings.pop("api_base", None)  # another model is not at this one's address
     if suite is not None and own is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
-from judgekit.cli.options import DEFAULT_STORE_FILE, TARGET_OPTIONS, given_judge_settings
+from judgekit.cli.options import TARGET_OPTIONS, given_judge_settings
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     SUITE_FILE,
@@ -26,6 +26,7 @@ from judgekit.cli.setup import (
     refresh_of,
 )
 from judgekit.datasets import (
+    DEFAULT_STORE_FILE,
     Gate,
     HttpTarget,
     Suite,

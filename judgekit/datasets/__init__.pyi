@@ -36,6 +36,8 @@ from .outputs import (
     read_output_row as read_output_row,
 )
 from .settings import (
+    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     Gate as Gate,
     HttpTarget as HttpTarget,
     PriceSettings as PriceSettings,

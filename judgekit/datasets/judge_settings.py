@@ -24,27 +24,23 @@ JudgeMode = Literal["per_criterion", "joint"]
 """Whether each criterion is a question of its own, or all are one."""
 
 JudgeKind = Literal["llm", "human", "heuristic"]
-"""Who judges: a model, a person, or the assertions."""
-
 OptionGroup = Literal["judge", "limits", "cache", "blind"]
 """The commands that take an option: every judge, its rate limits, the cache, blind comparisons."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandOption:
-    """How a setting is given on the command line and to pytest."""
+    """The option of a setting on the command line and in pytest."""
 
     spelling: str
-    """Its option as click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one."""
+    """As click declares it: `-j/--max-concurrency` is two options, `--x/--no-x` one."""
 
     group: OptionGroup
-    """Which commands take it."""
-
     metavar: str | None = None
-    """What stands for the value in the help; None takes the type's own word."""
+    """None takes the type's own word."""
 
     has_variable: bool = True
-    """Whether `JUDGEKIT_…` gives it too."""
+    """Whether it has a variable `JUDGEKIT_…`, too."""
 
     is_rare: bool = False
     """Whether only `--help-all` shows it."""
@@ -151,20 +147,21 @@ class CallSettings(Record):
     ] = 5
 
     @classmethod
-    def checked(cls, **given: object) -> Self:
+    def checked(cls, **settings: object) -> Self:
         """The settings, or a `SettingsError` that names the first one that is out of its range."""
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(settings)
         except ValidationError as error:
             raise _settings_error(cls, error) from error
 
-    def given(self) -> dict[str, object]:
-        """The settings that were given, by name; a default is not given, a null is."""
+    def explicit(self) -> dict[str, object]:
+        """The settings without their defaults, by name; a null that was set is one of them."""
+        # Settings from several places are merged, and a default must not override a setting.
         return self.model_dump(exclude_unset=True, include=set(CallSettings.model_fields))
 
 
 class JudgeSettings(CallSettings):
-    """All that `Judge(...)` can be set to, beside its model and the cache, prices and budget."""
+    """All settings of `Judge(...)` beside its model and the cache, prices and budget."""
 
     # Cache, prices and budget are live objects that judges share; they are handed over, not set.
 
@@ -175,8 +172,7 @@ class JudgeSettings(CallSettings):
     ] = ()
 
     max_reasks: Annotated[
-        int,
-        Field(ge=0, description="Number of retries after a reply that cannot be parsed."),
+        int, Field(ge=0, description="Number of retries after a reply that cannot be parsed.")
     ] = 2
 
     refresh: Annotated[
@@ -226,7 +222,7 @@ class SuiteJudge(CallSettings):
         Name,
         Field(
             description="Provider and model (`openai/gpt-4.1-mini`), `recorded:replies.jsonl`, "
-            "`human` for a person, or `heuristic` for the suite's assertions."
+            "`human` for an annotator, or `heuristic` for the suite's assertions."
         ),
     ]
 
@@ -270,13 +266,14 @@ def command_options(
 ) -> Iterator[tuple[str, FieldInfo, CommandOption]]:
     """The settings that have an option: name, field and option, in the order of the fields."""
     for name, field in settings.model_fields.items():
+        # Fields without an option are set in files or in Python only.
         for entry in field.metadata:
             if isinstance(entry, CommandOption):
                 yield name, field, entry
 
 
 def choices_of(field: FieldInfo) -> tuple[str, ...]:
-    """The words that a setting can be; none where it is not one of a few words."""
+    """The words that a setting can be; empty where it is not limited to a few words."""
     words = get_args(field.annotation)
     return words if words and all(isinstance(word, str) for word in words) else ()
 
@@ -289,15 +286,16 @@ def _settings_error(settings: type[CallSettings], error: ValidationError) -> Set
         return SettingsError(problem["msg"].removeprefix("Value error, "))
     if place[0] == "parameters" and len(place) > 1:
         return SettingsError(f"the parameter {place[1]} cannot be sent as JSON")
-    said = f"{place[0]} is {value!r}"
+    problem_text = f"{place[0]} is {value!r}"
     if words := choices_of(settings.model_fields[str(place[0])]):
-        return SettingsError(said, hint=f"use {' or '.join(words)}")
+        return SettingsError(problem_text, hint=f"use {' or '.join(words)}")
     for bound, words_of_bound in _BOUNDS.items():
         if bound in limits:
-            return SettingsError(f"{said}; it must be {words_of_bound.format(limits[bound])}")
+            return SettingsError(
+                f"{problem_text}; it must be {words_of_bound.format(limits[bound])}"
+            )
     message = problem["msg"]
-    return SettingsError(f"{said}: {message[:1].lower()}{message[1:]}")
+    return SettingsError(f"{problem_text}: {message[:1].lower()}{message[1:]}")
 
 
 _BOUNDS = {"ge": "{:g} or more", "gt": "greater than {:g}", "le": "{:g} or less"}
-"""What a value must be, by pydantic's name of the bound it breaks."""

@@ -32,16 +32,16 @@ LABEL_ALIASES = {
     "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rating": "raw",
     "rater": "annotator", "reason": "rationale", "comment": "rationale", "preference": "winner",
 }  # fmt: skip
-"""Names people give to the fields of a label, with the fields' own."""
+"""Common names of the fields of a label."""
 
 YES_NO = {"yes": 1, "pass": 1, "passed": 1, "true": 1, "no": 0, "fail": 0, "failed": 0, "false": 0}
 """Words for the two scores of a scale, in lower case: 1 for the higher."""
 
 _TWO = 2
-_MOST_POINTS = 12
+_MOST_POINTS = 12  # of a scale whose scores a message lists
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
 _BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
-_MOST_SAID = 20
+_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,11 @@ class LocatedLabel:
     """A label and where it stands."""
 
     label: Label
-    """What was said."""
-
     line: int
-    """The line, from 1; of a list its place."""
+    """The line, from 1; in a list the position."""
 
     path: Path | None = None
-    """The file; None where it came from Python."""
+    """None where the label came from Python."""
 
     @property
     def where(self) -> str:
@@ -72,52 +70,46 @@ class LocatedLabel:
 def read_labels(path: Path | str) -> list[LocatedLabel]:
     """The labels of a file."""
     path = Path(path)
-    placed: list[LocatedLabel] = []
-    problems: list[DatasetError] = []
-    for row in scan_rows(path):
-        found = row if isinstance(row, DatasetError) else read_label(row, path)
-        if isinstance(found, DatasetError):
-            problems.append(found)
-        else:
-            placed.append(found)
-    raise_problems(problems)
-    if not placed:
+    labels = _valid_labels(
+        row if isinstance(row, DatasetError) else read_label(row, path) for row in scan_rows(path)
+    )
+    if not labels:
         raise DatasetError("the file holds no labels", path=path)
-    return placed
+    return labels
 
 
 def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[LocatedLabel]:
-    """Labels that come from Python, each with its place in the list."""
-    placed: list[LocatedLabel] = []
-    problems: list[DatasetError] = []
-    for number, given in enumerate(labels, start=1):
-        if isinstance(given, Label):
-            placed.append(LocatedLabel(given, number))
-            continue
-        found = read_label(FileRow(number, dict(given)), None)
-        if isinstance(found, DatasetError):
-            problems.append(found)
-        else:
-            placed.append(found)
-    raise_problems(problems)
-    return placed
+    """Labels from Python, each with its position in the list."""
+    return _valid_labels(
+        LocatedLabel(label, number)
+        if isinstance(label, Label)
+        else read_label(FileRow(number, dict(label)), None)
+        for number, label in enumerate(labels, start=1)
+    )
+
+
+def _valid_labels(labels: Iterable[LocatedLabel | DatasetError]) -> list[LocatedLabel]:
+    """The labels, or one error with everything that is wrong with them."""
+    listed = list(labels)
+    raise_problems([one for one in listed if isinstance(one, DatasetError)])
+    return [one for one in listed if isinstance(one, LocatedLabel)]
 
 
 def read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
     """The label of a row."""
-    found = label_from_row(row)
-    if isinstance(found, Label):
-        return LocatedLabel(found, row.line, path)
+    label = label_from_row(row)
+    if isinstance(label, Label):
+        return LocatedLabel(label, row.line, path)
     # All faults of a row at once, so that a row is fixed in one go.
-    what = "; ".join(str(fault) for fault in found)
-    given = row.fields.get("case_id")
-    return DatasetError(
-        what, path=path, line=row.line, case_id=given if isinstance(given, str) else None
-    )
+    what = "; ".join(str(fault) for fault in label)
+    named = row.fields.get("case_id")
+    case_id = named if isinstance(named, str) else None
+    return DatasetError(what, path=path, line=row.line, case_id=case_id)
 
 
 def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
-    """The score a label gives, on the criterion's scale."""
+    """The score of a label on the criterion's scale."""
+    # A label may be a word such as `pass`, which only its criterion turns into a score.
     raw, scale = placed.label.raw, criterion.scale
     score = raw if isinstance(raw, float | int) else _of_word(str(raw), scale)
     if score is None or not scale.holds(score):
@@ -128,27 +120,27 @@ def score_on_scale(placed: LocatedLabel, criterion: Criterion) -> float:
 
 
 def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> None:
-    """Raise what is wrong with labels or other rows, all of it at once."""
-    # A single error keeps its file, line and case.
+    """Raise everything that is wrong with labels or other rows in one error."""
+    # A single error keeps its fields for file, line and case.
     if len(problems) == 1:
         raise problems[0]
+    # Labels are corrected by hand, so all of them are reported in one go.
     if problems:
-        lines = [
-            f"  {'; '.join(map(str.strip, str(e).splitlines()))}" for e in problems[:_MOST_SAID]
-        ]
+        lines = [f"  {'; '.join(map(str.strip, str(e).splitlines()))}" for e in problems[:_LISTED]]
         n_more = len(problems) - len(lines)
         lines += [f"  … and {n_more:,} more"] if n_more else []
         raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))
 
 
 def label_from_row(row: FileRow) -> Label | list[FieldFault]:
-    """The label of a row, wherever it stands."""
+    """The label of a row, or its faults."""
     fields, faults = rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
         fields, more = read_cells(fields, json_names=("metadata",), list_names=())
         faults += more
     if faults:
         return faults
+    # Tables of labels have an empty cell, or the nan of a data frame, where nobody filled one in.
     fields = {
         name: value for name, value in fields.items() if not (name in _BLANKS and _is_blank(value))
     }
@@ -164,12 +156,12 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
 
 
 def _of_word(word: str, scale: Scale) -> float | None:
-    """The score that a word stands for on a scale; None where it stands for none."""
+    """The score of a word on a scale; None where it has none."""
     folded = word.casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if folded in named:
         return named[folded]
-    # Yes and no stand for the two ends of a scale with two points; on others they say too little.
+    # Yes and no are the two ends of a scale with two points; on others they are ambiguous.
     ends = scale.points
     if ends is not None and len(ends) == _TWO and folded in YES_NO:
         return ends[YES_NO[folded]]
@@ -186,7 +178,6 @@ def _scores(scale: Scale) -> str:
 
 
 def _is_blank(value: JsonValue) -> bool:
-    """Whether nothing was said: null, an empty cell, or the nan that tables put for one."""
     if isinstance(value, float):
         return isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
@@ -197,4 +188,5 @@ def parse_number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
+        # A word of the scale, which only the criterion can turn into a score.
         return text.strip()

@@ -1,6 +1,6 @@
-"""Loads datasets, rubrics, suites and calibrations.
+"""Loads datasets, rubrics, suites and calibrations; stops at the first fault, with file and line.
 
-Stops at the first fault with its file and line. `validation` lists all faults.
+`validation` lists all faults.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def load_dataset(
         The dataset; without a name of its own it is called as the file.
 
     Raises:
-        DatasetError: At the first unsound case, for a file without cases, and for another tool's
+        DatasetError: At the first invalid case, for a file without cases, and for another tool's
             file that cannot be read, which is named; with `unique` at an id given twice.
     """
     path = as_path(path)
@@ -89,13 +89,13 @@ def load_dataset(
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
-    """The cases of a file of rows, one in memory at a time; of them all only the ids are kept."""
+    """The cases of a file of rows, one in memory at a time; only their ids are kept."""
     path = as_path(path)
     return _cases(iter_rows(path), path, columns, unique=True)
 
 
 def dataset_name(path: Path) -> str:
-    """What a file of rows is called as a dataset: its name without the ending."""
+    """The name of a file of rows as a dataset: without its suffix."""
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
@@ -115,7 +115,7 @@ def load_rubric(source: Path | str) -> Rubric:
         The rubric.
 
     Raises:
-        RubricError: When the file cannot be read or the rubric is unsound; every fault is named
+        RubricError: When the file cannot be read or the rubric is invalid; every fault is named
             with file, line, field and remedy.
         UnknownNameError: When no shipped rubric is called so; lists the near ones.
     """
@@ -227,27 +227,28 @@ _RUBRIC_SYNONYMS = {
 
 _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertions"}
 
-# Names under which people put an API key into a suite.
+# Common names of a field with an API key, which some put into a suite.
 _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
 def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
-    """A document as a rubric."""
+    """The rubric of a document, or its faults."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
     # Scales by a wrong name and thresholds off [0, 1] are named first, in the rubric's own terms.
-    faults = [*_unknown_scales(value), *_thresholds(value)]
-    told = {fault.where for fault in faults}
+    faults = _scale_faults(value)
+    # pydantic would report the same fields again, in its own terms.
+    rest = _without(value, {fault.where for fault in faults})
     try:
-        rubric = Rubric.model_validate(_mended(value, told))
+        rubric = Rubric.model_validate(rest)
     except ValidationError as error:
         return faults + validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
     return faults or rubric
 
 
 def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
-    """A document as a suite."""
+    """The suite of a document, or its faults."""
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
@@ -255,13 +256,16 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
     try:
         suite = Suite.model_validate(fields)
     except ValidationError as error:
-        found = validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS)
-        return faults + [_about_keys(fault) for fault in found]
+        for fault in validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS):
+            is_key = bool(fault.where) and fault.where[-1] in _KEY_NAMES
+            remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
+            faults.append(FieldFault(fault.where, fault.message, remedy))
+        return faults
     return faults or suite.in_folder(document.path.parent)
 
 
 def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
-    """What a document says of a dataset beside its cases."""
+    """The dataset of a document without its cases, or its faults."""
     stem = document.path.stem
     value = document.value
     if isinstance(value, list):
@@ -285,8 +289,8 @@ def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
 
 
 def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
-    given = "an empty file" if value is None else json_kind(value)
-    return FieldFault((), f"{what} is a mapping of fields, not {given}", f"write {names}")
+    kind = "an empty file" if value is None else json_kind(value)
+    return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
 
 
 def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
@@ -296,27 +300,27 @@ def _criteria(rubric: Fields) -> Iterator[tuple[int, Fields]]:
             yield index, criterion
 
 
-def _unknown_scales(rubric: Fields) -> Iterator[FieldFault]:
+def _scale_faults(rubric: Fields) -> list[FieldFault]:
+    """Scales with a wrong name, and thresholds on another scale than [0, 1]."""
+    names: list[FieldFault] = []
+    thresholds: list[FieldFault] = []
+    scales: list[Scale] = []
     for index, criterion in _criteria(rubric):
-        scale = criterion.get("scale")
-        if isinstance(scale, str):
+        place, name = ("criteria", index), criterion.get("scale")
+        if isinstance(name, str):
             try:
-                shipped_scale(scale)
+                shipped_scale(name)
             except UnknownNameError as error:
-                where = ("criteria", index, "scale")
-                yield FieldFault(where, error.message, error.hint)
-
-
-def _thresholds(rubric: Fields) -> Iterator[FieldFault]:
-    scales = [_scale_of(criterion) for _, criterion in _criteria(rubric)]
-    known = [scale for scale in scales if scale is not None]
-    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), known):
-        yield fault
-    for (index, criterion), scale in zip(_criteria(rubric), scales, strict=True):
+                names.append(FieldFault((*place, "scale"), error.message, error.hint))
+        scale = _scale_of(criterion)
         own = [] if scale is None else [scale]
-        where = ("criteria", index, "pass_value")
-        if fault := threshold_fault(where, criterion.get("pass_value"), own):
-            yield fault
+        scales += own
+        # A threshold of 70 or 3.5 was meant on a scale; pydantic would only call it too large.
+        if fault := threshold_fault((*place, "pass_value"), criterion.get("pass_value"), own):
+            thresholds.append(fault)
+    if fault := threshold_fault(("pass_threshold",), rubric.get("pass_threshold"), scales):
+        thresholds.insert(0, fault)
+    return names + thresholds
 
 
 def _scale_of(criterion: Fields) -> Scale | None:
@@ -327,37 +331,34 @@ def _scale_of(criterion: Fields) -> Scale | None:
         # A bare list of levels is the short form of a scale.
         return Scale.model_validate({"levels": scale} if isinstance(scale, list) else scale)
     except (ValidationError, UnknownNameError):
+        # pydantic reports an invalid scale itself.
         return None
 
 
-def _mended(rubric: Fields, told: set[KeyPath]) -> Fields:
-    """The rubric with something sound where a fault was named, so that the others are found."""
-    # pydantic would report the same fields again, in its own terms.
-    criteria = rubric.get("criteria")
-    if not told or not isinstance(criteria, list):
-        return {name: item for name, item in rubric.items() if (name,) not in told}
-    mended = [
-        _mended_criterion(item, index, told) if isinstance(item, dict) else item
-        for index, item in enumerate(criteria)
-    ]
-    kept = {name: item for name, item in rubric.items() if (name,) not in told}
-    return {**kept, "criteria": mended}
-
-
-def _mended_criterion(criterion: Fields, index: int, told: set[KeyPath]) -> Fields:
-    kept = {n: item for n, item in criterion.items() if ("criteria", index, n) not in told}
-    return {"scale": "unit", **kept} if "scale" in criterion else kept
+def _without(rubric: Fields, faulty: set[KeyPath]) -> Fields:
+    """The rubric without its faulty fields, so that its other faults are found."""
+    rest = {name: item for name, item in rubric.items() if (name,) not in faulty}
+    listed = rubric.get("criteria")
+    if not faulty or not isinstance(listed, list):
+        return rest
+    criteria = [*listed]
+    for index, criterion in _criteria(rubric):
+        place = ("criteria", index)
+        fields = {name: item for name, item in criterion.items() if (*place, name) not in faulty}
+        # A criterion may not lack its scale, so a valid one stands for it.
+        criteria[index] = {"scale": "unit", **fields} if "scale" in criterion else fields
+    return {**rest, "criteria": criteria}
 
 
 def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
-    """The suite with its inline cases read, and their faults; an unsound case is left as it is."""
-    given = suite.get("cases")
-    if not isinstance(given, list):
+    """The suite with its inline cases read, and their faults."""
+    listed = suite.get("cases")
+    if not isinstance(listed, list):
         return dict(suite), []
     cases: list[Case] = []
     faults: list[FieldFault] = []
     first: dict[str, int] = {}
-    for index, item in enumerate(given):
+    for index, item in enumerate(listed):
         case = read_case(item) if isinstance(item, dict) else [_not_a_mapping(item, "a case", "id")]
         if isinstance(case, list):
             faults += [FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case]
@@ -367,17 +368,10 @@ def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
         else:
             first[case.id] = index
             cases.append(case)
-    # A stand-in keeps "cases is empty" from being said where the cases are there but unsound.
-    sound = cases or [Case(id="unsound", input=None)] if given else []
-    return {**suite, "cases": tuple(sound)}, faults
-
-
-def _about_keys(fault: FieldFault) -> FieldFault:
-    if fault.where and fault.where[-1] in _KEY_NAMES:
-        return FieldFault(
-            fault.where, fault.message, "keys come from the environment, never from a file"
-        )
-    return fault
+    # A placeholder prevents the message "cases is empty" where all cases are invalid.
+    if listed and not cases:
+        cases = [Case(id="invalid", input=None)]
+    return {**suite, "cases": tuple(cases)}, faults
 
 
 _METADATA = "metadata."
@@ -395,7 +389,10 @@ def map_columns(
     # Columns may be missing in single rows of JSONL, so a name is only unknown after all rows.
     for place, row in enumerate(rows, start=1):
         if place == 1:
-            _check_first(row, columns, path)
+            # A wrong name is reported as such, rather than as the field that is then missing.
+            for name, field in columns.items():
+                if name not in row.fields and field in {"id", "input"}:
+                    raise _no_column(name, row.fields, path, line=row.line)
         for name in row.fields:
             unseen.pop(name, None)
             known.setdefault(name)
@@ -405,7 +402,7 @@ def map_columns(
 
 
 def _check(columns: Mapping[str, str]) -> None:
-    taken: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, field in columns.items():
         if field not in Case.model_fields and not field.startswith(_METADATA):
             hint = suggest_name(field, Case.model_fields, CASE_ALIASES)
@@ -413,17 +410,10 @@ def _check(columns: Mapping[str, str]) -> None:
                 f"the column {name!r} is mapped to {field!r}, which is no field of a case",
                 hint=f"{hint} (or `metadata.{field}`)",
             )
-        if field in taken:
-            both = f"{taken[field]!r} and {name!r}"
+        if field in names:
+            both = f"{names[field]!r} and {name!r}"
             raise SettingsError(f"the columns {both} are both mapped to {field!r}")
-        taken[field] = name
-
-
-def _check_first(row: FileRow, columns: Mapping[str, str], path: Path) -> None:
-    """A wrong name is told as such, rather than as the field that is then missing."""
-    for name, field in columns.items():
-        if name not in row.fields and field in {"id", "input"}:
-            raise _no_column(name, row.fields, path, line=row.line)
+        names[field] = name
 
 
 def _no_column(name: str, known: Iterable[str], path: Path, *, line: int | None) -> DatasetError:
@@ -438,7 +428,11 @@ def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, 
         field = columns.get(name, name)
         if field.startswith(_METADATA):
             own[field.removeprefix(_METADATA)] = value
-        elif name in columns or _is_free(field, columns):
+        # An unmapped column may be a field of a case, under its own name or a usual one.
+        elif name in columns or (
+            (meant := name if name in Case.model_fields else CASE_ALIASES.get(name)) is not None
+            and meant not in columns.values()
+        ):
             found[field] = value
         else:
             own[name] = value
@@ -446,16 +440,10 @@ def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, 
         found["id"] = f"row-{place}"
     if row.is_table:  # whose cells are read later, when these names join the column `metadata`
         return {**found, **{f"{_METADATA}{name}": value for name, value in own.items()}}
-    given = found.get("metadata", {})
-    if own and isinstance(given, dict):
-        found["metadata"] = {**own, **given}
+    metadata = found.get("metadata", {})
+    if own and isinstance(metadata, dict):
+        found["metadata"] = {**own, **metadata}
     return found
-
-
-def _is_free(name: str, columns: Mapping[str, str]) -> bool:
-    """Whether an unmapped column is a field of a case, under its own name or a usual one."""
-    meant = name if name in Case.model_fields else CASE_ALIASES.get(name)
-    return meant is not None and meant not in columns.values()
 
 
 _AGAIN = "write it again: judgekit calibrate LABELS … --write-map"

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import ParsedDocument
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType(
     {
@@ -65,8 +64,6 @@ An alias whose own name is a column too is an unknown column and goes into the m
 USAGE_ALIASES: Mapping[str, str] = MappingProxyType(
     {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 )
-"""Names providers give to the fields of `usage`."""
-
 CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
 
@@ -78,16 +75,11 @@ _OUTPUT_FIELDS = frozenset(Output.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutput:
-    """One row of an outputs file."""
+    """One row of an outputs file: the output and the columns that describe its case."""
 
     line: int
-    """The line it begins in."""
-
     output: Output
-    """What was produced; `case_id` is set."""
-
     case_fields: Fields
-    """The columns that describe its case, by `CASE_COLUMNS`."""
 
 
 def iter_case_outputs(
@@ -101,10 +93,24 @@ def iter_case_outputs(
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
-        if by_id is None:
-            yield _own_case(answer, path, needs_input=needs_input), answer.output
-        else:
-            yield case_of_output(answer, by_id, path), answer.output
+        case_id, fields = answer.output.case_id or "", answer.case_fields
+        if by_id is not None:
+            if case_id not in by_id:
+                hint = suggest_name(case_id, by_id)
+                message = f"no case has the id {case_id!r}"
+                raise DatasetError(message, path=path, line=answer.line, hint=hint)
+            yield by_id[case_id], answer.output
+            continue
+        # A judge that is not shown the question would judge the text alone.
+        if needs_input and fields.get("input") is None:
+            raise DatasetError(
+                "this row does not say what was asked",
+                path=path,
+                line=answer.line,
+                case_id=case_id,
+                hint="name the file with the cases (--cases), or add an `input` column",
+            )
+        yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
 
 
 def read_output(
@@ -114,19 +120,19 @@ def read_output(
     is_repaired: bool = False,
     folder: Path | None = None,
 ) -> tuple[Output, Fields] | list[FieldFault]:
-    """The output a row describes, and the columns of its case."""
+    """The output of a row, and the columns of its case."""
     found, faults = rename_fields(_from_artifact(fields), OUTPUT_ALIASES)
     if is_table:
         had_text = "text" in found
         found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS, list_names=())
         faults += cell_faults
-        # An empty cell is a missing value in a table; for a system that answered nothing it is its
-        # answer.
+        # An empty cell is a missing value in a table, but as `text` it is an empty answer.
         if had_text and not found.keys() & {"text", "data", "error", "trace"}:
             found["text"] = ""
     # An alias such as `output` may hold an object; a `text` that is one is a mistake.
-    elif "text" not in fields and not isinstance(found.get("text"), str | None):
-        found = _as_data(found)
+    # Beside other data it stays, and is reported as invalid.
+    elif not ("text" in fields or "data" in found or isinstance(found.get("text"), str | None)):
+        found = {("data" if name == "text" else name): v for name, v in found.items()}
     if "trace" in found and (fault := fill_from_trace(found, folder)) is not None:
         return [*faults, fault]
     found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
@@ -139,20 +145,10 @@ def read_output(
     return _validated(found, case_fields)
 
 
-def case_of_output(answer: RecordedOutput, by_id: Mapping[str, Case], path: Path) -> Case:
-    """The case an output answers."""
-    case_id = answer.output.case_id or ""
-    if case_id not in by_id:
-        message = f"no case has the id {case_id!r}"
-        hint = suggest_name(case_id, by_id)
-        raise DatasetError(message, path=path, line=answer.line, hint=hint)
-    return by_id[case_id]
-
-
 def read_output_row(
     row: FileRow, *, folder: Path | None = None
 ) -> RecordedOutput | list[FieldFault]:
-    """A row as an answer."""
+    """The recorded output of a row, or its faults."""
     read = read_output(
         row.fields, is_table=row.is_table, is_repaired=row.is_repaired, folder=folder
     )
@@ -162,7 +158,11 @@ def read_output_row(
 def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     lines: dict[tuple[str | None, str | None], int] = {}
     others: set[str] = set()
-    for answer in _iter_answers(path):
+    for row in iter_output_rows(path):
+        answer = read_output_row(row, folder=path.parent)
+        if isinstance(answer, list):
+            fault = answer[0]
+            raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
         named = answer.output.variant
         # A file may hold several variants; one of them was asked for.
         if variant is not None and named not in {None, variant}:
@@ -171,120 +171,78 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         # A row without a variant is of the one that was asked for.
         key = (answer.output.case_id, named or variant)
         if key in lines:
-            raise duplicate_output_error(answer, lines[key], path)
+            of_variant = "" if named is None else f" from variant {named!r}"
+            raise DatasetError(
+                f"a second output{of_variant} for the same case; the first is in line {lines[key]}",
+                path=path,
+                line=answer.line,
+                case_id=answer.output.case_id,
+                hint="give each its own `variant`, or keep one",
+            )
         lines[key] = answer.line
         if named is None and variant is not None:
             output = answer.output.model_copy(update={"variant": variant})
             yield RecordedOutput(answer.line, output, answer.case_fields)
         else:
             yield answer
-    # A file without outputs would otherwise count as "nothing failed".
+    # A file without outputs would otherwise mean "nothing failed".
     if not lines:
         hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
         what = "holds no outputs" if variant is None else f"holds no outputs of {variant!r}"
         raise DatasetError(what, path=path, hint=hint)
 
 
-def duplicate_output_error(answer: RecordedOutput, first_line: int, path: Path) -> DatasetError:
-    """The error of a second output for one case and variant."""
-    variant = answer.output.variant
-    of_variant = "" if variant is None else f" from variant {variant!r}"
-    return DatasetError(
-        f"a second output{of_variant} for the same case; the first is in line {first_line}",
-        path=path,
-        line=answer.line,
-        case_id=answer.output.case_id,
-        hint="give each its own `variant`, or keep one",
-    )
-
-
-def _iter_answers(path: Path) -> Iterator[RecordedOutput]:
-    for row in iter_output_rows(path):
-        answer = read_output_row(row, folder=path.parent)
-        if isinstance(answer, list):
-            fault = answer[0]
-            raise DatasetError(fault.message, path=path, line=row.line, hint=fault.remedy)
-        yield answer
-
-
-def _own_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
-    if needs_input and answer.case_fields.get("input") is None:
-        raise DatasetError(
-            "this row does not say what was asked",
-            path=path,
-            line=answer.line,
-            case_id=answer.output.case_id,
-            hint="name the file with the cases (--cases), or add an `input` column",
-        )
-    return Case.model_validate({"id": answer.output.case_id, "input": None, **answer.case_fields})
-
-
 def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
     """Fields of the output, of its case, and unknown ones put into the metadata."""
     known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
     case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
-    unknown = {
-        name: value
-        for name, value in fields.items()
-        if name not in known and name not in case_fields
-    }
+    unknown = {n: v for n, v in fields.items() if n not in known and n not in case_fields}
     if isinstance(known.get("usage"), dict):
         known["usage"], unread = _usage(_mapping(known["usage"]))
         if unread:
             unknown["usage"] = unread
-    given = known.get("metadata")
-    if given is None:
-        given = {}
-    if not isinstance(given, dict):
+    metadata = known.get("metadata")
+    if metadata is None:
+        metadata = {}
+    if not isinstance(metadata, dict):
         return known, case_fields, None
-    if twice := sorted(given.keys() & unknown.keys()):
+    if twice := sorted(metadata.keys() & unknown.keys()):
         message = f"`{twice[0]}` is a column and an entry of `metadata` too"
         return known, case_fields, FieldFault((twice[0],), message, "rename one of them")
-    known["metadata"] = {**given, **unknown}
+    known["metadata"] = {**metadata, **unknown}
     return known, case_fields, None
 
 
 def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """A workflow's artifact, or an answer or result row of an export, with an output's names."""
-    # Rows of `export --format strategies` can be graded again.
+    # Rows of `export --format strategies` can be graded again; their conclusions are left out.
     if {"testCaseId", "strategy", "status"} <= fields.keys():
-        return _from_result_row(fields)
+        columns = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
+        row = {own: fields.get(name) for own, name in columns.items()}
+        if fields["status"] == "error":
+            row["error"] = fields.get("feedback") or "an error"
+        else:
+            row["text"] = fields.get("output")
+        return {name: value for name, value in row.items() if value is not None}
     case, output = fields.get("case"), fields.get("output")
     if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
-        asked = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
+        of_case = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
-        return {**asked, **{k: v for k, v in output.items() if v is not None}, **named}
-    # A field `snapshot` beside an output is metadata of somebody else.
+        return {**of_case, **{k: v for k, v in output.items() if v is not None}, **named}
+    # Beside an output, a field `snapshot` is metadata of another tool.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
         return fields
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
 
 
-def _from_result_row(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """A row of results by strategies (S4.5); what was concluded then is none of the output's."""
-    said = {"text": fields.get("output"), "error": None}
-    if fields["status"] == "error":
-        said = {"text": None, "error": fields.get("feedback") or "an error"}
-    named = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
-    found = {own: fields.get(name) for own, name in named.items()} | said
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _as_data(fields: Fields) -> Fields:
-    """The `text` that is none as the `data`; beside other data it stays and is found unsound."""
-    if "data" in fields:
-        return fields
-    return {("data" if name == "text" else name): value for name, value in fields.items()}
-
-
-def _usage(given: Fields) -> tuple[Fields, Fields]:
-    """Usage in judgekit's names, and what of it has no field; a total is the sum of its parts."""
-    renamed, faults = rename_fields(given, USAGE_ALIASES)
+def _usage(usage: Fields) -> tuple[Fields, Fields]:
+    """Usage in judgekit's names, and its fields without a name here."""
+    renamed, faults = rename_fields(usage, USAGE_ALIASES)
     if faults:
-        return given, {}
+        return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
-    # The total is computed from its parts and would be kept twice.
+    # The total is computed from its parts and would stand there twice.
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 
@@ -305,19 +263,29 @@ def _mapping(value: JsonValue) -> Fields:
 
 
 def iter_output_rows(path: Path) -> Iterator[FileRow]:
-    """The rows of a file of outputs; of results of another tool each answer is one."""
+    """The rows of a file of outputs; of results of another tool, one for each answer."""
     return raise_damaged(scan_output_rows(path))
 
 
 def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
-    """As `iter_output_rows`, but a row that cannot be read is given as the error it is."""
-    if has_own_lines(path):
+    """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
+    document = None if has_own_lines(path) else read_whole_document(path)
+    if document is None:
         yield from scan_rows(path)
         return
-    document = read_whole_document(path)
-    if document is None:  # pragma: no cover - then it has lines of its own
-        raise AssertionError
-    yield from _document_rows(document)
+    value = document.value
+    sample = value[0] if isinstance(value, list) and value else value
+    fields = sample if isinstance(sample, dict) else {}
+    # The records of these formats take long to build, so they are imported only for such a file.
+    if is_promptfoo_results(fields):
+        from judgekit.formats import promptfoo_result_rows as rows  # noqa: PLC0415
+    elif is_quality_record(fields):
+        from judgekit.formats import quality_run_rows as rows  # noqa: PLC0415
+    else:
+        yield from document_rows(document)
+        return
+    for line, found in rows(document):
+        yield FileRow(line, found)
 
 
 def has_own_lines(path: Path) -> bool:
@@ -330,18 +298,3 @@ def has_own_lines(path: Path) -> bool:
     # The first row is enough: a file does not mix formats.
     first = next(islice(scan_rows(path), 1), None)
     return not (isinstance(first, FileRow) and is_quality_record(first.fields))
-
-
-def _document_rows(document: ParsedDocument) -> Iterator[FileRow | DatasetError]:
-    value = document.value
-    sample = value[0] if isinstance(value, list) and value else value
-    fields = sample if isinstance(sample, dict) else {}
-    if is_promptfoo_results(fields):
-        from judgekit.formats import promptfoo_result_rows as rows  # noqa: PLC0415
-    elif is_quality_record(fields):
-        from judgekit.formats import quality_run_rows as rows  # noqa: PLC0415
-    else:
-        yield from document_rows(document)
-        return
-    for line, found in rows(document):  # their records take long to build, so they come late
-        yield FileRow(line, found)

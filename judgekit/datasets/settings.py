@@ -5,7 +5,7 @@ Those of a judge are in `judge_settings`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -20,21 +20,17 @@ from judgekit.records import (
 )
 
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-"""A name of an environment variable."""
-
-OneOrMany = Annotated[tuple[Name, ...], Field(min_length=1)]
-"""A list of names, none of them blank."""
-
+Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-"""A finite number above 0."""
-
 TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
 """Where outputs come from."""
+DEFAULT_CACHE_FOLDER = ".judgekit/cache"
+"""Where replies are cached by default."""
 
-ProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
-"""The kind of skill under test, which decides what its cases leave open."""
+DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
+"""Where runs are stored by default."""
 
-_KINDS: tuple[TargetKind, ...] = ("outputs", "prompt", "command", "python", "http")
+_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
 def _named_url(value: object) -> object:
@@ -42,7 +38,7 @@ def _named_url(value: object) -> object:
 
 
 class PanelSettings(Record):
-    """How several judges come to one value."""
+    """How the values of several judges are combined."""
 
     combine: PanelCombination = "mean"
     """The rule. With `cascade` the judges are asked in the order they stand in, the next one only
@@ -53,6 +49,7 @@ class PanelSettings(Record):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
+        # A cascade without a threshold would always ask the first judge alone.
         if (self.combine == "cascade") != (self.escalate_below is not None):
             raise ValueError("`combine: cascade` and `escalate_below` go together")
         return self
@@ -93,11 +90,11 @@ class VariantSettings(Record):
     outputs: Name | None = None
     """A file of recorded outputs."""
 
-    prompt: Name | OneOrMany | None = None
+    prompt: Name | Names | None = None
     """A prompt template that is rendered with the case and sent to `model`; of a list each is a
     variant of its own, with each model and each set of parameters."""
 
-    command: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    command: Names | None = None
     """A program and its arguments: the case as JSON on stdin, the output as JSON on stdout."""
 
     python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
@@ -110,7 +107,7 @@ class VariantSettings(Record):
     """Environment variables of a `command`, beside the suite's; `${NAME}` stands for a variable
     that judgekit itself was given, so that no key stands here."""
 
-    model: Name | OneOrMany | None = None
+    model: Name | Names | None = None
     """The model a `prompt` is sent to; a list as for `prompt`."""
 
     api_base: Name | None = None
@@ -144,9 +141,9 @@ class VariantSettings(Record):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        given = [kind for kind in _KINDS if getattr(self, kind) is not None]
-        if len(given) != 1:
-            has = " and ".join(given) or "none of them"
+        present = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(present) != 1:
+            has = " and ".join(present) or "none of them"
             raise ValueError(f"a variant needs one of {', '.join(_KINDS)}; this one has {has}")
         if (self.prompt is None) != (self.model is None):
             raise ValueError("`prompt` and `model` go together")
@@ -194,14 +191,15 @@ class RunSettings(Record):
     environment: dict[VariableName, str] = Field(default_factory=dict)
     """Environment variables of commands and scripts; keys and passwords do not belong here."""
 
-    setup: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    setup: Names | None = None
     """A program and its arguments, run before the first case."""
 
-    teardown: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    teardown: Names | None = None
     """A program and its arguments, run after the last case."""
 
     @model_validator(mode="after")
     def _does_not_contradict_itself(self) -> Self:
+        # A case that waits for the one before is the only one at work.
         if self.in_sequence and (self.max_concurrency or 1) > 1:
             raise ValueError(
                 "`in_sequence` and `max_concurrency` contradict each other: leave one out"
@@ -232,7 +230,7 @@ class SuiteGroup(Record):
     name: Name
     """Name of the group."""
 
-    case_ids: Annotated[tuple[Name, ...], Field(min_length=1)]
+    case_ids: Names
     """Ids of its cases, in the order they are run."""
 
     in_sequence: bool = False

@@ -1,7 +1,4 @@
-"""Finds suites and datasets, opens what a path names as a suite or a source of cases.
-
-Selects cases by tag, id, name or sample.
-"""
+"""Finds suites and datasets, opens a path as a suite or a source of cases, and selects cases."""
 
 from __future__ import annotations
 
@@ -54,28 +51,22 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats import ParsedDocument, SkillSettings, SkillTests
-    from judgekit.records import Case, EvaluationProfileName, JsonObject
+    from judgekit.formats import ParsedDocument, SkillTests
+    from judgekit.records import Case, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionCount:
-    """What a selection takes of its source, and what it leaves out."""
+    """How many cases a selection takes of its source, and how many it leaves out."""
 
     n_chosen: int
-    """Cases that are taken."""
-
     n_draft: int = 0
-    """Cases left out because they are drafts."""
-
     n_deprecated: int = 0
-    """Cases left out because they are deprecated."""
-
     n_filtered: int = 0
     """Active cases left out by their tags, id or name."""
 
     n_undrawn: int = 0
-    """Cases that pass the filters and were not drawn, or stand after the limit."""
+    """Cases that pass the filters but are not in the sample, or after the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +74,14 @@ class CaseFilters:
     """Which active cases are wanted."""
 
     tags: frozenset[str] = frozenset()
-    """Only cases with one of these tags; empty for all."""
+    """Only cases with one of these; empty for all."""
 
     ids: frozenset[str] = frozenset()
-    """Only these cases; empty for all."""
-
     name: re.Pattern[str] | None = None
-    """Only cases in whose name it is found; of a case without a name the id is taken."""
+    """Must match the name; of a case without a name, the id."""
 
     def take(self, case: Case) -> bool:
-        """Whether a case passes, its status left aside."""
+        """Whether a case passes, whatever its status."""
         if self.tags and not self.tags.intersection(case.tags):
             return False
         if self.ids and case.id not in self.ids:
@@ -102,27 +91,21 @@ class CaseFilters:
 
 @dataclass(slots=True)
 class CaseSelection:
-    """The active cases of a source that pass the filters, drawn and limited; in file order.
+    """The active cases of a source that pass the filters, sampled and limited; in file order.
 
-    Of the source it keeps the places of a sample, no cases.
+    In memory are only the positions of a sample, no cases.
     """
 
     source: CaseSource
-    """Where the cases come from."""
-
     filters: CaseFilters = CaseFilters()
-    """Which are wanted."""
-
     sample: int | None = None
-    """So many, drawn at random; None for all."""
+    """The size of a random sample; None for all."""
 
     seed: int = 0
-    """Seed of the drawing; the same seed draws the same cases."""
-
     limit: int | None = None
-    """Only the first so many, after the drawing."""
+    """Only the first cases, after sampling."""
 
-    _drawn: frozenset[int] | None = field(default=None, init=False, repr=False)
+    _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -136,20 +119,19 @@ class CaseSelection:
 
     def __iter__(self) -> Iterator[Case]:
         """The chosen cases; a sample goes through the source once more, the first time."""
-        # The sample is drawn from what passes the filters, so its size is the size that was asked
-        # for.
         chosen = self._passing()
+        # The sample is one of the cases that pass the filters, so it has the requested size.
         if self.sample is not None:
-            drawn = self._places(self.sample)
-            chosen = (case for place, case in enumerate(chosen) if place in drawn)
+            places = self._places(self.sample)
+            chosen = (case for place, case in enumerate(chosen) if place in places)
         return islice(chosen, self.limit)
 
     def count(self) -> int:
-        """How many are chosen; reads the whole source, so that it is known to be sound."""
+        """The number of chosen cases; reads the whole source, which validates it."""
         return self.tally().n_chosen
 
     def tally(self) -> SelectionCount:
-        """How many are chosen, and how many left out for which reason; reads the whole source."""
+        """How many cases are chosen or left out, and why; reads the whole source."""
         n_all = n_draft = n_deprecated = n_passing = 0
         unseen = set(self.filters.ids)
         for case in self.source:
@@ -179,29 +161,33 @@ class CaseSelection:
 
     def _refuse_unseen(self, unseen: Collection[str]) -> None:
         if unseen:
-            # Only now all ids are wanted, for the near ones.
+            # All ids are needed only now, for suggestions.
             raise UnknownNameError("case", min(unseen), (case.id for case in self.source))
 
     def _places(self, size: int) -> frozenset[int]:
-        if self._drawn is None:
-            self._drawn = sample_places(sum(1 for _ in self._passing()), size, self.seed)
-        return self._drawn
+        if self._sampled is None:
+            self._sampled = sample_places(sum(1 for _ in self._passing()), size, self.seed)
+        return self._sampled
 
 
 def open_cases(
     source: Path | str | Suite, *, columns: Mapping[str, str] | None = None
 ) -> CaseSource:
     """The cases of a file or a suite."""
-    # Rows in JSONL, CSV, TSV and Parquet are read anew each time, one in memory at a time, and of
-    # all of them only the ids are kept. A JSON or YAML document, another tool's file and the cases
-    # of a suite are read once and kept.
+    # Rows in JSONL, CSV, TSV and Parquet are read again each time, one in memory at a time. A JSON
+    # or YAML document, another tool's file and the cases of a suite are read once.
     if isinstance(source, Suite):
-        return _suite_cases(source, columns)
+        if source.dataset_path is not None:
+            return open_cases(source.dataset_path, columns=columns or source.columns or None)
+        cases = source.cases
+        if cases is None:
+            hint = "name a `dataset`"
+            raise SettingsError(f"the suite {source.name!r} has no cases", hint=hint)
+        return CaseSource(source.name, str(source.version), lambda: iter(cases))
     path = as_path(source)
     if not is_read_whole(path):
-        return CaseSource(
-            dataset_name(path), "1", lambda: _some(iter_cases(path, columns=columns), path)
-        )
+        name = dataset_name(path)
+        return CaseSource(name, "1", lambda: _some(iter_cases(path, columns=columns), path))
     dataset = load_dataset(path, columns=columns, unique=True)
     return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
 
@@ -230,14 +216,14 @@ def choose_cases(
 
 
 def sample_places(n: int, size: int, seed: int) -> frozenset[int]:
-    """The places that a sample without replacement takes of a stream (Vitter 1985, algorithm R)."""
-    # Reservoir sampling: the number of cases need not be known and none is kept.
+    """The positions in a random sample without replacement (Vitter 1985, algorithm R)."""
+    # The order of the calls of the generator is fixed: a seed must choose the same cases for ever.
     rng = random.Random(seed)
-    kept = list(range(min(n, size)))
+    places = list(range(min(n, size)))
     for place in range(size, n):
         if (slot := rng.randrange(place + 1)) < size:
-            kept[slot] = place
-    return frozenset(kept)
+            places[slot] = place
+    return frozenset(places)
 
 
 def _some(cases: Iterable[Case], path: Path) -> Iterator[Case]:
@@ -245,27 +231,19 @@ def _some(cases: Iterable[Case], path: Path) -> Iterator[Case]:
     for case in cases:
         n_cases += 1
         yield case
+    # Only the end of a stream shows that it was empty.
     if n_cases == 0:
         raise no_cases_error(path)
 
 
-def _suite_cases(suite: Suite, columns: Mapping[str, str] | None) -> CaseSource:
-    if suite.dataset_path is not None:
-        return open_cases(suite.dataset_path, columns=columns or suite.columns or None)
-    cases = suite.cases
-    if cases is None:
-        raise SettingsError(f"the suite {suite.name!r} has no cases", hint="name a `dataset`")
-    return CaseSource(suite.name, str(suite.version), lambda: iter(cases))
-
-
 def suite_from_path(path: Path | str) -> Suite:
-    """The suite a path stands for."""
+    """The suite of a path: a suite file, a skill's tests, or the cases of any other file."""
     path = as_path(path)
     document = read_whole_document(path)
     if document is not None:
         shape = foreign_shape(document.value)
         if shape is not None and shape.is_suite:
-            return foreign_suite(document).suite
+            return foreign_suite(document)
         if shape is None and document_kind(document.value) == "suite":
             return _with_its_tests(load_suite(path))
     dataset = load_dataset(path, unique=True)
@@ -274,15 +252,15 @@ def suite_from_path(path: Path | str) -> Suite:
 
 
 def _with_its_tests(suite: Suite) -> Suite:
-    """The suite with what a skill's tests say of how they are run, where they are its dataset."""
+    """The suite with the run settings of a skill's tests, where these are its dataset."""
     tests = None if suite.columns else _skill_tests(suite.dataset_path)
     if tests is None:
         return suite
     settings = _merged(tests.settings, suite.settings)
+    is_one_folder = tests.folder.resolve() == suite.folder.resolve()
     for name in ("setup", "teardown"):
-        if getattr(settings, name) != getattr(suite.settings, name) and not _is_one_folder(
-            tests.folder, suite.folder
-        ):
+        # A command names files in the folder of its own file, and a suite runs it in the suite's.
+        if getattr(settings, name) != getattr(suite.settings, name) and not is_one_folder:
             raise SettingsError(
                 f"the {name} of {suite.dataset} runs in {tests.folder}, and the suite in "
                 f"{suite.folder}",
@@ -295,20 +273,20 @@ def _with_its_tests(suite: Suite) -> Suite:
 
 
 def _skill_tests(path: Path | None) -> Suite | None:
-    """A skill's tests as a suite; None for any other file, and one whose faults are told later."""
+    """A skill's tests as a suite; None for any other file, and an invalid one, reported later."""
     try:
         document = None if path is None else read_whole_document(path)
         shape = None if document is None else foreign_shape(document.value)
         if document is None or shape is None or not shape.is_suite:
             return None
-        return foreign_suite(document).suite
+        return foreign_suite(document)
     except DatasetError:
         return None
 
 
 def _merged(tests: RunSettings, own: RunSettings) -> RunSettings:
     theirs, ours = tests.model_dump(exclude_unset=True), own.model_dump(exclude_unset=True)
-    # The two exclude each other; what the suite says replaces either in the tests.
+    # The two exclude each other; either in the suite replaces either in the tests.
     for one, other in (("in_sequence", "max_concurrency"), ("max_concurrency", "in_sequence")):
         if one in ours:
             theirs.pop(other, None)
@@ -316,32 +294,11 @@ def _merged(tests: RunSettings, own: RunSettings) -> RunSettings:
     return RunSettings.model_validate({**theirs, **ours, "environment": environment})
 
 
-def _is_one_folder(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
-
-
 # A script is started by a known program, never by its own first line.
 _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignSuite:
-    """A suite made of a skill's tests, and what a suite has no place for."""
-
-    suite: Suite
-    """Cases, settings and groups; without judges and variants, which the file does not name."""
-
-    profile: EvaluationProfileName
-    """The kind of skill, which decides what its tests leave open."""
-
-    dependencies: tuple[str, ...]
-    """What must be installed before it is run."""
-
-    whole: JsonObject
-    """The file as it stands, of version 1 converted to 2, its tests left out."""
-
-
-def foreign_suite(document: ParsedDocument) -> ForeignSuite:
+def foreign_suite(document: ParsedDocument) -> Suite:
     """The suite of an `eval/tests.json`."""
     reading, head = read_whole_skill_tests(document)
     dataset = reading.dataset()
@@ -367,46 +324,30 @@ def foreign_suite(document: ParsedDocument) -> ForeignSuite:
     except ValidationError as error:
         fault = validation_faults(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
-    # In a zip nothing can be run, so its folder is the one it lies in.
-    beside = next(folder for folder in document.path.parents if folder_exists(folder))  # of a zip
-    folder = place.root if isinstance(place, FolderAttachments) else beside
-    whole = head.as_given()
-    whole.pop("testCases", None)
-    setup = head.setup
-    return ForeignSuite(
-        suite=suite.in_folder(folder),
-        profile=head.profile,
-        dependencies=() if setup is None else setup.dependencies or (),
-        whole=whole,
-    )
+    # Nothing can be run in a zip, so the folder is the one around it.
+    zip_folder = next(folder for folder in document.path.parents if folder_exists(folder))
+    folder = place.root if isinstance(place, FolderAttachments) else zip_folder
+    return suite.in_folder(folder)
 
 
 def _settings(head: SkillTests, document: ParsedDocument, *, is_folder: bool) -> JsonObject:
-    given = head.settings
+    settings, setup, teardown = head.settings, head.setup, head.teardown
     found: JsonObject = {
-        "fail_fast": bool(given.fail_fast),
-        "retry_failed": 1 if given.retry_failed else 0,
+        "fail_fast": bool(settings.fail_fast),
+        "retry_failed": 1 if settings.retry_failed else 0,
     }
-    if given.default_timeout is not None:
-        found["timeout_s"] = given.default_timeout / 1000
-    found |= _concurrency(given)
-    if head.setup is not None and head.setup.environment:
-        found["environment"] = {**head.setup.environment}
-    scripts = {
-        "setup": None if head.setup is None else head.setup.script,
-        "teardown": None if head.teardown is None else head.teardown.script,
-    }
-    for name, script in scripts.items():
-        if script is not None:
-            found[name] = _command(name, script, document, is_folder=is_folder)
+    if settings.default_timeout is not None:
+        found["timeout_s"] = settings.default_timeout / 1000
+    if settings.parallel_execution is False:
+        found["in_sequence"] = True
+    elif settings.max_concurrent_tests is not None:
+        found["max_concurrency"] = settings.max_concurrent_tests
+    if setup is not None and setup.environment:
+        found["environment"] = {**setup.environment}
+    for name, part in (("setup", setup), ("teardown", teardown)):
+        if part is not None and part.script is not None:
+            found[name] = _command(name, part.script, document, is_folder=is_folder)
     return found
-
-
-def _concurrency(given: SkillSettings) -> JsonObject:
-    if given.parallel_execution is False:
-        return {"in_sequence": True}
-    limit = given.max_concurrent_tests
-    return {} if limit is None else {"max_concurrency": limit}
 
 
 def _command(
@@ -434,13 +375,12 @@ def _command(
     return [runner, script]
 
 
+# A folder with more files is probably the wrong one, such as a home folder.
 MAX_FILES = 10_000
-"""How many files are looked at before the folder is taken to be the wrong one."""
-
 _MAX_DOCUMENT_BYTES = 16 * 2**20
 _SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, ".zip"})
 
-# Folders with other people's files, which may hold datasets of their tests.
+# Folders with installed packages, which may contain datasets of their tests.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 
@@ -464,7 +404,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
 
 def discover_suites(folder: Path | str) -> list[Path]:
-    """The suite files in a folder, and in the folders in it; looked for as datasets are."""
+    """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
     return _found(as_path(folder), _is_suite)
 
 
@@ -474,7 +414,7 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     found: list[Path] = []
     n_files = 0
     for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _is_skipped(name))
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _SKIPPED)
         n_files += len(names)
         if n_files > MAX_FILES:
             message = f"holds more than {MAX_FILES} files"
@@ -490,8 +430,11 @@ def holds_cases(path: Path) -> bool:
     """Whether a file is a dataset, judged by its first row or its shape."""
     try:
         if is_row_file(path):
-            rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
-            return bool(rows) and _is_case(rows[0])
+            row = next(scan_rows(path), None)
+            if not isinstance(row, FileRow):
+                return False
+            shape = foreign_row_shape(row.fields)
+            return shape.has_cases if shape is not None else row_kind(row.fields) == "cases"
         value = _document(path)
     except (DatasetError, OSError):
         return False
@@ -513,12 +456,3 @@ def _document(path: Path) -> JsonValue:
         return None
     document = read_whole_document(path)
     return None if document is None else document.value
-
-
-def _is_case(row: FileRow) -> bool:
-    shape = foreign_row_shape(row.fields)
-    return shape.has_cases if shape is not None else row_kind(row.fields) == "cases"
-
-
-def _is_skipped(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED

@@ -1,4 +1,4 @@
-"""What OpenTelemetry spans of an agent say: its events, usage and duration.
+"""Extracts events, usage and duration from the OpenTelemetry spans of an agent.
 
 By the semantic conventions for generative AI. The spans themselves are read in `formats.otel`.
 """
@@ -33,8 +33,10 @@ _AGENTS = frozenset({"invoke_agent", "invoke_workflow"})
 
 # Operations that are no step of the agent.
 _SILENT = frozenset({"embeddings", "create_agent"})
+# The event with the messages, where they are not attributes of the span.
 _DETAILS = "gen_ai.client.inference.operation.details"
 
+# The second names are those of older versions of the conventions.
 _USAGE_NAMES = {
     "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
     "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
@@ -45,22 +47,27 @@ _USAGE_NAMES = {
     "reasoning_tokens": ("gen_ai.usage.reasoning.output_tokens",),
 }
 
+# The conventions have no cost; OpenLIT and Pydantic AI write it under these names.
 _COST_NAMES = ("gen_ai.usage.cost", "operation.cost")
+# An agent may end at the same time as its last call, and ends after it.
 _AT_THE_END = 1
 
 
 def span_events(spans: Sequence[Span]) -> list[RawEvent]:
     """The events of a trace, oldest first."""
-    # What several spans say is told once: each message of a conversation that every model call
-    # repeats, a call that both the model's reply and the tool's span show, and the messages of an
-    # agent whose model calls hold them.
+    # Nothing is repeated that several spans contain: a message of a conversation that every model
+    # call repeats, a call in both the model's reply and the tool's span, and the messages of an
+    # agent whose model calls contain them.
     return named_results(_Timeline(spans).events())
 
 
 def span_usage(spans: Sequence[Span]) -> Usage | None:
     """Tokens and money of the model calls."""
-    # A span whose own parts say what they used is not counted beside them.
-    counted = _innermost(spans, _has_usage)
+    # A span whose inner spans have usage of their own is not counted beside them.
+    all_names = _USAGE_NAMES.values()
+    counted = _innermost(
+        spans, lambda s: any(first_number(s.attributes, n) is not None for n in all_names)
+    )
     if not counted:
         return None
     costs = [first_number(span.attributes, _COST_NAMES) for span in counted]
@@ -77,19 +84,19 @@ def span_duration_ms(spans: Iterable[Span]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """The messages one span shows."""
+class _Messages:
+    """The messages in one span."""
 
     before: list[RawEvent]
-    """What was sent, history included."""
+    """The messages that were sent, history included."""
 
     after: list[RawEvent]
-    """What came back."""
+    """The messages that came back."""
 
 
 @dataclass(slots=True)
 class _ToolSpans:
-    """The tools' own spans, and what messages say of their calls."""
+    """The tools' own spans, and the arguments and results in messages."""
 
     ids: set[JsonValue]
     nameless: Counter[str]
@@ -104,9 +111,9 @@ class _ToolSpans:
         return cls(ids, Counter(_tool_name(span) for span in tools if _call_id(span) is None))
 
     def takes(self, event: RawEvent, *, is_new: bool) -> bool:
-        """Whether a tool's span tells of the call or result that a message shows."""
-        # Of calls without an id the arguments are kept in order; `is_new` tells a call from its
-        # repetition in a later history.
+        """Whether a tool's span has the call or result that a message shows."""
+        # Calls without an id are matched in order; a call that is not `is_new` is a repetition in a
+        # later history.
         is_call, name = event["type"] == "tool_call", str(event.get("name"))
         if (call_id := event.get("id")) in self.ids and call_id is not None:
             known = self.arguments if is_call else self.results
@@ -120,7 +127,7 @@ class _ToolSpans:
 
 
 class _Timeline:
-    """Puts the events of all spans in order, each told once."""
+    """The events of all spans in order, without repetition."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self._spans = spans
@@ -133,30 +140,39 @@ class _Timeline:
         self._has_times = all(span.start_ns is not None for span in spans)
 
     def events(self) -> list[RawEvent]:
-        said = {span.id: _said(span) for span in self._spans if _may_speak(span)}
-        holders = _innermost(self._spans, lambda s: s.id in said and _speaks(said[s.id]))
-        told = {span.id: said[span.id] for span in holders}
-        kept = {span_id: self._untold(found) for span_id, found in told.items()}
-        calls = {span.id for span in _innermost(self._spans, _is_model_call)}
+        messages = {
+            span.id: _messages(span)
+            for span in self._spans
+            if span.operation in MODEL_OPERATIONS | _AGENTS and span.operation not in _SILENT
+        }
+
+        def has_messages(span: Span) -> bool:
+            found = messages.get(span.id)
+            return found is not None and bool(found.before or found.after)
+
+        holders = _innermost(self._spans, has_messages)
+        new = {span.id: self._new_messages(messages[span.id]) for span in holders}
+        calls = {s.id for s in _innermost(self._spans, lambda s: s.operation in MODEL_OPERATIONS)}
         failed = {span.id for span in _innermost(self._spans, _is_failure)}
         for span in self._spans:
-            if span.id in kept:
-                self._tell(span, kept[span.id])
+            if span.id in new:
+                self._add_messages(span, new[span.id])
             elif span.id in calls and span.operation not in _SILENT:
                 self._add(span, {"type": "model_call", **_finish(span)}, late=True)
-            self._tell_work(span)
+            self._add_work(span)
             if span.id in failed and span.operation != _TOOL:
                 error: RawEvent = {"type": "error", "name": _owner(span), "content": span.error}
                 self._add(span, error, late=True)
+        # Without times the order of the file is the best there is.
         if not self._has_times:
             return [event for *_, event in self._found]
         return [event for *_, event in sorted(self._found, key=lambda found: found[:3])]
 
-    def _untold(self, said: _Said) -> _Said:
-        """What was not told before: of the history, each message once for each time it stands."""
+    def _new_messages(self, messages: _Messages) -> _Messages:
+        """The messages that no earlier span had; a repeated one as often as it is there."""
         counted: Counter[str] = Counter()
         before = []
-        for event in said.before:
+        for event in messages.before:
             if self._is_tools_own(event, is_new=False):
                 continue
             key = _identity(event)
@@ -164,30 +180,30 @@ class _Timeline:
             if counted[key] > self._shown[key]:
                 self._shown[key] += 1
                 before.append(event)
-        after = [event for event in said.after if not self._is_tools_own(event, is_new=True)]
+        after = [event for event in messages.after if not self._is_tools_own(event, is_new=True)]
         self._shown.update(_identity(event) for event in after)
-        return _Said(before, after)
+        return _Messages(before, after)
 
     def _is_tools_own(self, event: RawEvent, *, is_new: bool) -> bool:
         is_tools = event["type"] in {"tool_call", "tool_result"}
         return is_tools and self._tools.takes(event, is_new=is_new)
 
-    def _tell(self, span: Span, said: _Said) -> None:
-        for event in said.before:
+    def _add_messages(self, span: Span, messages: _Messages) -> None:
+        for event in messages.before:
             self._add(span, event)
-        reason = _finish(span) if said.after else {}
-        for number, event in enumerate(said.after):
+        reason = _finish(span) if messages.after else {}
+        for number, event in enumerate(messages.after):
             self._add(span, reason | event if number == 0 else event, late=True)
 
-    def _tell_work(self, span: Span) -> None:
-        """What a span is by itself: a tool's run, an agent's turn, another operation."""
+    def _add_work(self, span: Span) -> None:
+        """A span's own work: a tool's run, an agent's turn, another operation."""
         operation = span.operation
         if operation == _TOOL:
             call, result = self._tool_events(span)
             self._add(span, call)
             self._add(span, result, late=True)
         elif operation in _AGENTS:
-            # An agent inside another is no part of the sum over all that were begun by the user.
+            # An agent inside another is not counted beside the outer one.
             is_inner = span.id in self._inner_agents
             event: RawEvent = {"type": "agent:end" if is_inner else "agent:complete"}
             event["name"] = _owner(span)
@@ -198,16 +214,16 @@ class _Timeline:
             self._add(span, {"type": operation, "name": _owner(span)})
 
     def _tool_events(self, span: Span) -> tuple[RawEvent, RawEvent]:
-        name, call_id, given = _tool_name(span), _call_id(span), span.attributes
+        name, call_id, attributes = _tool_name(span), _call_id(span), span.attributes
         call: RawEvent = {"type": "tool_call", "name": name}
         result: RawEvent = {"type": "tool_result", "name": name}
-        arguments = decode_value(given.get("gen_ai.tool.call.arguments"))
+        arguments = decode_value(attributes.get("gen_ai.tool.call.arguments"))
         if arguments is None:
             waiting = self._tools.queued.get(name) if call_id is None else None
             arguments = waiting.popleft() if waiting else self._tools.arguments.get(call_id)
         if arguments is not None:
             call["content"] = arguments
-        content = decode_value(given.get("gen_ai.tool.call.result"))
+        content = decode_value(attributes.get("gen_ai.tool.call.result"))
         content = self._tools.results.get(call_id) if content is None else content
         if (content := span.error if content is None else content) is not None:
             result["content"] = content
@@ -220,85 +236,67 @@ class _Timeline:
         self._found.append((time or 0, rank, len(self._found), event))
 
 
-def _innermost(spans: Sequence[Span], holds: Callable[[Span], bool]) -> list[Span]:
+def _innermost(spans: Sequence[Span], is_kind: Callable[[Span], bool]) -> list[Span]:
     """The spans of a kind that have none of that kind inside them."""
-    held = [span for span in spans if holds(span)]
+    # Frameworks wrap a model call in spans of the same kind, which would count it twice.
+    kind = [span for span in spans if is_kind(span)]
     around = span_ancestors(spans)
-    outer = {outside for span in held for outside in around[span.id]}
-    return [span for span in held if span.id not in outer]
-
-
-def _may_speak(span: Span) -> bool:
-    return span.operation in MODEL_OPERATIONS | _AGENTS and span.operation not in _SILENT
-
-
-def _speaks(said: _Said) -> bool:
-    return bool(said.before or said.after)
-
-
-def _is_model_call(span: Span) -> bool:
-    return span.operation in MODEL_OPERATIONS
+    outer = {outside for span in kind for outside in around[span.id]}
+    return [span for span in kind if span.id not in outer]
 
 
 def _is_failure(span: Span) -> bool:
     return span.error is not None and (bool(span.operation) or span.parent is None)
 
 
-def _has_usage(span: Span) -> bool:
-    return any(first_number(span.attributes, names) is not None for names in _USAGE_NAMES.values())
-
-
-def _said(span: Span) -> _Said:
+def _messages(span: Span) -> _Messages:
     """The messages of a span, from its attributes or, in older conventions, its events."""
-    given = dict(span.attributes)
+    fields = dict(span.attributes)
     for event in span.events:
         if event.name == _DETAILS:
-            given |= event.attributes
-    before = read_messages(given.get("gen_ai.system_instructions") or [], role="system")
-    before += read_messages(_held(given, "gen_ai.input.messages", "gen_ai.prompt"), role="user")
-    after = read_messages(
-        _held(given, "gen_ai.output.messages", "gen_ai.completion"), role="assistant"
-    )
+            fields |= event.attributes
+    before = read_messages(fields.get("gen_ai.system_instructions") or [], role="system")
+    before += read_messages(_field(fields, "gen_ai.input.messages", "gen_ai.prompt"), role="user")
+    replies = _field(fields, "gen_ai.output.messages", "gen_ai.completion")
+    after = read_messages(replies, role="assistant")
     for event in span.events:
-        is_reply, events = _noted(event)
+        is_reply, events = _event_messages(event)
         (after if is_reply else before).extend(events)
-    return _Said(before, after)
+    return _Messages(before, after)
 
 
-def _noted(event: SpanEvent) -> tuple[bool, list[RawEvent]]:
-    """What a span event says, and whether the model said it."""
-    given = dict(event.attributes)
+def _event_messages(event: SpanEvent) -> tuple[bool, list[RawEvent]]:
+    """The messages of a span event, and whether they are the model's."""
+    fields = dict(event.attributes)
     if event.name in {"gen_ai.content.prompt", "gen_ai.content.completion"}:
         is_reply = event.name.endswith("completion")
-        held = _held(given, "gen_ai.completion" if is_reply else "gen_ai.prompt")
-        return is_reply, read_messages(held, role="assistant" if is_reply else "user")
+        content = _field(fields, "gen_ai.completion" if is_reply else "gen_ai.prompt")
+        return is_reply, read_messages(content, role="assistant" if is_reply else "user")
+    body = decode_value(fields.get("gen_ai.event.content"))
+    if not isinstance(body, dict):
+        body = {name: decode_value(value) for name, value in fields.items()}
     if event.name == "gen_ai.choice":
-        return True, read_messages(_body(given), role="assistant")
+        return True, read_messages(body, role="assistant")
     kind = event.name.removeprefix("gen_ai.").removesuffix(".message")
     if kind in {"system", "user", "assistant", "tool"} and event.name.endswith(".message"):
-        return False, read_messages(_body(given), role=kind)
+        return False, read_messages(body, role=kind)
     return False, []
 
 
-def _body(given: Mapping[str, JsonValue]) -> JsonValue:
-    body = decode_value(given.get("gen_ai.event.content"))
-    return body if isinstance(body, dict) else {k: decode_value(v) for k, v in given.items()}
-
-
-def _held(given: Mapping[str, JsonValue], *names: str) -> JsonValue:
-    """The value under the first name there is; of `name.0.role` and the like, the list."""
+def _field(fields: Mapping[str, JsonValue], *names: str) -> JsonValue:
+    """The value under the first existing name; of `name.0.role` and the like, the list."""
     for name in names:
-        if given.get(name) is not None:
-            return given[name]
-        parts = {
-            k.removeprefix(f"{name}."): v for k, v in given.items() if k.startswith(f"{name}.")
-        }
+        if fields.get(name) is not None:
+            return fields[name]
+        lead = f"{name}."
+        parts = {k.removeprefix(lead): v for k, v in fields.items() if k.startswith(lead)}
         if parts:
             return _unflattened(parts)
     return []
 
 
 def _unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
+    # OpenLLMetry writes a list as the attributes `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`.
     groups: dict[str, dict[str, JsonValue]] = {}
     whole: dict[str, JsonValue] = {}
     for key, value in flat.items():
@@ -340,15 +338,13 @@ def _owner(span: Span) -> str:
 
 
 def total_usage(
-    fields: Mapping[str, Sequence[str]],
-    calls: Sequence[JsonValue],
-    costs: Sequence[float | None],
+    fields: Mapping[str, Sequence[str]], calls: Sequence[JsonValue], costs: Sequence[float | None]
 ) -> Usage:
-    """The sum of what several calls say of themselves, under any of the names of a field."""
-    said = {name: [first_number(call, names) for call in calls] for name, names in fields.items()}
+    """The sum of the usage of several calls, under any of the names of a field."""
+    counts = {name: [first_number(call, names) for call in calls] for name, names in fields.items()}
     totals = {
         name: int(sum(number or 0 for number in numbers))
-        for name, numbers in said.items()
+        for name, numbers in counts.items()
         if any(number is not None for number in numbers)
     }
     known = [cost for cost in costs if cost is not None]
@@ -356,12 +352,12 @@ def total_usage(
     return Usage(**totals, cost_usd=sum(known) if len(known) == len(costs) else None)
 
 
-def first_number(held: JsonValue, names: Sequence[str]) -> float | None:
+def first_number(fields: JsonValue, names: Sequence[str]) -> float | None:
     """The first of several fields that is a number of 0 or more."""
-    if not isinstance(held, dict):
+    if not isinstance(fields, dict):
         return None
     for name in names:
-        found = held.get(name)
+        found = fields.get(name)
         if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
             return found
     return None

@@ -1,4 +1,4 @@
-"""The suite: what a `judgekit.yaml` says, and the variants it expands to.
+"""The suite: the content of a `judgekit.yaml`, and the variants it expands to.
 
 Its settings are in `settings`.
 """
@@ -24,14 +24,13 @@ from judgekit.datasets.settings import (
     HttpTarget,
     PanelSettings,
     PriceSettings,
-    ProfileName,
     RunSettings,
     SuiteGroup,
     VariantSettings,
 )
 from judgekit.errors import SettingsError
 from judgekit.formats import as_path
-from judgekit.records import Case, Count, Finite, JsonObject, Name, Record
+from judgekit.records import Case, Count, EvaluationProfileName, Finite, JsonObject, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,8 +79,8 @@ class Suite(Record):
     """The dataset's names of columns with the fields of a case they are (`question: input`); all
     others go into the metadata."""
 
-    profile: ProfileName | None = None
-    """The kind of skill: how a case is evaluated that does not say so itself."""
+    profile: EvaluationProfileName | None = None
+    """The kind of skill: how a case without an evaluation of its own is evaluated."""
 
     rubric: Name | None = None
     """A rubric file, or the name of a shipped rubric."""
@@ -90,7 +89,7 @@ class Suite(Record):
     """One judge, or a list of them: a panel."""
 
     panel: PanelSettings | None = None
-    """How several judges come to one value; null takes their mean."""
+    """How the values of several judges are combined; null takes their mean."""
 
     variants: tuple[VariantSettings, ...] = ()
     """The versions to grade."""
@@ -160,7 +159,7 @@ class Suite(Record):
         return suite
 
     @model_validator(mode="after")
-    def _is_sound(self) -> Self:
+    def _is_consistent(self) -> Self:
         if (self.dataset is None) == (self.cases is None):
             raise ValueError("a suite needs `dataset` or `cases`, one of the two")
         if twice := _twice(variant.id for variant in self.variants):
@@ -205,25 +204,25 @@ class Suite(Record):
         return self
 
     def _may_have_rubric(self) -> bool:
-        """Whether an answer can be judged; cases in a file say it when they are read."""
+        """Whether answers may be judged; of cases in a file that is known when they are read."""
         if self.cases is None or self.rubric is not None or self.profile is not None:
             return True
         return any(case.rubric is not None or case.reference is not None for case in self.cases)
 
 
 def _twice(names: Iterable[str]) -> str:
-    """The names that are there more than once, as a list in words."""
+    """The names that occur more than once, as a list in words."""
     counted = Counter(names)
     return ", ".join(sorted(name for name, n in counted.items() if n > 1))
 
 
 def scorer_name(scorer: JsonObject) -> str:
-    """What a scorer's scores are called."""
+    """The name of the scores of a scorer."""
     return str(scorer.get("name") or scorer.get("type"))
 
 
 def names_a_file(name: str) -> bool:
-    """Whether a rubric is given as a file rather than by a shipped rubric's name."""
+    """Whether a rubric is given as a file rather than by the name of a shipped one."""
     return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
 
 
@@ -243,7 +242,7 @@ def suite_schema() -> JsonObject:
 
 
 def _allow_short_forms(schema: dict[str, Any]) -> None:
-    """What may stand in a file though the record holds the long form."""
+    """Add the short forms that a file may have, though the record has the long form."""
     one: dict[str, Any] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/SuiteJudge"}]}
     many: dict[str, Any] = {"type": "array", "items": one}
     scorers = schema["properties"]["scorers"]
@@ -256,7 +255,7 @@ def _allow_short_forms(schema: dict[str, Any]) -> None:
 
 
 def _describe(schema: dict[str, Any], record: type[Record]) -> None:
-    """Take the descriptions of the fields from the strings that stand under them."""
+    """Take the descriptions of the fields from the strings under them."""
     body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0].body  # type: ignore[attr-defined]  # a class
     for field, text in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
@@ -275,28 +274,25 @@ _ONE_VALUE = frozenset({
 
 def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
     """The variants of a suite, each with one prompt, one model and one value of each parameter."""
-    # The order is the file's: the last of prompt, model and parameters changes quickest. What a
-    # variant differs in from its siblings is in its id: `v2[model=openai/a,temperature=0.7]`. What
-    # is no list, or a list of one, is not.
+    # The order is the file's: the last of prompt, model and parameters changes first. The id of a
+    # variant has its differences from its siblings: `v2[model=openai/a,temperature=0.7]`.
     expanded = tuple(one for variant in suite.variants for one in _expanded(variant))
     ids = [variant.id for variant in expanded]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
         raise SettingsError(
-            f"two variants come to the id {twice[0]!r}",
+            f"two variants would have the id {twice[0]!r}",
             hint="a list may name each thing once; an id may not be that of a combination",
         )
     return expanded
 
 
 def _expanded(variant: VariantSettings) -> list[VariantSettings]:
-    prompts, models = _names(variant.prompt), _names(variant.model)
+    prompts, models = _as_tuple(variant.prompt), _as_tuple(variant.model)
     sets = _parameter_sets(variant.parameters)
-    if len(prompts) == len(models) == len(sets) == 1 and _is_plain(variant, sets[0]):
-        return [variant]
     if not sets:
         raise SettingsError(f"variant {variant.id!r} has an empty list among its parameters")
-    axes = list(dict.fromkeys(name for one in sets for name in one))
-    shown = [name for name in axes if any(one.get(name) != sets[0].get(name) for one in sets)]
+    names = dict.fromkeys(name for one in sets for name in one)
+    shown = [name for name in names if any(one.get(name) != sets[0].get(name) for one in sets)]
     found = []
     for prompt, model, parameters in product(prompts, models, sets):
         differs: dict[str, JsonValue] = {}
@@ -305,40 +301,27 @@ def _expanded(variant: VariantSettings) -> list[VariantSettings]:
         if len(models) > 1:
             differs["model"] = model
         differs |= {name: parameters.get(name) for name in shown}
+        parts = ",".join(f"{name}={_shown(value)}" for name, value in differs.items())
         update = {"prompt": prompt, "model": model, "parameters": parameters}
-        found.append(variant.model_copy(update={**update, "id": _id(variant.id, differs)}))
+        name = f"{variant.id}[{parts}]" if parts else variant.id
+        found.append(variant.model_copy(update={**update, "id": name}))
     return found
 
 
-def _is_plain(variant: VariantSettings, parameters: JsonObject) -> bool:
-    return (
-        not isinstance(variant.prompt, tuple)
-        and not isinstance(variant.model, tuple)
-        and (variant.parameters == parameters)
-    )
+def _as_tuple(names: str | tuple[str, ...] | None) -> Sequence[str | None]:
+    return names if isinstance(names, tuple) else (names,)
 
 
-def _names(given: str | tuple[str, ...] | None) -> Sequence[str | None]:
-    return given if isinstance(given, tuple) else (given,)
-
-
-def _parameter_sets(given: JsonObject | tuple[JsonObject, ...]) -> list[JsonObject]:
+def _parameter_sets(sets: JsonObject | tuple[JsonObject, ...]) -> list[JsonObject]:
     """Every set of parameters, with one value where a list stands for several."""
     found: list[JsonObject] = []
-    for parameters in given if isinstance(given, tuple) else (given,):
+    for parameters in sets if isinstance(sets, tuple) else (sets,):
         values = [
             value if name in _ONE_VALUE and isinstance(value, list) else [value]
             for name, value in parameters.items()
         ]
         found += [dict(zip(parameters, chosen, strict=True)) for chosen in product(*values)]
     return found
-
-
-def _id(name: str, differs: JsonObject) -> str:
-    if not differs:
-        return name
-    parts = (f"{key}={_shown(value)}" for key, value in differs.items())
-    return f"{name}[{','.join(parts)}]"
 
 
 def _shown(value: JsonValue) -> str:

@@ -1,6 +1,6 @@
 """Turns a recorded trace into the events of an output: runtime events, messages or spans.
 
-What OpenTelemetry spans say is worked out in `spans`.
+`spans` extracts the content of OpenTelemetry spans.
 """
 
 from __future__ import annotations
@@ -69,19 +69,15 @@ _WHAT = "a list of events or messages, OpenTelemetry spans, or the path of a fil
 
 @dataclass(frozen=True, slots=True)
 class TraceRead:
-    """What a recorded trace says."""
+    """The content of a recorded trace."""
 
     events: tuple[TraceEvent, ...]
-    """What happened, oldest first."""
-
     usage: Usage | None = None
-    """Tokens and money of all model calls; None where nothing is said of them."""
+    """The sum over all model calls; None where nothing was recorded."""
 
     duration_ms: float | None = None
-    """How long it took, in milliseconds; None where it is not said."""
-
     text: str | None = None
-    """The last thing the assistant said; None where its words were not recorded."""
+    """The last text of the assistant; None where it was not recorded."""
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
@@ -100,7 +96,7 @@ def normalise_trace(
     value: JsonValue, *, folder: Path | None = None, trace_id: str | None = None
 ) -> TraceRead:
     """A trace in any of the shapes it may have in an outputs file."""
-    # A row may name a file, and the trace in it that is its own.
+    # A row may name a file, and which of the traces in it belongs to the row.
     if isinstance(value, dict) and isinstance(value.get("path"), str):
         named = value.get("trace_id")
         trace_id = named if isinstance(named, str) else trace_id
@@ -110,8 +106,8 @@ def normalise_trace(
     if (spans := find_spans(value)) is not None:
         return events_from_spans(spans, trace_id=trace_id)
     if isinstance(value, dict):
-        held = [value[name] for name in ("events", "trace", "messages") if name in value]
-        value = held[0] if held else [value]
+        alone: JsonValue = [value]
+        value = next((value[n] for n in ("events", "trace", "messages") if n in value), alone)
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
     if value and all(is_message(item) for item in value):
@@ -120,7 +116,7 @@ def normalise_trace(
 
 
 def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None) -> TraceRead:
-    """What OpenTelemetry spans say, by the semantic conventions for generative AI."""
+    """The content of OpenTelemetry spans, by the semantic conventions for generative AI."""
     found = read_spans(spans)
     ids = sorted({span.trace_id for span in found if span.trace_id is not None})
     if trace_id is not None:
@@ -137,12 +133,11 @@ def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None
 
 
 def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
-    """What runtime events (`agent:complete`, `recording:linked`, node events) say."""
-    # Fields stay as they came; an event that names its node, tool or agent in a field of its own
-    # gets it as `name` too. Where every event has a time, they are put in its order.
+    """The content of runtime events (`agent:complete`, `recording:linked`, node events)."""
+    # An event that names its node, tool or agent in a field of its own gets it as `name` too.
     found = [_named(event, number) for number, event in enumerate(events, start=1)]
     times = [first_number(event, _TIME_FIELDS) for event in found]
-    # Sorting some and not others would tear the order of the file apart.
+    # Sorting only some of them would destroy the order of the file.
     if None not in times:
         order = sorted(range(len(found)), key=lambda index: times[index] or 0.0)
         found = [found[index] for index in order]
@@ -153,14 +148,14 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
 
 
 def events_from_messages(messages: Sequence[JsonValue]) -> TraceRead:
-    """What a list of chat messages says."""
+    """The content of a list of chat messages."""
     events = read_messages(list(messages), role="user")
     return TraceRead(_validated(events), text=final_text(events))
 
 
 def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
-    """Put the events of a trace, and what it says beside them, into the fields of an output."""
-    # Usage, duration and text that are given are kept.
+    """Put the events of a trace, and its further content, into the fields of an output."""
+    # Fields of the row win: they were recorded for this very output.
     value = fields.get("trace")
     if value is None or _is_native(value):
         return None
@@ -179,16 +174,15 @@ def fill_from_trace(fields: Fields, folder: Path | None) -> FieldFault | None:
 
 
 def _is_native(value: JsonValue) -> bool:
-    """Whether it is a list in which nothing need be read: judgekit's own events, or no events."""
+    """Whether it is a list of judgekit's own events, in which nothing has to be converted."""
     if not isinstance(value, list):
         return False
-    events = [item for item in value if isinstance(item, dict)]
-    return not any(map(_is_to_be_read, events)) and find_spans(value) is None
-
-
-def _is_to_be_read(event: RawEvent) -> bool:
-    is_nameless = event.get("name") is None and any(field in event for field in _NAME_FIELDS)
-    return is_nameless or event.get("type") == _COMPLETE or is_message(event)
+    for event in value:
+        if isinstance(event, dict):
+            is_nameless = event.get("name") is None and any(f in event for f in _NAME_FIELDS)
+            if is_nameless or event.get("type") == _COMPLETE or is_message(event):
+                return False
+    return find_spans(value) is None
 
 
 def _inside(name: str, folder: Path | None) -> Path:
@@ -240,15 +234,16 @@ def _named(event: JsonValue, number: int) -> RawEvent:
 
 
 def _runtime_usage(complete: Sequence[RawEvent]) -> Usage | None:
-    said = [event for event in complete if _says_usage(event)]
-    if not said:
+    events = [
+        event
+        for event in complete
+        if isinstance(event.get("usage"), dict) or first_number(event, _COST_FIELDS) is not None
+    ]
+    if not events:
         return None
-    usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in said]
-    return total_usage(_USAGE_FIELDS, usages, [first_number(event, _COST_FIELDS) for event in said])
-
-
-def _says_usage(event: RawEvent) -> bool:
-    return isinstance(event.get("usage"), dict) or first_number(event, _COST_FIELDS) is not None
+    usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in events]
+    costs = [first_number(event, _COST_FIELDS) for event in events]
+    return total_usage(_USAGE_FIELDS, usages, costs)
 
 
 def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, ...]:

@@ -59,12 +59,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets.suite import Suite
-    from judgekit.formats import ForeignFile
     from judgekit.records import Rubric
 
 
 def validate_dataset(dataset: Dataset) -> list[Problem]:
-    """What should be mended in a dataset, though it is one.
+    """What should be improved in a valid dataset.
 
     Args:
         dataset: The cases.
@@ -80,7 +79,12 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
     problems = list(_id_problems(dataset.cases))
     for case in dataset.cases:
         problems += _weaknesses(case)
-    n_missing = sum(map(_lacks_reference, dataset.cases))
+    # A case with an evaluation of its own needs no reference.
+    n_missing = sum(
+        case.reference is None
+        and not (case.assertions or case.rubric is not None or case.evaluation is not None)
+        for case in dataset.cases
+    )
     if n_missing:
         message = f"{n_missing} of {len(dataset.cases)} cases have no reference"
         remedy = "add a good answer where one is known; a judge without one guesses"
@@ -88,22 +92,15 @@ def validate_dataset(dataset: Dataset) -> list[Problem]:
     return problems
 
 
-def _lacks_reference(case: Case) -> bool:
-    """A case that says itself how it is evaluated needs no reference beside that."""
-    says_how = bool(case.assertions) or case.rubric is not None or case.evaluation is not None
-    return case.reference is None and not says_how
-
-
 def validate_path(path: Path | str) -> list[Problem]:
-    """Everything that is wrong with a file; what it is, is seen from what it holds."""
+    """Everything that is wrong with a file; its content determines what it is."""
     # Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
     # replies, labels and files of other tools are known.
-    path = as_path(path)
-    return _file_problems(RowCheck(path))
+    return _file_problems(RowCheck(as_path(path)))
 
 
 def _file_problems(check: RowCheck) -> list[Problem]:
-    """The problems of a file; the check then holds its cases."""
+    """The problems of a file, whose cases are then in the check."""
     path = check.path
     try:
         document = read_whole_document(path) if _is_whole(path) else None
@@ -115,7 +112,7 @@ def _file_problems(check: RowCheck) -> list[Problem]:
 
 
 def _damaged_rows(path: Path) -> list[Problem]:
-    """All that is wrong with another tool's rows of which some cannot be read."""
+    """The problems of another tool's rows of which some cannot be read."""
     try:
         scanned = list(scan_rows(path)) if is_row_file(path) else []
     except DatasetError:
@@ -130,7 +127,7 @@ def _damaged_rows(path: Path) -> list[Problem]:
 
 
 def _is_whole(path: Path) -> bool:
-    """A file of rows whose first row cannot be read is gone through for all that is wrong."""
+    """Whether a file is read whole; rows are checked one by one even if the first is damaged."""
     try:
         return is_read_whole(path)
     except DatasetError:
@@ -148,7 +145,7 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
             yield _warning(case, message, DUPLICATE_REMEDY)
         elif near != case.id:
             message = f"the id is nearly the same as {near!r}"
-            yield _warning(case, message, "give them names that are told apart at a glance")
+            yield _warning(case, message, "give them names that differ more clearly")
         exact.add(case.id)
 
 
@@ -200,7 +197,10 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
     if kind == "rubric":
         return _rubric_problems(document)
     if kind is None and isinstance(document.value, dict):
-        return [_unknown_document(document)]
+        names = ", ".join(list(document.value)[:8]) or "none"
+        message = f"cannot tell what this file is from its fields: {names}"
+        remedy = "a rubric has `criteria`, a suite `dataset`, a dataset `cases`"
+        return _placed([FieldFault((), message, remedy)], document)
     header = read_dataset_header(document) if kind == "cases" else []
     problems = _placed(header, document) if isinstance(header, list) else []
     check.kind = kind
@@ -209,7 +209,7 @@ def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Proble
 
 
 def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) -> list[Problem]:
-    """The problems of another tool's file; one that is only recognised is told for what it is."""
+    """The problems of another tool's file."""
     # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
@@ -222,19 +222,14 @@ def _foreign_problems(shape: Format, document: ParsedDocument, check: RowCheck) 
     check.cases += reading.cases
     if reading.cases:
         weak = validate_dataset(Dataset(name="cases", cases=tuple(reading.cases)))
-        problems += [_at_case(problem, reading) for problem in weak if not _is_said(problem)]
+        # Other tools' cases have rubrics and assertions of their own, and need no reference, so the
+        # problem of the dataset as a whole is left out.
+        for problem in weak:
+            if problem.case_id is not None:
+                line = document.line_of(*reading.places.get(problem.case_id, ()))
+                place = {"path": str(document.path), "line": line}
+                problems.append(problem.model_copy(update=place))
     return sorted(problems, key=lambda problem: problem.line or 0)
-
-
-def _at_case(problem: Problem, reading: ForeignFile) -> Problem:
-    where = reading.places.get(problem.case_id or "", ())
-    place = {"path": str(reading.document.path), "line": reading.document.line_of(*where)}
-    return problem.model_copy(update=place)
-
-
-def _is_said(problem: Problem) -> bool:
-    """Other tools' cases have rubrics and assertions of their own, and need no reference."""
-    return problem.case_id is None
 
 
 def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]:
@@ -243,25 +238,13 @@ def _placed(faults: list[FieldFault], document: ParsedDocument) -> list[Problem]
     ]
 
 
-def _unknown_document(document: ParsedDocument) -> Problem:
-    value = document.value
-    names = ", ".join(list(value)[:8]) if isinstance(value, dict) else ""
-    return Problem(
-        severity="error",
-        message=f"cannot tell what this file is from its fields: {names or 'none'}",
-        path=str(document.path),
-        line=1,
-        remedy="a rubric has `criteria`, a suite `dataset`, a dataset `cases`",
-    )
-
-
 def _rubric_problems(document: ParsedDocument) -> list[Problem]:
     rubric = check_rubric(document)
     return _placed(rubric, document) if isinstance(rubric, list) else _weights(rubric, document)
 
 
 def _weights(rubric: Rubric, document: ParsedDocument) -> list[Problem]:
-    """Weights that look like shares but do not add up to 1 are taken relative; say so."""
+    """A warning about weights that look like shares but do not add up to 1."""
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
     # Weights of 1 and more are plainly not shares.
@@ -270,7 +253,7 @@ def _weights(rubric: Rubric, document: ParsedDocument) -> list[Problem]:
     return [
         Problem(
             severity="warning",
-            message=f"the weights add up to {total:g}, not 1; each is taken as its share of that",
+            message=f"the weights add up to {total:g}, not 1; each counts as its share of that",
             path=str(document.path),
             line=document.line_of("criteria"),
             remedy="make them add up to 1, if they were meant as shares",
@@ -307,19 +290,19 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
 
 
 def _mapped_cases(path: Path, suite: Suite) -> tuple[list[Problem], Collection[str] | None]:
-    """What is wrong with cases whose columns the suite maps, and their ids."""
+    """The problems of cases whose columns the suite maps, and their ids."""
     check = RowCheck(path, "cases")
     try:
         document = read_whole_document(path)
         rows = scan_rows(path) if document is None else document_rows(document)
-        check.take(map_columns(_sound_rows(rows, check), suite.columns, path))
+        check.take(map_columns(_readable_rows(rows, check), suite.columns, path))
     except (DatasetError, SettingsError) as error:
         return [*check.problems, problem_from_error(error)], None
     return [*check.problems, *_weak_cases(check)], {case.id for case in check.cases} or None
 
 
-def _sound_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> Iterator[FileRow]:
-    """The rows that can be read; what is wrong with the others is noted."""
+def _readable_rows(rows: Iterable[FileRow | DatasetError], check: RowCheck) -> Iterator[FileRow]:
+    """The rows that can be read; the others are reported."""
     for row in rows:
         if isinstance(row, DatasetError):
             check.problems.append(problem_from_error(row))
@@ -336,19 +319,20 @@ def _suite_rubric_problems(suite: Suite, document: ParsedDocument) -> list[Probl
         return [problem_from_error(error)]
     except UnknownNameError as error:
         problem = problem_from_error(error)
+        # The name stands in the suite, so the problem does too.
         line = document.line_of("rubric")
         return [problem.model_copy(update={"path": str(document.path), "line": line})]
 
 
 def _dataset_problems(path: Path) -> tuple[list[Problem], Collection[str] | None]:
-    """What is wrong with a suite's dataset, and the ids of its cases; None where none were read."""
+    """The problems of a suite's dataset, and the ids of its cases; None where none were read."""
     # Rows that a suite names as its dataset are cases, even if they look like something else.
     check = RowCheck(path, "cases" if is_row_file(path) and not _is_whole(path) else None)
     problems = _file_problems(check)
     return problems, {case.id for case in check.cases} or None
 
 
-# What tells a row from the others of its file; the first entry is the id of the case.
+# The identity of a row in its file; the first entry is the id of the case.
 _RowKey = tuple[object, ...]
 
 
@@ -356,54 +340,35 @@ class ReplyLine(Record):
     """One line of a file of recorded replies."""
 
     case_id: Name
-    """The case that was judged."""
-
     variant: str | None = None
-    """The variant that was judged."""
-
     criterion: str | None = None
-    """The criterion asked about; None when all were asked at once."""
+    """None when all criteria were one question."""
 
     order: Literal["ab", "ba"] | None = None
-    """The order of a comparison."""
-
     repeat: Count = 0
-    """Which time the judge was asked, from 0."""
+    """The number of the call, from 0."""
 
     text: str | None = None
-    """What the judge said."""
-
     finish_reason: str | None = None
-    """Why it ended."""
-
     model: str | None = None
-    """The model that answered."""
-
     usage: Usage | None = None
-    """Its tokens."""
 
 
 @dataclass(slots=True)
 class RowCheck:
-    """What the rows of a file come to."""
+    """The check of the rows of a file, with its results."""
 
     path: Path
-    """The file."""
-
     kind: FileKind | None = None
-    """What its rows are; None takes it from the first row that can be read."""
+    """None takes it from the first row that can be read."""
 
     case_ids: Collection[str] | None = None
-    """The cases there are, for rows that refer to them; None where they are not known."""
+    """The existing cases, for rows that refer to them; None where they are unknown."""
 
     problems: list[Problem] = field(default_factory=list)
-    """What is wrong, in file order."""
-
     cases: list[Case] = field(default_factory=list)
-    """The sound cases, when the rows are cases."""
-
     lines: dict[_RowKey, int] = field(default_factory=dict)
-    """The line of every sound row, and of every unsound case that has an id."""
+    """The line of every valid row, and of every invalid case that has an id."""
 
     def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
         """Check rows."""
@@ -413,6 +378,7 @@ class RowCheck:
             if isinstance(row, DatasetError):
                 self.problems.append(problem_from_error(row))
             elif (self.kind or row_kind(row.fields)) is None:
+                # The other rows have the same fields, and would only repeat the message.
                 self._add(row, _unknown_row(row))
                 return self
             else:
@@ -432,7 +398,7 @@ class RowCheck:
                 self._add(row, fault)
             name = row.fields.get("id")
             if self.kind == "cases" and isinstance(name, str) and name.strip():
-                self._claim(row, (name,))  # an unsound case has its id too
+                self._claim(row, (name,))  # outputs may refer to an invalid case, too
             return
         self._claim(row, found)
         if self.case_ids is not None and found[0] not in self.case_ids:
@@ -470,8 +436,8 @@ class RowCheck:
     def _add(
         self, row: FileRow, fault: FieldFault, *, severity: Literal["error", "warning"] = "error"
     ) -> None:
-        given = row.fields.get("id", row.fields.get("case_id"))
-        case_id = str(given)[:80] if isinstance(given, str | int) else None
+        named = row.fields.get("id", row.fields.get("case_id"))
+        case_id = str(named)[:80] if isinstance(named, str | int) else None
         problem = problem_from_fault(fault, self.path, row.line, case_id=case_id)
         self.problems.append(problem.model_copy(update={"severity": severity}))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.datasets import find_calibrations
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, find_calibrations
 from judgekit.judge import (
     HEURISTIC,
     JudgePanel,
@@ -313,7 +313,7 @@ def _is_persons(one: Said) -> bool:
 class ExecutionOptions:
     """How a run asks; does not belong to what it is."""
 
-    cache: Path | ReplyCache | None = Path(".judgekit/cache")
+    cache: Path | ReplyCache | None = Path(DEFAULT_CACHE_FOLDER)
     """Folder of the reply cache, a cache, or None for none."""
 
     template_folders: tuple[Path, ...] = ()

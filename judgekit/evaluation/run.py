@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
-from judgekit.datasets import suite_from_path
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, DEFAULT_STORE_FILE, suite_from_path
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.gate import check_gate
 from judgekit.evaluation.judges import (
@@ -40,18 +40,12 @@ if TYPE_CHECKING:
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
 
-_DEFAULT_STORE = ".judgekit/judgekit.db"
-"""Where runs are kept when nothing says otherwise."""
-
-_DEFAULT_CACHE = ".judgekit/cache"
-"""Where replies are kept when nothing says otherwise."""
-
 
 async def evaluate(
     suite: Suite | Path | str,
     *,
-    store: RunStore | Path | str = _DEFAULT_STORE,
-    cache: ReplyCache | Path | str | None = _DEFAULT_CACHE,
+    store: RunStore | Path | str = DEFAULT_STORE_FILE,
+    cache: ReplyCache | Path | str | None = DEFAULT_CACHE_FOLDER,
     choice: Choice | None = None,
     resume: str | None = None,
     session: Session | None = None,
@@ -125,8 +119,8 @@ async def evaluate(
 def evaluate_sync(
     suite: Suite | Path | str,
     *,
-    store: RunStore | Path | str = _DEFAULT_STORE,
-    cache: ReplyCache | Path | str | None = _DEFAULT_CACHE,
+    store: RunStore | Path | str = DEFAULT_STORE_FILE,
+    cache: ReplyCache | Path | str | None = DEFAULT_CACHE_FOLDER,
     choice: Choice | None = None,
     resume: str | None = None,
     session: Session | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING
@@ -24,17 +25,16 @@ _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 _QUOTED = str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
 
 # A suite states its number of tests before them, so they wait here, on disk from this size on.
-_HELD_BYTES = 4 * 2**20
+_IN_MEMORY_BYTES = 4 * 2**20
 _MS = 1000
 _SHOWN = 200
 
 
 def write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write answers as JUnit XML; the file is replaced as a whole or not at all."""
-    # A suite stands for a variant, a test for one of its answers. An answer that did not pass is a
-    # failure with the reasons. An answer that could not be had, or whose missing judgments could
-    # decide it either way, is an error; one that nobody judged, or that waits for a person, is
-    # skipped. What XML cannot hold stands as U+FFFD.
+    # An answer that did not pass is a failure with the reasons. A missing answer, or one whose
+    # missing judgments could decide it either way, is an error; one without a judgment, or that
+    # waits for an annotator, is skipped. Characters that XML cannot hold become U+FFFD.
     JUNIT.check(path)
     suites: dict[str, _Suite] = {}
     try:
@@ -61,35 +61,28 @@ JUNIT = RunFormat(
 )
 
 
-def _held() -> SpooledTemporaryFile[bytes]:
-    return SpooledTemporaryFile(_HELD_BYTES)
-
-
 @dataclass(slots=True)
 class _Suite:
     """The tests of one variant, written aside until their number is known."""
 
-    lines: SpooledTemporaryFile[bytes] = field(default_factory=_held)
+    lines: SpooledTemporaryFile[bytes] = field(
+        default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by `write_junit`
+    )
+    kinds: Counter[str] = field(default_factory=Counter)
     n: int = 0
-    n_failures: int = 0
-    n_errors: int = 0
-    n_skipped: int = 0
     seconds: float = 0.0
 
     def add(self, answer: Outcome, classname: str) -> None:
-        found = _finding(answer)
-        kind = None if found is None else found.kind
+        finding = _finding(answer)
         self.n += 1
-        self.n_failures += kind == "failure"
-        self.n_errors += kind == "error"
-        self.n_skipped += kind == "skipped"
+        self.kinds.update(() if finding is None else (finding.kind,))
         self.seconds += (answer.result.output.duration_ms or 0.0) / _MS
-        self.lines.write("".join(_test(answer, classname, found)).encode())
+        self.lines.write("".join(_test(answer, classname, finding)).encode())
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """Why an answer is not simply a test that passed."""
+    """Why an answer is not a test that passed."""
 
     kind: str
     type: str
@@ -104,13 +97,13 @@ def _finding(answer: Outcome) -> _Finding | None:
         return _Finding("error", name, _first_line(result.output.error), result.output.error)
     if answer.passed is True:
         return None
-    said = failure_reasons(answer)
-    text = "\n".join(said)
+    reasons = failure_reasons(answer)
+    text = "\n".join(reasons)
     if answer.passed is False:
         message = f"value {answer.value:.3f}" if answer.value is not None else "did not pass"
-        message = "; ".join((message, *map(_first_line, said[:1])))
+        message = "; ".join((message, *map(_first_line, reasons[:1])))
         return _Finding("failure", "judgekit", message, text)
-    if not said:
+    if not reasons:
         return _Finding("skipped", "", "nobody has judged it")
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
 
@@ -147,11 +140,12 @@ def _write(file: IO[bytes], run: RunInfo, suites: Mapping[str, _Suite]) -> None:
 
 
 def _counts(suites: list[_Suite]) -> dict[str, str]:
+    kinds = sum((suite.kinds for suite in suites), Counter[str]())
     return {
         "tests": str(sum(suite.n for suite in suites)),
-        "failures": str(sum(suite.n_failures for suite in suites)),
-        "errors": str(sum(suite.n_errors for suite in suites)),
-        "skipped": str(sum(suite.n_skipped for suite in suites)),
+        "failures": str(kinds["failure"]),
+        "errors": str(kinds["error"]),
+        "skipped": str(kinds["skipped"]),
         "time": f"{sum(suite.seconds for suite in suites):.3f}",
     }
 

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 
 def run_object(answer: Outcome, run: RunInfo) -> JsonObject:
     """An answer as a `test-run`."""
-    # `totalScore` is the sum of weighted scores that the rubric's `passingThreshold` speaks of: the
-    # overall value on [0, 1], or, where that threshold is on the sum itself, the sum. What is not
-    # known is null. Judges that failed stand under `failures`, and what assertions found under
-    # `checks`.
+    # `totalScore` is on the scale of the rubric's `passingThreshold`: the overall value on [0, 1],
+    # or, where that threshold is on the sum of weighted scores, that sum. Unknown values are null.
     result, output = answer.result, answer.result.output
     total, best = _total(answer, rubric_of_result(answer, run))
     fields: JsonObject = {
@@ -87,7 +85,7 @@ def run_object_id(result: CaseResult) -> str:
 
 
 def prompt_version(variant: str, run: RunInfo) -> str:
-    """What an answer's `promptVersionRef` is."""
+    """The `promptVersionRef` of an answer: the variant's version if no other has it."""
     versions = [each.prompt_version for each in run.variants]
     own = next((each.prompt_version for each in run.variants if each.id == variant), None)
     return own if own is not None and versions.count(own) == 1 else variant
@@ -112,7 +110,7 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
 
 
 def _judge_type(result: CaseResult) -> str | None:
-    """Who judged: a person where one did, else a model, else rules."""
+    """The kind of judge: human where there is one, else a model, else rules."""
     sources = {judgment.source for judgment in result.judgments}
     found = next((source for source in ("human", "llm", "heuristic") if source in sources), None)
     return found or ("heuristic" if result.checks else None)
@@ -135,7 +133,7 @@ def _judgment(judgment: Judgment, best: float) -> JsonObject:
     return fields | {name: value for name, value in optional.items() if value is not None}
 
 
-# Errors of a system under test that the memory has a name for.
+# The memory's names for errors of a system under test; it has none for the others.
 _OF_ERRORS: Mapping[str, str] = MappingProxyType(
     {
         "timeout": "timeout",
@@ -152,10 +150,10 @@ def failure_object(
     answer: Outcome, rubric: Rubric | None, rubric_id: str | None
 ) -> JsonObject | None:
     """An answer that fails as an `eval-failure`."""
-    # Its type is what can be seen: an error of the system under test, a refusal at the beginning of
+    # Its type is what can be observed: an error of the system under test, a refusal at the start of
     # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
-    # somebody who knows. It is `critical` where a required criterion fails, else `major`. Root
-    # cause and resolution are a person's to say and are left out.
+    # an expert. It is `critical` where a required criterion fails, else `major`. Root cause
+    # and resolution need a reviewer and are left out.
     output = answer.result.output
     if output.error is None and answer.passed is not False:
         return None
@@ -163,14 +161,17 @@ def failure_object(
     if kind is None:
         return None
     run_id = run_object_id(answer.result)
+    value = "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
+    criteria = () if answer.verdict is None else answer.verdict.criteria
+    is_critical = any(one.required and one.passed is False for one in criteria)
     fields: JsonObject = {
         "testRunId": run_id,
         "failureType": kind,
-        "description": output.error or "\n".join(failure_reasons(answer)) or _value(answer),
+        "description": output.error or "\n".join(failure_reasons(answer)) or value,
         "affectedCriterionIds": [*_affected(answer, rubric, rubric_id)],
-        "severity": "critical" if _fails_required(answer) else "major",
+        "severity": "critical" if is_critical else "major",
     }
-    return {"type": "eval-failure", "id": f"{run_id}/failure", "fields": fields}
+    return quality_object("eval-failure", f"{run_id}/failure", fields)
 
 
 def _kind(answer: Outcome) -> str:
@@ -178,16 +179,14 @@ def _kind(answer: Outcome) -> str:
     if output.text and is_refusal(output).actual:
         return "refusal"
     failed = [check.type for check in checks if check.passed is False]
-    return "format-error" if any(map(_is_of_form, failed)) else "wrong-output"
-
-
-def _is_of_form(name: str) -> bool:
-    own = SYNONYMS[name].name if name in SYNONYMS else name
-    return own.startswith("text.") and own.rpartition("_")[2] in _FORMS
+    own = [SYNONYMS[name].name if name in SYNONYMS else name for name in failed]
+    # `text.is_json`, `text.contains_xml` and the like check the form.
+    is_form = any(n.startswith("text.") and n.rpartition("_")[2] in _FORMS for n in own)
+    return "format-error" if is_form else "wrong-output"
 
 
 def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> list[str]:
-    """The criteria that fail; where none does by itself, those below the rubric's threshold."""
+    """The criteria that fail; where none does, those below the rubric's threshold."""
     if rubric is None or rubric_id is None or answer.verdict is None:
         return []
     ids, found = criterion_ids(rubric, rubric_id), answer.verdict.criteria
@@ -197,23 +196,13 @@ def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> 
     return [ids[name] for name in failed or below]
 
 
-def _fails_required(answer: Outcome) -> bool:
-    criteria = () if answer.verdict is None else answer.verdict.criteria
-    return any(one.required and one.passed is False for one in criteria)
-
-
-def _value(answer: Outcome) -> str:
-    return "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
-
-
 def quality_objects(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
     """A run as objects of a quality memory."""
     # Test cases, rubrics and criteria come before the first answer that needs them; then each
     # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
-    # `benchmark`, with the id of the one that all cases came with, and for each variant a
-    # `benchmark-run` with the ids of its test runs. Of all answers only ids and numbers are kept.
-    export = _Export(run)
-    yield from export.objects(answers)
+    # `benchmark`, with the id of the one that all cases belong to, and for each variant a
+    # `benchmark-run`. Only ids and numbers of the answers stay in memory.
+    return _Export(run).objects(answers)
 
 
 def write_quality_records(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
@@ -235,7 +224,7 @@ QUALITY = RunFormat(
 
 @dataclass(slots=True)
 class _Variant:
-    """What has been written of one variant: ids, and the numbers its benchmark run is made of."""
+    """The ids and numbers of one variant for its benchmark run."""
 
     run_ids: list[JsonValue] = field(default_factory=list)
     values: list[tuple[int, float]] = field(default_factory=list)
@@ -267,7 +256,7 @@ class _Variant:
 
 @dataclass(slots=True)
 class _Export:
-    """What has been written so far."""
+    """The objects of a run, one after the other, and what has been written already."""
 
     run: RunInfo
     n: int = 0
@@ -293,7 +282,9 @@ class _Export:
         if result.case.id not in self.case_ids:
             self.case_ids[result.case.id] = None
             own = benchmarks_of(result.case)
-            self.shared = own if self.shared is None else _in_both(self.shared, own)
+            # Only a benchmark that all cases belong to can be the benchmark of the run.
+            before = own if self.shared is None else self.shared
+            self.shared = {name: fields for name, fields in before.items() if name in own}
             yield case_object(result.case, rubric_id)
         self.variants.setdefault(result.variant, _Variant()).take(answer)
         yield run_object(answer, self.run)
@@ -316,11 +307,11 @@ class _Export:
         }
         known: JsonObject = {name: item for name, item in fields.items() if item is not None}
         theirs = (self.shared or {}).get(self.benchmark_id, {})
-        return {"type": "benchmark", "id": self.benchmark_id, "fields": {**known, **theirs}}
+        return quality_object("benchmark", self.benchmark_id, {**known, **theirs})
 
     @property
     def benchmark_id(self) -> str:
-        """That of the benchmark all cases came with, else the suite's name."""
+        """That of the benchmark all cases belong to, else the suite's name."""
         return next(iter(self.shared or {}), self.run.suite)
 
     def _benchmark_run(self, name: str, variant: _Variant) -> JsonObject:
@@ -337,8 +328,4 @@ class _Export:
             "variant": name,
             "status": run.status,
         }
-        return {"type": "benchmark-run", "id": f"{run.id}/{name}", "fields": fields}
-
-
-def _in_both(one: dict[str, JsonObject], other: dict[str, JsonObject]) -> dict[str, JsonObject]:
-    return {name: fields for name, fields in one.items() if name in other}
+        return quality_object("benchmark-run", f"{run.id}/{name}", fields)

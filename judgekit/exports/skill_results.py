@@ -1,6 +1,6 @@
 """Writes a skill's results (S3): `grading.json` and `history.json` of a run.
 
-`comparison.json` and `analysis.json` of a comparison.
+Of a comparison it writes `comparison.json` and `analysis.json`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RunSummary
     from judgekit.records import (
         AnalysisPoint,
-        AnalysisSuggestion,
-        CaseResult,
         ComparedPair,
         ComparedSide,
         Comparison,
@@ -57,7 +55,7 @@ CONVENTIONS = (
     "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
     "type_alignment",
 )  # fmt: skip
-"""The conventions a grading speaks of; its keys are fixed."""
+"""The conventions in a grading; its keys are fixed."""
 
 # S3 counts an expectation as met from 3 of 5.
 _PASS = 3
@@ -66,11 +64,11 @@ _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One criterion or assertion as a grading has it."""
+    """One criterion or assertion of a grading."""
 
     criterion: str
     exact: float | None
-    """The score from 1 to 5, not rounded; None where it is not known."""
+    """The score from 1 to 5, not rounded; None where it is unknown."""
 
     required: bool
     reasoning: str
@@ -89,36 +87,39 @@ class _Line:
         score = self.score
         return None if score is None else score >= _PASS
 
-    def as_json(self) -> JsonObject:
-        return {
-            "criterion": self.criterion,
-            "score": self.score,
-            "passed": self.passed,
-            "reasoning": self.reasoning,
-        }
-
 
 def grading(answer: Outcome, run: RunInfo) -> JsonObject:
     """An answer as a `grading.json`."""
-    # A criterion's score is its value taken to 1 to 5 and to a whole number; it passes from 3 on,
-    # which is the value 0.5. An assertion is a required criterion with 5 or 1. What was not judged
-    # has the score null: it is no 1, and `overall_score` and `overall` are null where it could
-    # alter them. `version` is the number in the variant's name (`v2`), else its place in the suite.
+    # A criterion's score is its value on the scale from 1 to 5, rounded; it passes from 3, which is
+    # the value 0.5. An assertion is a required criterion with 5 or 1. A criterion without judgment
+    # has the score null, not 1, and `overall_score` and `overall` are null where it could change
+    # them.
     result = answer.result
     lines = [*_criteria(answer, run), *_assertions(answer)]
     required = [line for line in lines if line.required]
     metadata = result.output.metadata
     summary = metadata.get("user_notes_summary")
+    # Pass only where every required criterion passed; a case may have none.
+    decisive = [line.passed for line in required] or [answer.passed]
+    overall = None if None in decisive else "pass"
     return {
         "case_id": result.case.id,
         "version": version_of(result.variant, run),
         "run": result.repeat + 1,
         "overall_score": _mean(lines),
         "required_score": _mean(required),
-        "results": [line.as_json() for line in lines],
-        "overall": _overall(answer, required),
+        "results": [
+            {
+                "criterion": line.criterion,
+                "score": line.score,
+                "passed": line.passed,
+                "reasoning": line.reasoning,
+            }
+            for line in lines
+        ],
+        "overall": "fail" if False in decisive else overall,
         "convention_compliance": {name: _convention(name, lines) for name in CONVENTIONS},
-        "claims": list(claims(answer)),
+        "claims": claims(answer),
         "user_notes_summary": summary if isinstance(summary, str) else "",
         "eval_feedback": eval_feedback(answer, rubric_of_result(answer, run)),
         "execution_metrics": execution_metrics(result.output),
@@ -135,10 +136,31 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
 def write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write answers as gradings; every file is replaced as a whole or not at all."""
     GRADING.check(path)
-    found = (grading(answer, run) for answer in answers)
+    gradings = (grading(answer, run) for answer in answers)
     if path.suffix.lower() in GRADING.suffixes and not path.is_dir():
-        return write_json_list(path, found, one_alone=True)
-    return _write_grading_folder(path, found)
+        return write_json_list(path, gradings, one_alone=True)
+    _make_folder(path)
+    written: set[str] = set()
+    for one in gradings:
+        # The id without the characters that some file system refuses.
+        stem = re.sub(r"[^\w.-]", "-", str(one["case_id"]), flags=re.ASCII).lstrip(".")[:150]
+        name = f"{stem or 'case'}_v{one['version']}_run{one['run']}.json"
+        # Two names that differ only in case are one file on macOS and Windows.
+        if name.lower() in written:
+            raise StoreError(
+                f"two answers would both be written to {name}",
+                hint="give the cases ids that differ in letters and digits, or write .jsonl",
+            )
+        written.add(name.lower())
+        write_text_atomically(path / name, encodable_json(one, indent=2) + "\n")
+    return len(written)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 GRADING = RunFormat(
@@ -153,7 +175,7 @@ GRADING = RunFormat(
 
 
 def version_of(variant: str, run: RunInfo) -> int:
-    """The number of a variant as a version of the skill."""
+    """The number in a variant's name (`v2`), else its place in the suite."""
     names = [each.id for each in run.variants]
     numbers = [int(found[1]) for name in names if (found := re.fullmatch(r"v?(\d{1,9})", name))]
     if len(numbers) == len(names) and len(set(numbers)) == len(names) and variant in names:
@@ -182,26 +204,14 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
 
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:
+    scores = {None: None, True: float(HIGHEST_SCORE), False: float(LOWEST_SCORE)}
     for check in checks_without_judgment(answer.result):
-        exact = (
-            None if check.passed is None else float(HIGHEST_SCORE if check.passed else LOWEST_SCORE)
-        )
-        yield _Line(check.type or "assertion", exact, required=True, reasoning=check.message)
-
-
-def _overall(answer: Outcome, required: Sequence[_Line]) -> str | None:
-    """Pass only where every required criterion passed; without any, what judgekit concludes."""
-    passed = [line.passed for line in required]
-    # A case may have no required expectation.
-    if not passed:
-        passed = [answer.passed]
-    if False in passed:
-        return "fail"
-    return None if None in passed else "pass"
+        name = check.type or "assertion"
+        yield _Line(name, scores[check.passed], required=True, reasoning=check.message)
 
 
 def _mean(lines: Sequence[_Line]) -> float | None:
-    # A mean of some would be a mean of those that were easy to judge.
+    # A mean of some scores would be one of those that were easy to judge.
     scores = [line.score for line in lines if line.score is not None]
     if not lines or len(scores) < len(lines):
         return None
@@ -227,57 +237,48 @@ def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
     return {"passed": None, "details": _NOT_CHECKED}
 
 
-def _write_grading_folder(folder: Path, gradings: Iterable[JsonObject]) -> int:
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
-    written: set[str] = set()
-    for one in gradings:
-        name = f"{_file_name(str(one['case_id']))}_v{one['version']}_run{one['run']}.json"
-        if name.lower() in written:
-            raise StoreError(
-                f"two answers would both be written to {name}",
-                hint="give the cases ids that differ in letters and digits, or write .jsonl",
-            )
-        written.add(name.lower())
-        write_text_atomically(folder / name, encodable_json(one, indent=2) + "\n")
-    return len(written)
-
-
-def _file_name(case_id: str) -> str:
-    """A case's id without the characters that some file system refuses."""
-    return re.sub(r"[^\w.-]", "-", case_id, flags=re.ASCII).lstrip(".")[:150] or "case"
-
-
-def claims(answer: Outcome) -> Iterator[JsonObject]:
-    """What judges say the output claims, each looked up in it."""
-    seen: set[str] = set()
+def claims(answer: Outcome) -> list[JsonValue]:
+    """The quotes of the judges, each with whether the output contains it."""
+    found: dict[str, JsonValue] = {}
     for judgment in answer.result.judgments:
         for piece in judgment.evidence:
-            if piece.quote in seen:
-                continue
-            seen.add(piece.quote)
             where = "not found in the output"
             if piece.found:
-                place = (
-                    "" if piece.start is None else f" at characters {piece.start} to {piece.end}"
-                )
-                where = f"found in the output{place}"
+                at = "" if piece.start is None else f" at characters {piece.start} to {piece.end}"
+                where = f"found in the output{at}"
             about = f"{where}; quoted for {judgment.criterion}"
-            yield {"claim": piece.quote, "verified": piece.found, "evidence": about}
+            claim: JsonObject = {"claim": piece.quote, "verified": piece.found, "evidence": about}
+            found.setdefault(piece.quote, claim)
+    return list(found.values())
 
 
 def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
-    """What should be mended in the test itself, as far as this answer shows it."""
-    return "\n".join(dict.fromkeys([*_of_rubric(rubric), *_of_answer(answer)]))
+    """What should be fixed in the test itself, as far as this answer shows it."""
+    remarks = [
+        f"The criterion {criterion.name} says {word!r}, which nothing can contradict: "
+        "say what would be seen in the output."
+        for criterion in (() if rubric is None else rubric.criteria)
+        if (word := vague_word(criterion.question))
+    ]
+    remarks += [
+        f"The criterion {failure.criterion} could not be assessed from the output: "
+        f"{failure.message}"
+        for failure in answer.result.failures
+        if failure.kind == "cannot_assess"
+    ]
+    remarks += [
+        f"The assertion {check.type} could not be checked: {check.error}"
+        for check in answer.result.checks
+        if check.error is not None
+    ]
+    return "\n".join(dict.fromkeys(remarks))
 
 
 def execution_metrics(output: Output) -> JsonObject:
-    """How the output was made."""
-    given = output.metadata.get("metrics")
-    if isinstance(given, dict):
-        return given
+    """How the output was made: its own `metrics`, else what judgekit measured."""
+    metrics = output.metadata.get("metrics")
+    if isinstance(metrics, dict):
+        return metrics
     found: JsonObject = {}
     if output.duration_ms is not None:
         found["duration_ms"] = output.duration_ms
@@ -289,39 +290,16 @@ def execution_metrics(output: Output) -> JsonObject:
     return found
 
 
-def _of_rubric(rubric: Rubric | None) -> Iterator[str]:
-    if rubric is None:
-        return
-    for criterion in rubric.criteria:
-        if word := vague_word(criterion.question):
-            yield (
-                f"The criterion {criterion.name} says {word!r}, which nothing can contradict: "
-                "say what would be seen in the output."
-            )
-
-
-def _of_answer(answer: Outcome) -> Iterator[str]:
-    for failure in answer.result.failures:
-        if failure.kind == "cannot_assess":
-            yield (
-                f"The criterion {failure.criterion} could not be assessed from the output: "
-                f"{failure.message}"
-            )
-    for check in answer.result.checks:
-        if check.error is not None:
-            yield f"The assertion {check.type} could not be checked: {check.error}"
-
-
 _MINE = ("run_id", "variant")
 
 
 def extended_history(summary: RunSummary, known: JsonObject | None = None) -> JsonObject:
     """A history with a version for each variant of a run."""
-    # A version that a run has already is not added again: its average is brought up to date. The
-    # last version added is the current one.
-    found: JsonObject = {**known} if known is not None else {"versions": [], "current_version": 0}
-    given = found["versions"]
-    versions: list[JsonValue] = [*given] if isinstance(given, list) else []
+    # A version that a run has already is not added again: only its average is updated. The last
+    # version added is the current one.
+    history: JsonObject = {"versions": [], "current_version": 0} if known is None else {**known}
+    listed = history["versions"]
+    versions: list[JsonValue] = [*listed] if isinstance(listed, list) else []
     for figures in summary.variants:
         if figures.n_answers == 0:  # it was left out of what is written
             continue
@@ -329,13 +307,17 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
         place = _place(versions, entry)
         if place is not None:
             old = versions[place]
-            kept = old if isinstance(old, dict) else {}
-            versions[place] = {**kept, "average_score": entry["average_score"]}
+            fields = old if isinstance(old, dict) else {}
+            versions[place] = {**fields, "average_score": entry["average_score"]}
             continue
-        number = _next(version_of(figures.variant, summary.run), versions)
+        number = version_of(figures.variant, summary.run)
+        # The gradings have the same number; one in use is never given to a second version.
+        numbers = [v.get("version") for v in versions if isinstance(v, dict)]
+        used = {one for one in numbers if isinstance(one, int)}
+        number = number if number not in used else 1 + max(used)
         versions.append({"version": number, **entry})
-        found["current_version"] = number
-    return {**found, "versions": versions}
+        history["current_version"] = number
+    return {**history, "versions": versions}
 
 
 def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
@@ -343,13 +325,13 @@ def write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     HISTORY.check(path)
     known: JsonObject | None = None
     if path.is_file():
+        # A damaged history is refused rather than written over.
         read_skill_history(path)
         value = read_document(path).value
         known = value if isinstance(value, dict) else None
-    n = [0]
-    summary = summarize_run(_counted(answers, n), run)
+    summary = summarize_run((answer.result for answer in answers), run)
     write_text_atomically(path, encodable_json(extended_history(summary, known), indent=2) + "\n")
-    return n[0]
+    return sum(figures.n_answers for figures in summary.variants)
 
 
 HISTORY = RunFormat(
@@ -378,68 +360,45 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
 
 
 def _place(versions: list[JsonValue], entry: JsonObject) -> int | None:
-    """Where the same run's version of the same variant stands."""
+    """The position of the same run's version of the same variant."""
     for place, version in enumerate(versions):
         if isinstance(version, dict) and all(version.get(k) == entry[k] for k in _MINE):
             return place
     return None
 
 
-def _next(wanted: int, versions: list[JsonValue]) -> int:
-    """The number the variant's gradings have where it is free, else the next."""
-    # A number in use is never given to a second version.
-    taken = {_number(version) for version in versions}
-    return wanted if wanted not in taken else 1 + max(taken)
-
-
-def _number(version: JsonValue) -> int:
-    number = version.get("version") if isinstance(version, dict) else None
-    return number if isinstance(number, int) else -1
-
-
-def _counted(answers: Iterable[Outcome], numbers: list[int]) -> Iterator[CaseResult]:
-    for answer in answers:
-        numbers[0] += 1
-        yield answer.result
-
-
 COMPARISON_NAME = "comparison.json"
-"""What the file is called."""
-
 check_comparison_place = partial(
     check_output_path, suffixes=(".json", ".jsonl"), what="comparisons", may_be_folder=True
 )
-"""Refuses a path that comparisons cannot be written to."""
-
 _MOST_NAME = 80
 
 
 def is_skill_file(path: Path | None) -> bool:
-    """Whether a file is to be a `comparison.json` by its name."""
+    """Whether a file's name makes it a `comparison.json`."""
     return path is not None and path.name.endswith(COMPARISON_NAME)
 
 
 def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
-    """What the first and the second side are called in a blind file: A and B.
-
-    Drawn for each case.
-    """
-    # Drawn anew per case, or a reader could learn which side is the newer version.
+    """The names of the first and the second side in a blind file: A and B in random order."""
+    # Random for each case, or a reader could learn which side is the newer version.
     draw = random.Random(f"judgekit sides {info.label_seed} {pair.repeat} {pair.case.id}")
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 
 
 def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
     """A compared pair as a `comparison.json`."""
-    # A score is the mean over both orders, taken to a whole number from 1 to 10; null where the
-    # judge gave none. `winner` is A or B, `tie` where nobody wins, null where failures leave it
-    # open.
+    # A score is the mean over both orders, rounded, or null. `winner` is null where failures leave
+    # it open.
     letters = side_labels(pair, info)
     named = dict(zip(("a", "b"), letters, strict=True))
     scores: JsonObject = {}
     for one in found.criteria:
-        raws = {named["a"]: _whole(one.raw_a), named["b"]: _whole(one.raw_b)}
-        scores[one.name] = {letter: raws[letter] for letter in ("A", "B")}
+        raws = {named["a"]: one.raw_a, named["b"]: one.raw_b}
+        scores[one.name] = {
+            letter: None if (raw := raws[letter]) is None else floor(raw + 0.5)
+            for letter in ("A", "B")
+        }
     return {
         "eval_prompt": to_text(pair.case.input),
         "winner": named.get(found.winner or "", found.winner),
@@ -469,10 +428,10 @@ def write_comparisons(
     return write_pair_files(path, found)
 
 
-def write_pair_files(path: Path, found: list[tuple[str, JsonObject]]) -> int:
+def write_pair_files(path: Path, named_items: list[tuple[str, JsonObject]]) -> int:
     """Write objects to a folder, a line each, or as one JSON document."""
     check_comparison_place(path)
-    items = [item for _, item in found]
+    items = [item for _, item in named_items]
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         write_text_atomically(path, "".join(f"{encodable_json(item)}\n" for item in items))
@@ -481,20 +440,14 @@ def write_pair_files(path: Path, found: list[tuple[str, JsonObject]]) -> int:
         only = texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]"
         write_text_atomically(path, f"{only}\n")
     else:
-        _write_pair_folder(path, found)
+        names = [name for name, _ in named_items]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            hint = "write a .json file"
+            raise StoreError(f"two comparisons would be written to {twice}", hint=hint)
+        _make_folder(path)
+        for name, item in named_items:
+            write_text_atomically(path / name, encodable_json(item, indent=2) + "\n")
     return len(items)
-
-
-def _write_pair_folder(path: Path, found: list[tuple[str, JsonObject]]) -> None:
-    names = [name for name, _ in found]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise StoreError(f"two comparisons would be written to {twice}", hint="write a .json file")
-    try:
-        path.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {path}: {error.strerror}") from error
-    for name, item in found:
-        write_text_atomically(path / name, encodable_json(item, indent=2) + "\n")
 
 
 def pair_file_name(pair: ComparedPair) -> str:
@@ -503,12 +456,8 @@ def pair_file_name(pair: ComparedPair) -> str:
     return f"{stem}_run{pair.repeat + 1}.json" if pair.repeat else f"{stem}.json"
 
 
-def _whole(raw: float | None) -> int | None:
-    return None if raw is None else floor(raw + 0.5)
-
-
 def _reasoning(found: Comparison, named: dict[str, str]) -> str:
-    """The judge's reasons on the whole, or else on the criteria, with what it saw first."""
+    """The judge's overall reasons, or else those on the criteria, with what it saw first."""
     if found.error is not None:
         return f"Not judged: {found.error}"
     if found.is_identical:
@@ -529,12 +478,23 @@ def skill_analysis(
     """An analysis as an `analysis.json`."""
     a, b = _name(info.a, pair.a.variant), _name(info.b, pair.b.variant)
     winner, loser = (a, b) if analysis.winner == "a" else (b, a)
+    suggestions: list[JsonValue] = [
+        {
+            "area": one.area,
+            "before": one.before,
+            "after": one.after,
+            "reasoning": one.reasoning,
+            # A passage that the output lacks is marked; an addition has no passage to look up.
+            "verified": one.found or not one.before,
+        }
+        for one in analysis.suggestions
+    ]
     return {
         "winner_version": winner,
         "loser_version": loser,
         "strengths": [point.text for point in analysis.strengths],
         "weaknesses": [point.text for point in analysis.weaknesses],
-        "suggestions": [_suggestion(one) for one in analysis.suggestions],
+        "suggestions": suggestions,
         "judgekit": {
             "comparison": info.id,
             "case_id": pair.case.id,
@@ -563,18 +523,6 @@ def write_analyses(
 
 def _name(side: ComparedSide, variant: str | None) -> str:
     return variant or side.variant or side.label
-
-
-def _suggestion(one: AnalysisSuggestion) -> JsonObject:
-    # What stands nowhere is an addition; what should stand somewhere and does not is marked.
-    is_verified = one.found or not one.before
-    return {
-        "area": one.area,
-        "before": one.before,
-        "after": one.after,
-        "reasoning": one.reasoning,
-        "verified": is_verified,
-    }
 
 
 def _evidence(point: AnalysisPoint) -> JsonObject:

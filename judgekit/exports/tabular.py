@@ -1,6 +1,6 @@
 """Writes cases (JSONL, CSV, Parquet, documents) and result rows by strategy (S4.5).
 
-Also what other forms of a run share: lists of objects, and the reasons why an output failed.
+It also has what the other formats of a run share: lists of objects, and the reasons of a failure.
 """
 
 from __future__ import annotations
@@ -37,31 +37,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunFormat:
-    """A form in which a run can be written; the module that writes it defines it."""
+    """A format in which a run can be written; the module that writes it defines it."""
 
     name: str
-    """Its name for `export --format`."""
-
     summary: str
-    """What stands in it, for the help."""
+    """Its content, for the help."""
 
     suffixes: tuple[str, ...]
-    """The endings of files it can be written to."""
-
     what: str
-    """What a message calls it."""
+    """Its name in messages."""
 
     write: Callable[[Path, RunInfo, Iterable[Outcome]], int]
-    """Writes the answers, replacing the file as a whole or not at all, and says how many."""
+    """Writes the answers, as a whole or not at all, and returns their number."""
 
     may_be_folder: bool = False
     """Whether it can be written to a folder, with a file for each answer."""
 
     file_names: tuple[str, ...] = ()
-    """Names of files that mean this form."""
+    """Names of files that imply this format."""
 
     own_suffixes: tuple[str, ...] = ()
-    """Endings of files that mean this form."""
+    """Suffixes that imply this format."""
 
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
@@ -92,6 +88,7 @@ def write_json_list(path: Path, items: Iterable[JsonObject], *, one_alone: bool 
 
 def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
     """An object as JSON that can be encoded as UTF-8."""
+    # NaN and infinities are no JSON, and strict readers refuse the file.
     text = json.dumps(item, ensure_ascii=False, indent=indent, allow_nan=False)
     try:
         text.encode()
@@ -102,8 +99,6 @@ def encodable_json(item: JsonObject, *, indent: int | None = None) -> str:
 
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml", ".csv", ".parquet")
-"""The files cases can be written to."""
-
 _TABLES = (".csv", ".parquet")
 
 _FIELDS = (
@@ -118,14 +113,25 @@ def write_cases(path: Path, cases: CaseSource) -> None:
     if suffix == ".jsonl":
         write_json_list(path, (case.to_json() for case in cases))
     elif suffix in _TABLES:
-        _write_table(path, cases, case_columns(cases))
+        # One pass for the columns, one for the rows: a table names its columns first.
+        columns = case_columns(cases)
+        rows = (_row(case, columns) for case in cases)
+        if suffix == ".parquet":
+            require_pyarrow()
+        with atomic_writer(path) as file:
+            if suffix == ".parquet":
+                write_parquet(file, dict.fromkeys(columns, "string"), rows)
+            else:
+                write_csv(file, columns, rows)
     else:
-        _write_document(path, cases)
+        listed: list[JsonValue] = [case.to_json() for case in cases]
+        whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
+        text = encodable_json(whole, indent=2) + "\n" if suffix == ".json" else dump_yaml(whole)
+        write_text_atomically(path, text)
 
 
 def case_columns(cases: Iterable[Case]) -> list[str]:
     """The columns of a table of cases: the fields that some case uses."""
-    # One pass for the columns, one for the rows: a table names its columns first.
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
@@ -134,30 +140,10 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
 
 
 def _is_plain(case: Case, name: str) -> bool:
-    """Whether a cell can hold the value as it is; an empty one says that there is none."""
+    """Whether a cell can hold the value as it is; an empty cell means a missing value."""
     value = getattr(case, name)
-    # A number or null in a text column could not be told from its digits or an empty cell.
+    # In a text column a number looks like its digits, and null like an empty cell.
     return (isinstance(value, str) and value != "") or (value is None and name != "input")
-
-
-def _write_document(path: Path, cases: CaseSource) -> None:
-    listed: list[JsonValue] = [case.to_json() for case in cases]
-    whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
-    if path.suffix.lower() == ".json":
-        write_text_atomically(path, encodable_json(whole, indent=2) + "\n")
-    else:
-        write_text_atomically(path, dump_yaml(whole))
-
-
-def _write_table(path: Path, cases: Iterable[Case], columns: Sequence[str]) -> None:
-    rows = (_row(case, columns) for case in cases)
-    if path.suffix.lower() == ".parquet":
-        require_pyarrow()
-        with atomic_writer(path) as file:
-            write_parquet(file, dict.fromkeys(columns, "string"), rows)
-        return
-    with atomic_writer(path) as file:
-        write_csv(file, columns, rows)
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
@@ -165,20 +151,13 @@ def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     row: dict[str, str | None] = {}
     for column in columns:
         name = column.removesuffix(TYPED_SUFFIX)
-        if name == column:
-            row[name] = _case_cell(whole.get(name))
-        elif name in whole:
-            row[column] = words_text(json.dumps(whole[name], ensure_ascii=False))
+        if name != column:
+            text = json.dumps(whole[name], ensure_ascii=False) if name in whole else None
+            row[column] = None if text is None else words_text(text)
         else:
-            row[column] = None
+            value = whole.get(name)
+            row[name] = None if value in (None, [], {}) else words_text(_text(value) or "")
     return row
-
-
-def _case_cell(value: JsonValue) -> str | None:
-    if value is None or value in ([], {}):
-        return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return words_text(text)
 
 
 STRATEGY_COLUMNS = (
@@ -186,32 +165,32 @@ STRATEGY_COLUMNS = (
     "expectedOutput", "matchedPatterns", "schemaErrors", "durationMs", "createdAt", "runId",
     "variant", "repeat",
 )  # fmt: skip
-"""The fields of a row, in their order; the last three tell the answers of a run apart."""
+"""The fields of a row, in their order; the last three identify the answers of a run."""
 
 StrategyStatus = Literal["passed", "failed", "error", "undecided"]
 
 
 def strategy_row(answer: Outcome, run: RunInfo) -> JsonObject:
     """An answer as one result row."""
-    result, case = answer.result, answer.result.case
+    result, case, outcome = answer.result, answer.result.case, answer.outcome
     output = result.output
-    outcome = answer.outcome
-    matched: list[JsonValue] = []
-    schema: list[JsonValue] = []
-    if outcome is not None:
-        matched, schema = [*outcome.matched_patterns], [*outcome.schema_errors]
+    status: StrategyStatus = "undecided"
+    if output.error is not None:
+        status = "error"
+    elif answer.passed is not None:
+        status = "passed" if answer.passed else "failed"
     return {
         "testName": case.name or case.id,
         "testCaseId": case.id,
-        "status": _status(answer),
+        "status": status,
         "strategy": _strategy(answer, run) if outcome is None else outcome.strategy,
         "score": answer.value,
         "rubricScores": _rubric_scores(answer, run),
         "feedback": _feedback(answer, outcome),
         "output": output.text if output.text is not None else _text(output.data),
         "expectedOutput": _text(case.reference),
-        "matchedPatterns": matched,
-        "schemaErrors": schema,
+        "matchedPatterns": [] if outcome is None else [*outcome.matched_patterns],
+        "schemaErrors": [] if outcome is None else [*outcome.schema_errors],
         "durationMs": output.duration_ms,
         "createdAt": None if result.ran_at is None else result.ran_at.isoformat(),
         "runId": result.run_id,
@@ -240,16 +219,8 @@ STRATEGIES = RunFormat(
 )
 
 
-def _status(answer: Outcome) -> StrategyStatus:
-    if answer.result.output.error is not None:
-        return "error"
-    if answer.passed is None:
-        return "undecided"
-    return "passed" if answer.passed else "failed"
-
-
 def _strategy(answer: Outcome, run: RunInfo) -> str:
-    """The strategy of an answer whose case names none, or that could not be carried out."""
+    """The strategy of an answer whose case names none, or whose strategy could not run."""
     case = answer.result.case
     if case.evaluation is not None:
         return case.evaluation.strategy
@@ -294,7 +265,7 @@ def _feedback(answer: Outcome, outcome: StrategyOutcome | None) -> str:
     failed = [
         one.message for one in checks_without_judgment(answer.result) if one.passed is not True
     ]
-    return "\n".join([line for line in (judge_comments(answer), *failed) if line])
+    return "\n".join([line for line in (judge_feedback(answer.result), *failed) if line])
 
 
 def _text(value: JsonValue) -> str | None:
@@ -306,29 +277,28 @@ def _text(value: JsonValue) -> str | None:
 def _strategy_cell(value: JsonValue) -> str | float | None:
     if value is None or isinstance(value, int | float):
         return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return words_text(text)
+    return words_text(_text(value) or "")
 
 
 def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
-    """What an answer is judged by: its case's own rubric, else the suite's."""
+    """The rubric of an answer: its case's own, else the suite's."""
     own = answer.result.case.rubric
     return own if isinstance(own, Rubric) else run.rubric
 
 
 def failure_reasons(answer: Outcome) -> list[str]:
     """Why an answer does not pass, or may not: assertions, then judges, else its strategy."""
-    said = [*_checked(answer), *_judged(answer)]
-    if not said and answer.passed is False and answer.outcome is not None:
+    reasons = [
+        f"{check.type or 'assertion'} "
+        f"{'failed' if check.passed is False else 'could not be checked'}: {check.message}"
+        for check in checks_without_judgment(answer.result)
+        if check.passed is not True
+    ]
+    reasons += _judged(answer)
+    # A strategy may fail an answer by its score alone, where no check and no criterion fails.
+    if not reasons and answer.passed is False and answer.outcome is not None:
         return [answer.outcome.feedback]
-    return said
-
-
-def _checked(answer: Outcome) -> Iterator[str]:
-    for check in checks_without_judgment(answer.result):
-        if check.passed is not True:
-            state = "failed" if check.passed is False else "could not be checked"
-            yield f"{check.type or 'assertion'} {state}: {check.message}"
+    return reasons
 
 
 def _judged(answer: Outcome) -> Iterator[str]:
@@ -337,23 +307,14 @@ def _judged(answer: Outcome) -> Iterator[str]:
             if criterion.passed is False:
                 must = ", required" if criterion.required else ""
                 yield f"{criterion.name} {criterion.value:.3f} is below its pass mark{must}"
-                yield from _rationales(criterion.name, answer)
+                for judgment in answer.result.judgments:
+                    if judgment.criterion == criterion.name:
+                        yield f"  {judgment.judge or judgment.source}: {judgment.rationale}"
     yield from (f"{one.criterion}: {one.kind}: {one.message}" for one in answer.result.failures)
 
 
-def _rationales(criterion: str, answer: Outcome) -> Iterator[str]:
-    for judgment in answer.result.judgments:
-        if judgment.criterion == criterion:
-            yield f"  {judgment.judge or judgment.source}: {judgment.rationale}"
-
-
-def judge_comments(answer: Outcome) -> str:
-    """What the judges said of an answer."""
-    return judge_feedback(answer.result)
-
-
 def checks_without_judgment(result: CaseResult) -> tuple[AssertionResult, ...]:
-    """What assertions found that no judgment says already."""
+    """The results of assertions that no judgment repeats."""
     # A criterion judged by a rule repeats the words of its assertion.
-    said = {one.rationale for one in result.judgments if one.source == "heuristic"}
-    return tuple(check for check in result.checks if check.message not in said)
+    rationales = {one.rationale for one in result.judgments if one.source == "heuristic"}
+    return tuple(check for check in result.checks if check.message not in rationales)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo
     from judgekit.stats.estimate import Estimate
 
-# The report is read by people: three pieces of evidence show what a dimension is about.
+# Three pieces of evidence are enough for a reader to see what a dimension is about.
 _SHOWN = 3
 _LONGEST = 300
 
@@ -35,10 +35,13 @@ _DEFAULT_TIER = "development"
 def write_validation_report(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
     """Write a run as a validation report; the file is replaced as a whole or not at all."""
     VALIDATION.check(path)
-    seen = _Seen()
-    summary = summarize_run(seen.watch(answers), run)
-    write_text_atomically(path, dump_yaml(_whole(validation_reports(summary, seen.evidence))))
-    return seen.n
+    watch = _EvidenceCollector()
+    summary = summarize_run(watch.results(answers), run)
+    reports = validation_reports(summary, watch.evidence)
+    # One variant is the usual case, and its report then needs no list around it.
+    whole: JsonObject = reports[0] if len(reports) == 1 else {"reports": [*reports]}
+    write_text_atomically(path, dump_yaml(whole))
+    return watch.n
 
 
 VALIDATION = RunFormat(
@@ -64,57 +67,57 @@ def validation_reports(
 
 @dataclass(slots=True)
 class CriterionEvidence:
-    """What judges said of one criterion of one variant; memory does not grow with their number."""
+    """The judgments of one criterion of one variant; memory does not grow with their number."""
 
     n: int = 0
-    """Judgments."""
-
     n_asked: int = 0
     """Judgments of models, which are asked for a passage of the output."""
 
     n_with_quote: int = 0
-    """Of these, those with a passage that was found in the output."""
+    """Those of them with a passage that was found in the output."""
 
     lowest: list[tuple[float, int, str]] = field(default_factory=list)
-    """The lowest values, with their order and what was said of which case."""
+    """The lowest values, with their order and a line about each."""
 
-    asked: set[tuple[float, float | None]] = field(default_factory=set)
-    """Weights of the criterion, and the values from which it passes, in the cases' own rubrics."""
+    settings: set[tuple[float, float | None]] = field(default_factory=set)
+    """Weights and pass values of the criterion in the cases' own rubrics."""
 
     def take(self, judgment: Judgment, case: Case) -> None:
-        """Take a judgment into account."""
+        """Add a judgment."""
         self.n += 1
         criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
-        self.asked |= {(c.weight, c.pass_value) for c in criteria if c.name == judgment.criterion}
+        self.settings |= {
+            (c.weight, c.pass_value) for c in criteria if c.name == judgment.criterion
+        }
         quotes = [piece.quote for piece in judgment.evidence if piece.found]
         self.n_asked += judgment.source == "llm"
         self.n_with_quote += judgment.source == "llm" and bool(quotes)
         if len(self.lowest) == _SHOWN and judgment.value >= self.lowest[-1][0]:
             return
         quoted = f' ("{_short(quotes[0])}")' if quotes else ""
-        said = f"{case.id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
-        self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, said)])
+        line = f"{case.id}, {judgment.value:.2f}: {_short(judgment.rationale)}{quoted}"
+        self.lowest = nsmallest(_SHOWN, [*self.lowest, (judgment.value, self.n, line)])
 
     def sentence(self) -> str:
-        """Everything as one text."""
+        """The evidence as one text."""
         if not self.n:
             return "no judgment"
         head = format_count(self.n, "judgment")
         if self.n_asked:
             head += f", {self.n_with_quote} of {self.n_asked} with a passage found in the output"
-        return f"{head}; lowest: " + "; ".join(said for _, _, said in self.lowest)
+        return f"{head}; lowest: " + "; ".join(line for _, _, line in self.lowest)
 
 
 @dataclass(slots=True)
-class _Seen:
-    """Gathers evidence from answers while they are summed up."""
+class _EvidenceCollector:
+    """Collects evidence from answers on their way to the summary."""
 
     evidence: defaultdict[tuple[str, str], CriterionEvidence] = field(
         default_factory=lambda: defaultdict(CriterionEvidence)
     )
     n: int = 0
 
-    def watch(self, answers: Iterable[Outcome]) -> Iterator[CaseResult]:
+    def results(self, answers: Iterable[Outcome]) -> Iterator[CaseResult]:
         for answer in answers:
             result = answer.result
             self.n += 1
@@ -123,15 +126,12 @@ class _Seen:
             yield result
 
 
-def _whole(reports: list[JsonObject]) -> JsonObject:
-    return reports[0] if len(reports) == 1 else {"reports": [*reports]}
-
-
 def _report(
     run: RunInfo, figures: VariantFigures, evidence: Mapping[tuple[str, str], CriterionEvidence]
 ) -> JsonObject:
     threshold, basis = _threshold(run)
-    overall = _number(figures.value.value)
+    value = figures.value.value
+    overall = _number(value)
     dimensions = [
         _dimension(name, estimate, run, threshold, evidence.get((figures.variant, name)))
         for name, estimate in figures.criteria.items()
@@ -147,8 +147,8 @@ def _report(
         "interval": _interval(figures.value),
         "threshold": threshold,
         "threshold_of": basis,
-        "passed": None if overall is None else meets_threshold(figures.value.value, threshold),
-        "tier": _tier(figures.value.value),
+        "passed": None if overall is None else meets_threshold(value, threshold),
+        "tier": next((t for t, least in TIERS.items() if meets_threshold(value, least)), None),
         "pass_rate": _number(rate.value),
         "answers": {
             "passed": figures.n_passed,
@@ -157,8 +157,8 @@ def _report(
             "errors": figures.n_errors,
         },
         "dimensions": {
-            **{words_text(d.name): _dimension_json(d) for d in dimensions},
-            **(_held(figures) if not dimensions else {}),
+            words_text(name): fields
+            for name, fields in (_criteria(dimensions) or _assertions(figures)).items()
         },
         "recommendations": [words_text(r) for r in recommendations(figures, dimensions, threshold)],
     }
@@ -168,10 +168,11 @@ def _dimension(
     name: str, estimate: Estimate, run: RunInfo, threshold: float, found: CriterionEvidence | None
 ) -> ReportDimension:
     found = found or CriterionEvidence()
-    asked = found.asked  # of cases with rubrics of their own what all of these say
+    # Cases may have rubrics of their own; only a setting that all of them share is reported.
+    settings = found.settings
     if run.rubric is not None:
-        asked = {(c.weight, c.pass_value) for c in run.rubric.criteria if c.name == name}
-    weight, pass_value = next(iter(asked)) if len(asked) == 1 else (None, None)
+        settings = {(c.weight, c.pass_value) for c in run.rubric.criteria if c.name == name}
+    weight, pass_value = next(iter(settings)) if len(settings) == 1 else (None, None)
     return ReportDimension(
         name=name,
         estimate=estimate,
@@ -180,23 +181,26 @@ def _dimension(
         n_asked=found.n_asked,
         n_with_quote=found.n_with_quote,
         evidence=words_text(found.sentence()),
-        lowest=tuple(said for _, _, said in found.lowest),
+        lowest=tuple(line for _, _, line in found.lowest),
     )
 
 
-def _dimension_json(dimension: ReportDimension) -> JsonObject:
+def _criteria(dimensions: Sequence[ReportDimension]) -> JsonObject:
     return {
-        "score": _number(dimension.estimate.value),
-        "interval": _interval(dimension.estimate),
-        "weight": dimension.weight,
-        "evidence": dimension.evidence,
+        dimension.name: {
+            "score": _number(dimension.estimate.value),
+            "interval": _interval(dimension.estimate),
+            "weight": dimension.weight,
+            "evidence": dimension.evidence,
+        }
+        for dimension in dimensions
     }
 
 
-def _held(figures: VariantFigures) -> JsonObject:
-    """Assertions as dimensions, where no judge was asked."""
+def _assertions(figures: VariantFigures) -> JsonObject:
+    """Assertions as dimensions, for runs without a judge."""
     return {
-        words_text(kind): {
+        kind: {
             "score": _number(rate.value),
             "interval": _interval(rate),
             "weight": None,
@@ -216,11 +220,6 @@ def _threshold(run: RunInfo) -> tuple[float, str]:
     if run.rubric is not None and run.rubric.pass_threshold > 0:
         return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
     return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"
-
-
-def _tier(value: float) -> str | None:
-    """The best tier a value reaches; None for none."""
-    return next((t for t, least in TIERS.items() if meets_threshold(value, least)), None)
 
 
 def _number(value: float) -> float | None:
@@ -244,29 +243,19 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportDimension:
-    """One criterion of one variant, and what its figure rests on."""
+    """One criterion of one variant, with the basis of its figures."""
 
     name: str
-    """Name of the criterion."""
-
     estimate: Estimate
-    """Its mean value on [0, 1]."""
-
     weight: float | None
-    """Its weight; None where only cases' own rubrics have it."""
+    """None where only cases' own rubrics have it."""
 
     wanted: float
     """The value from which it is good enough."""
 
     n_asked: int
-    """Judgments of models, which are asked for a passage of the output."""
-
     n_with_quote: int
-    """Of these, those with a passage that was found in the output."""
-
     evidence: str
-    """What judges said, in one text."""
-
     lowest: tuple[str, ...]
     """The lowest judgments, each with its case, value and reason."""
 
@@ -275,14 +264,29 @@ def recommendations(
     figures: VariantFigures, dimensions: Sequence[ReportDimension], threshold: float
 ) -> list[str]:
     """What to do next about a variant."""
-    return [
-        *_weak(dimensions),
-        *_failing(figures, dimensions),
-        *_errors(figures.errors),
-        *_unjudged(figures),
-        *_unproven(dimensions),
-        *_unsure(figures.value, threshold),
-    ]
+    found = [*_weak(dimensions), *_failing(figures, dimensions)]
+    for kind, n in figures.errors.items():
+        words, what = TARGET_ERROR_WORDS.get(kind, kind), format_count(n, "answer")
+        found.append(f"Fix the system under test: {what} could not be had ({words})")
+    for kind, n in figures.failures.items():
+        words = FAILURE_WORDS.get(kind, kind)
+        what = format_count(n, "judgment is missing", "judgments are missing")
+        found.append(f"Have it judged in full: {what} ({words}); missing ones count neither way")
+    for one in dimensions:
+        bare = one.n_asked - one.n_with_quote
+        if bare > one.n_asked * _HALF:
+            found.append(
+                f"Check {one.name} by hand: {bare} of {one.n_asked} judgments "
+                "quote nothing that is found in the output"
+            )
+    value = figures.value
+    # A comparison with nan is False, so an unknown interval asks for nothing.
+    if value.low < threshold <= value.high:
+        found.append(
+            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
+            f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
+        )
+    return found
 
 
 def _weak(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
@@ -309,36 +313,3 @@ def _failing(figures: VariantFigures, dimensions: Sequence[ReportDimension]) -> 
             continue  # the judge `heuristic` made a criterion of it
         if not isnan(rate.value) and rate.value < 1:
             yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
-
-
-def _errors(errors: Mapping[str, int]) -> Iterator[str]:
-    for kind, n in errors.items():
-        words = TARGET_ERROR_WORDS.get(kind, kind)
-        yield f"Mend what was tested: {format_count(n, 'answer')} could not be had ({words})"
-
-
-def _unjudged(figures: VariantFigures) -> Iterator[str]:
-    for kind, n in figures.failures.items():
-        words = FAILURE_WORDS.get(kind, kind)
-        what = format_count(n, "judgment is missing", "judgments are missing")
-        yield f"Have it judged in full: {what} ({words}); missing ones count neither way"
-
-
-def _unproven(dimensions: Sequence[ReportDimension]) -> Iterator[str]:
-    for dimension in dimensions:
-        bare = dimension.n_asked - dimension.n_with_quote
-        if bare > dimension.n_asked * _HALF:
-            yield (
-                f"Check {dimension.name} by hand: {bare} of {dimension.n_asked} judgments "
-                "quote nothing that is found in the output"
-            )
-
-
-def _unsure(value: Estimate, threshold: float) -> Iterator[str]:
-    if isnan(value.low) or isnan(value.high):
-        return
-    if value.low < threshold <= value.high:
-        yield (
-            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
-            f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
-        )

@@ -1,6 +1,6 @@
 """Reads the files that cases name, from a folder or a zip and never from outside of it.
 
-Finds the test file of a skill.
+It also finds the test file of a skill.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -34,22 +34,18 @@ if TYPE_CHECKING:
 
     from judgekit.records import JsonObject
 
+# Of a larger file a case shows type, size and checksum: its text would fill the prompt.
 MAX_SHOWN_BYTES = 2**20
-"""The largest file whose text is given with a case; of a larger one, only what it is."""
-
 MAX_FILE_BYTES = 64 * 2**20
-"""The largest file that is looked at."""
 
+# For all files of a dataset together, since they stay in memory.
 MAX_ATTACHMENT_BYTES = 256 * 2**20
-"""What all files of a dataset may come to."""
-
 _TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
 MAX_CASE_FILES = 100
-"""How many files one case may name."""
 
 
 class AttachmentError(Exception):
-    """A file that a case names cannot be taken; `str()` says why."""
+    """A file that a case names cannot be read; `str()` says why."""
 
     def __init__(self, message: str, remedy: str | None = None) -> None:
         super().__init__(message)
@@ -61,7 +57,7 @@ class MissingAttachmentError(AttachmentError):
 
 
 class Attachments(Protocol):
-    """Where the files of cases lie."""
+    """A place with the files of cases."""
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
@@ -73,10 +69,9 @@ class FolderAttachments:
     """Files in a folder; links that lead out of it are refused."""
 
     root: Path
-    """The folder."""
 
     def read(self, name: str) -> bytes:
-        """The content of a file, as `Attachments.read`."""
+        """The content of a file."""
         try:
             path = (self.root / name).resolve()
             # After `resolve`, so that a link in the folder cannot lead out of it.
@@ -85,8 +80,7 @@ class FolderAttachments:
             if not path.is_file():
                 raise MissingAttachmentError(f"there is no file {name!r} in {self.root}")
             with path.open("rb") as stream:
-                # One byte more than allowed tells a file that is too large without reading all of
-                # it.
+                # One byte more than allowed shows that a file is too large without reading it all.
                 content = stream.read(MAX_FILE_BYTES + 1)
         except (OSError, ValueError, RuntimeError) as error:
             raise AttachmentError(f"the file {name!r} cannot be read: {error}") from error
@@ -96,7 +90,7 @@ class FolderAttachments:
 
 
 def safe_file_name(name: str) -> str:
-    """A file's path as it may be looked up."""
+    """The path of a file, checked not to lead out of its folder."""
     # Files written on Windows name paths with backslashes, and mean the same file.
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
@@ -109,30 +103,29 @@ def safe_file_name(name: str) -> str:
 
 @dataclass(slots=True)
 class AttachmentReader:
-    """Files that cases name, each read once, all within `MAX_SHELF_BYTES`."""
+    """Reads files that cases name, each once, all within `MAX_ATTACHMENT_BYTES`."""
 
     place: Attachments
-    """Where they lie."""
-
-    _kept: dict[str, JsonObject] = field(default_factory=dict)
+    _files: dict[str, JsonObject] = field(default_factory=dict)
     _n_bytes: int = 0
 
     def take(self, name: str) -> JsonObject:
-        """A file as it is given with a case."""
+        """A file as a case shows it."""
         path = safe_file_name(name)
-        if path not in self._kept:
-            self._kept[path] = self._read(path)
-        return {"file": name, **self._kept[path]}
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return {"file": name, **self._files[path]}
 
     def _read(self, path: str) -> JsonObject:
         if self._n_bytes > MAX_ATTACHMENT_BYTES:
             limit = f"{MAX_ATTACHMENT_BYTES >> 20} MiB"
-            raise AttachmentError(f"the files the cases name come to more than {limit}")
+            raise AttachmentError(f"the files the cases name are larger than {limit} in total")
         content = self.place.read(path)
         self._n_bytes += len(content)
-        text = _text(content)
-        if text is not None:
-            return {"text": text}
+        # A judge reads text; of any other file it gets type, size and checksum.
+        if len(content) <= MAX_SHOWN_BYTES and b"\0" not in content:
+            with suppress(UnicodeDecodeError):
+                return {"text": content.decode("utf-8-sig")}
         return {
             "media_type": _TYPES.guess_type(path)[0] or "application/octet-stream",
             "n_bytes": len(content),
@@ -140,27 +133,14 @@ class AttachmentReader:
         }
 
 
-def _text(content: bytes) -> str | None:
-    # A judge reads text; of anything else it is told type, size and checksum.
-    if len(content) > MAX_SHOWN_BYTES or b"\0" in content:
-        return None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-
-
 MAX_ZIP_BYTES = 256 * 2**20
-"""The largest zip that is opened."""
-
 MAX_ENTRIES = 10_000
-"""How many files and folders a zip may hold."""
 
+# For all files together, by the sizes that the zip itself declares.
 MAX_UNPACKED_BYTES = 2**30
-"""What all its files may come to, as it declares them."""
 
+# How many times larger than packed a file may be; text packs 3 to 20 times.
 MAX_RATIO = 1_000
-"""How many times larger than packed a file may be; text packs 3 to 20 times."""
 
 # Small files may pack at any ratio: they cannot do harm.
 _RATIO_FREE_BYTES = 2**20
@@ -186,13 +166,11 @@ class ZipAttachments:
     """Files in a zip, below one of its folders."""
 
     path: Path
-    """The zip."""
-
     prefix: str = ""
-    """The folder in it, with `/` at its end; empty for its root."""
+    """The folder in it, with a final `/`; empty for the root."""
 
     def read(self, name: str) -> bytes:
-        """The content of a file, as `Attachments.read`."""
+        """The content of a file."""
         try:
             with open_zip(self.path) as archive:
                 return read_member(archive, self.prefix + name)
@@ -202,7 +180,7 @@ class ZipAttachments:
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip whose list of files has been found harmless."""
+    """A zip whose list of files has been checked."""
     try:
         n_entries = _declared_entries(path)
         if n_entries > MAX_ENTRIES:
@@ -216,11 +194,11 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         raise DatasetError("there is no such file", path=path) from error
     except _DAMAGE as error:
         reason = str(error) or type(error).__name__
-        raise DatasetError(f"not a sound zip: {reason}", path=path) from error
+        raise DatasetError(f"not a valid zip: {reason}", path=path) from error
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The content of one file of a zip; what it declares is not trusted."""
+    """The content of one file of a zip; the size it declares is not trusted."""
     if name not in archive.NameToInfo:
         raise MissingAttachmentError(f"there is no file {name!r} in {archive.filename}")
     parts: list[bytes] = []
@@ -250,7 +228,7 @@ def _declared_entries(path: Path) -> int:
         tail = stream.read()
     if _WIDE_END in tail:
         raise DatasetError("the zip is of the 64-bit kind, which is not read", path=path)
-    # The library takes the last 22 bytes or, failing that, the last mark; both are looked at.
+    # The library takes the last 22 bytes or, failing that, the last mark; both are checked.
     ends = {len(tail) - _END_BYTES, tail.rfind(_END)}
     counts = [
         struct.unpack_from("<H", tail, end + 10)[0]
@@ -270,7 +248,7 @@ def _check(archive: zipfile.ZipFile, path: Path) -> None:
         )
     for info in infos:
         if complaint := _complaint(info):
-            raise DatasetError(complaint, path=path, hint="pack the skill's folder anew")
+            raise DatasetError(complaint, path=path, hint="pack the skill's folder again")
     names = [info.filename for info in infos]
     # Readers disagree on which of two entries counts, so what was checked might not be what runs.
     if len(set(names)) != len(names):
@@ -294,7 +272,7 @@ def _complaint(info: zipfile.ZipInfo) -> str | None:
 
 
 SKILL_TEST_FILES = ("eval/tests.json", "tests.json", "evals/evals.json", "evals.json")
-"""Where a skill keeps its tests; the first there is counts."""
+"""Where a skill keeps its tests; the first that exists counts."""
 
 _EVAL = "eval"
 
@@ -303,7 +281,7 @@ def skill_document(path: Path) -> ParsedDocument:
     """The test file of a skill."""
     if is_archive(path):
         return _zipped(path)
-    name = find_skill_tests(path)
+    name = next((name for name in SKILL_TEST_FILES if file_exists(path / name)), None)
     if name is None:
         raise _no_tests(path)
     if not (path / name).resolve().is_relative_to(path.resolve()):
@@ -311,13 +289,8 @@ def skill_document(path: Path) -> ParsedDocument:
     return read_document(path / name)
 
 
-def find_skill_tests(folder: Path) -> str | None:
-    """The test file of a skill's folder."""
-    return next((name for name in SKILL_TEST_FILES if file_exists(folder / name)), None)
-
-
 def attachments_of(document: Path) -> tuple[Attachments, str]:
-    """Where the files lie that a test file names."""
+    """The files that a test file names, and the folder it lies in below their root."""
     folder = document.parent
     inside = f"{_EVAL}/" if folder.name == _EVAL else ""
     root = folder.parent if inside else folder
@@ -329,10 +302,7 @@ def attachments_of(document: Path) -> tuple[Attachments, str]:
 
 
 def skill_name(document: Path) -> str:
-    """What the tests of a skill are called: as its folder or zip.
-
-    Or a test file of another name.
-    """
+    """The name of a skill's tests: its folder, its zip, or a test file with another name."""
     if document.stem != "tests":
         return document.stem
     folder = document.parent.parent if document.parent.name == _EVAL else document.parent
@@ -342,7 +312,12 @@ def skill_name(document: Path) -> str:
 
 def _zipped(path: Path) -> ParsedDocument:
     with open_zip(path) as archive:
-        name = _member(archive)
+        names = archive.NameToInfo
+        # Many tools pack a folder with its name, so the tests may lie one level down.
+        tops = sorted({name.split("/")[0] for name in names if "/" in name})
+        prefixes = ("", *(f"{top}/" for top in tops))
+        places = (prefix + name for prefix in prefixes for name in SKILL_TEST_FILES)
+        name = next((place for place in places if place in names), None)
         if name is None:
             raise _no_tests(path)
         try:
@@ -354,20 +329,8 @@ def _zipped(path: Path) -> ParsedDocument:
     if not text.strip():
         raise DatasetError("the file is empty", path=place, line=1)
     value, is_repaired = parse_strict_json(text, path=place)
-    return ParsedDocument(
-        place, value, (TEXT_REPAIRED,) if is_repaired else (), partial(json_lines, text)
-    )
-
-
-def _member(archive: zipfile.ZipFile) -> str | None:
-    names = archive.NameToInfo
-    tops = sorted({name.split("/")[0] for name in names if "/" in name})
-    # Many tools pack a folder with its name, so the tests may lie one level down.
-    for prefix in ("", *(f"{top}/" for top in tops)):
-        for name in SKILL_TEST_FILES:
-            if prefix + name in names:
-                return prefix + name
-    return None
+    notes = (TEXT_REPAIRED,) if is_repaired else ()
+    return ParsedDocument(place, value, notes, partial(json_lines, text))
 
 
 def _no_tests(path: Path) -> DatasetError:

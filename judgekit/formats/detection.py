@@ -1,6 +1,6 @@
 """The formats of other tools: one entry of `FORMATS` says how each is recognised, read, written.
 
-Also decides from a file's content what it is, and whether it is read whole or row by row.
+The content of a file also decides what it is, and whether it is read whole or row by row.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ _ROUND = frozenset({"prompts", "providers", "targets", "defaultTest"})
 
 def is_quality_record(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is of a quality memory, or an export that lists such objects."""
-    # Only the first object of a list is looked at: a list of a million must not be read to be
-    # named.
+    # Only the first object of a list is checked: a list of a million must not be read to be named.
     lists = (fields.get(name) for name in RECORD_LISTS)
     firsts = (item[0] for item in lists if isinstance(item, list) and item)
     return any(is_object(each) for each in (fields, *firsts))
@@ -65,7 +64,7 @@ def is_object(value: JsonValue) -> bool:
 
 
 def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object is a configuration, or one of a list of tests."""
+    """Whether an object is a configuration of promptfoo, or one of a list of tests."""
     names = fields.keys()
     # One of these names alone is too common to say that a file is a configuration.
     is_whole = "providers" in names and "prompts" in names
@@ -73,7 +72,7 @@ def is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object holds results."""
+    """Whether an object holds results of promptfoo."""
     inner = fields.get("results")
     listed = inner.get("results") if isinstance(inner, dict) else inner
     items = listed if isinstance(listed, list) else []
@@ -83,7 +82,7 @@ def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
 
 def is_message_sample(fields: dict[str, JsonValue]) -> bool:
     """Whether an object is a sample of OpenAI's evals: it has `input` and `ideal`."""
-    # judgekit's own cases may have a field `ideal` in a table; their `reference` tells them apart.
+    # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.
     return "input" in fields and "ideal" in fields and "reference" not in fields
 
 
@@ -109,12 +108,8 @@ _ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own
 _PACKAGE = "judgekit.formats"
 
 
-def _is_workflow(fields: dict[str, JsonValue]) -> bool:
-    return {"workflowName", "cases"} <= fields.keys()
-
-
 class CasesToWrite(Protocol):
-    """What a format's writer is handed."""
+    """What a format's writer gets: `exports.ConversionSource`, which lies in a layer above."""
 
     @property
     def cases(self) -> CaseSource:
@@ -134,7 +129,7 @@ class CasesToWrite(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WrittenCases:
-    """What a format's writer makes of cases."""
+    """The cases as a format's writer returns them."""
 
     content: JsonObject | Iterable[JsonObject]
     """One document, or the objects of a list."""
@@ -152,43 +147,32 @@ class Format:
     """
 
     title: str
-    """What it is called in messages."""
-
     matches: Callable[[dict[str, JsonValue]], bool]
-    """Whether an object has this shape; for a list its first item is asked."""
+    """Whether an object has this shape; of a list the first item is tested."""
 
     has_cases: bool = True
-    """Whether it describes cases, rather than results."""
-
     reader: str | None = None
-    """What reads it; None where it is only recognised."""
+    """None where the format is only recognised."""
 
     is_suite: bool = False
     """Whether it also says how its cases are run, so that it can be opened as a suite."""
 
     in_rows: bool = False
-    """Whether it may stand one object a line, too."""
+    """Whether it also occurs with one object per line."""
 
     name: str | None = None
     """Its name for `convert --to`; None where cases are not written in it."""
 
     summary: str = ""
-    """What is written, for the help."""
-
     suffixes: tuple[str, ...] = (".json",)
-    """The endings of the files that are written."""
-
     writer: str | None = None
-    """What writes cases in it."""
-
     keeps_ids: bool = True
-    """Whether written cases have their ids, so that they can be compared when read again."""
+    """Whether written cases keep their ids, so that they can be compared when read again."""
 
     remedy: str = "it holds results, not cases"
-    """What to do with a file that has no cases."""
 
     def read(self, document: ParsedDocument) -> ForeignFile:
-        """A file of this shape, with all that is wrong with it."""
+        """A file of this shape, with all its faults."""
         if self.reader is None:
             raise self._refusal(document)
         read: Callable[[ParsedDocument], ForeignFile] = _load(self.reader)
@@ -242,7 +226,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "a skill's evals.json (skill, cases with expectations)",
         lambda v: (
-            not _is_workflow(v)
+            "workflowName" not in v
             and ("expectations" in _first(v.get("cases")) or {"skill", "cases"} <= v.keys())
         ),
         reader="skill_evals:read_skill_evals",
@@ -252,7 +236,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "a workflow dataset (workflowName, cases)",
-        _is_workflow,
+        lambda v: {"workflowName", "cases"} <= v.keys(),
         reader="skill_evals:read_workflow_dataset",
         name="workflow",
         summary="a workflow dataset with assertions",
@@ -321,18 +305,18 @@ FORMATS: tuple[Format, ...] = (
 
 
 def foreign_shape(value: JsonValue) -> Format | None:
-    """The other tool's shape a document has."""
+    """The format of another tool that a document has."""
     sample = value if isinstance(value, dict) else _first(value)
     return next((shape for shape in FORMATS if sample and shape.matches(sample)), None)
 
 
 def foreign_row_shape(fields: dict[str, JsonValue]) -> Format | None:
-    """The other tool's shape a row has."""
+    """The format of another tool that a row has."""
     return next((shape for shape in FORMATS if shape.in_rows and shape.matches(fields)), None)
 
 
 def document_kind(value: JsonValue) -> FileKind | None:
-    """What a JSON or YAML document is."""
+    """The kind of a JSON or YAML document."""
     if isinstance(value, list):
         return row_kind(_first(value))
     if not isinstance(value, dict):
@@ -350,8 +334,8 @@ def document_kind(value: JsonValue) -> FileKind | None:
 
 
 def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
-    """What a row is."""
-    # A recorded reply is told from an output by its `criterion`, `order` or `repeat`.
+    """The kind of a row."""
+    # Its `criterion`, `order` or `repeat` distinguishes a recorded reply from an output.
     names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
     if "annotator" in names:
         return "labels"
@@ -395,19 +379,16 @@ def is_read_whole(path: Path) -> bool:
 
 
 def read_whole_document(path: Path) -> ParsedDocument | None:
-    """What a path that is read whole holds."""
+    """The content of a path that is read whole; None for a file of rows."""
     if folder_exists(path) or is_archive(path):
         from judgekit.formats.attachments import skill_document  # noqa: PLC0415 - zips
 
         return skill_document(path)
     if suffix_of(path) in DOCUMENT_SUFFIXES:
         return read_document(path)
-    return _gathered(path) if is_read_whole(path) else None
-
-
-def _gathered(path: Path) -> ParsedDocument:
-    """Rows as one list, with the line of each."""
-    # Rows of other tools refer to each other, so they are kept, as a document is.
+    if not is_read_whole(path):
+        return None
+    # Rows of other tools refer to each other, so all of them are in memory, as a document is.
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
         limit = f"{MAX_DOCUMENT_BYTES >> 20} MiB"
         raise DatasetError(f"larger than {limit}", path=path, hint="split it into several files")
@@ -415,7 +396,7 @@ def _gathered(path: Path) -> ParsedDocument:
 
 
 def rows_document(path: Path, rows: Sequence[FileRow]) -> ParsedDocument:
-    """Rows of another tool as one list."""
+    """Rows of another tool as one list, with the line of each."""
     value: list[JsonValue] = [row.fields for row in rows]
     lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
     return ParsedDocument(path, value, (), lambda: lines)

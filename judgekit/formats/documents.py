@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from yaml.error import Mark
 
 YAML_SUFFIXES = (".yaml", ".yml")
-"""Names of YAML files end so; every other document is JSON."""
 
+# All aliases (`*name`) together; a bomb of nested aliases repeats millions of values.
 MAX_ALIASED = 1000
-"""How many values all aliases (`*name`) of a YAML file may repeat; a bomb repeats millions."""
-
 _TAG = "tag:yaml.org,2002:"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
@@ -54,21 +52,19 @@ _MAX_DIGITS = 3000
 
 @dataclass(frozen=True)
 class ParsedDocument:
-    """One document, with the way back from a value to its line."""
+    """One document, with the line of every value in it."""
 
     path: Path
-    """The file."""
-
     value: JsonValue
-    """What it holds; None for an empty YAML file."""
+    """None for an empty YAML file."""
 
     notes: tuple[str, ...] = ()
-    """What was mended in reading: `text_repaired`."""
+    """What was repaired while reading: `text_repaired`."""
 
     find_lines: Callable[[], Mapping[KeyPath, int]] = field(
         default=dict[KeyPath, int], repr=False, compare=False
     )
-    """Works out the lines; asked once, when the first line is wanted."""
+    """Computes the lines; called once, when the first line is needed."""
 
     @cached_property
     def lines(self) -> Mapping[KeyPath, int]:
@@ -76,7 +72,7 @@ class ParsedDocument:
         return self.find_lines()
 
     def line_of(self, *where: str | int) -> int:
-        """The line a value stands in, or that of the nearest value around it."""
+        """The line of a value, or that of the nearest value around it."""
         for length in range(len(where), -1, -1):
             if (line := self.lines.get(where[:length])) is not None:
                 return line
@@ -87,8 +83,8 @@ def read_document(path: Path | str) -> ParsedDocument:
     """The document in a JSON or YAML file."""
     # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts. A
     # key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases that
-    # repeat more than 1,000 values are errors in either format. Comments in JSON are passed over,
-    # as in annotated examples.
+    # repeat more than 1,000 values are errors in either format. Comments in JSON are skipped, as in
+    # annotated examples.
     path = as_path(path)
     text = read_text(path)
     if path.suffix.lower() in YAML_SUFFIXES:
@@ -108,25 +104,24 @@ def read_document(path: Path | str) -> ParsedDocument:
 
 
 def read_yaml_text(text: str, path: Path) -> JsonValue:
-    """What a YAML text holds, by the rules of `read_document`."""
+    """The value of a YAML text, by the rules of `read_document`."""
     return _read_yaml(text, path).value
 
 
 def dump_yaml(value: object) -> str:
-    """A value as YAML that every YAML reader, of 1.1 or 1.2, takes for the same value."""
+    """A value as YAML that every reader, of YAML 1.1 or 1.2, reads as the same value."""
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Quotes also the texts that only YAML 1.2 takes for numbers; writes no aliases."""
+    """Quotes also the texts that only YAML 1.2 reads as numbers; writes no aliases."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the library's signature
         return True
 
 
 _Dumper.add_implicit_resolver(f"{_TAG}int", re.compile(rf"(?:{_INTEGER.pattern})$"), None)
-
 _Dumper.add_implicit_resolver(f"{_TAG}float", re.compile(rf"(?:{_FLOAT.pattern})$"), None)
 
 
@@ -176,7 +171,7 @@ class _Open:
 
 
 class _Builder:
-    """Builds the value from events with a stack of its own, and notes lines on the way."""
+    """Builds the value from events with a stack of its own, and records lines on the way."""
 
     def __init__(self, path: Path) -> None:
         self.root: JsonValue = None
@@ -208,28 +203,25 @@ class _Builder:
         if self._wants_key():
             self._key(event)
             return
-        self._note(event)
+        self._record_line(event)
         self._place(self._value(event), 1, event.anchor)
 
     def _wants_key(self) -> bool:
-        return (
-            bool(self._open)
-            and isinstance(self._open[-1].value, dict)
-            and (self._open[-1].key is None)
-        )
+        top = self._open[-1] if self._open else None
+        return top is not None and isinstance(top.value, dict) and top.key is None
 
     def _key(self, event: yaml.ScalarEvent) -> None:
         top, key = self._open[-1], event.value
         # A quoted "<<" is an ordinary key.
         if key == "<<" and event.implicit[0]:
-            self._fail(event, "merge keys (<<) are no part of YAML 1.2; write the fields out")
+            self._fail(event, "merge keys (<<) are not part of YAML 1.2; write the fields out")
         if key in top.value:
             first = self.lines[(*top.where, key)]
             self._fail(event, f"the key {key!r} stands twice; first in line {first}")
         if event.anchor is not None:
             self._anchors[event.anchor] = (key, 1)
         top.key = key
-        self._note(event)
+        self._record_line(event)
 
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
         is_mapping = isinstance(event, yaml.MappingStartEvent)
@@ -239,7 +231,7 @@ class _Builder:
             self._fail(event, f"nested deeper than {MAX_JSON_DEPTH} levels")
         if event.tag not in {None, "!", f"{_TAG}{'map' if is_mapping else 'seq'}"}:
             self._fail(event, f"the tag {event.tag!r} is not data; files hold plain values only")
-        self._note(event)
+        self._record_line(event)
         # Until it ends, an alias to it would refer to itself.
         self._anchors.pop(event.anchor or "", None)
         self._open.append(_Open({} if is_mapping else [], self._where(), event.anchor))
@@ -254,7 +246,7 @@ class _Builder:
         self._n_aliased += n_values
         if self._n_aliased > MAX_ALIASED:
             self._fail(event, f"aliases repeat more than {MAX_ALIASED} values; write them out")
-        self._note(event)
+        self._record_line(event)
         self._place(value, n_values, None)
 
     def _where(self) -> KeyPath:
@@ -265,7 +257,7 @@ class _Builder:
             return (*top.where, len(top.value))
         return (*top.where, top.key or "")
 
-    def _note(self, event: yaml.Event) -> None:
+    def _record_line(self, event: yaml.Event) -> None:
         self.lines.setdefault(self._where(), _mark_of(event).line + 1)
 
     def _place(self, value: JsonValue, n_values: int, anchor: str | None) -> None:
@@ -285,6 +277,7 @@ class _Builder:
     def _value(self, event: yaml.ScalarEvent) -> JsonValue:
         """The value of a scalar; a quoted one is a text."""
         tag, text = event.tag, event.value
+        # Quotes mean text in every schema of YAML, so "12" stays a text.
         if tag in {"!", f"{_TAG}str"} or (tag is None and not event.implicit[0]):
             return str(text)
         if tag is not None and tag not in {f"{_TAG}{n}" for n in ("int", "float", "bool", "null")}:

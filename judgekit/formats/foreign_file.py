@@ -1,7 +1,4 @@
-"""The base of every foreign format: records that keep unknown fields.
-
-A file while it is read, with its cases and problems.
-"""
+"""The base of every foreign format: records that keep unknown fields, a file while it is read."""
 
 from __future__ import annotations
 
@@ -25,14 +22,7 @@ from judgekit.formats.problems import (
     suggest_name,
     validation_faults,
 )
-from judgekit.formats.rows import (
-    TYPED_SUFFIX,
-    Fields,
-    as_texts,
-    read_cells,
-    rename_fields,
-    typed_columns,
-)
+from judgekit.formats.rows import TYPED_SUFFIX, as_texts, read_cells, rename_fields, typed_columns
 from judgekit.formats.text import TEXT_REPAIRED
 from judgekit.records import Case, Dataset, JsonObject, Record
 
@@ -48,34 +38,34 @@ if TYPE_CHECKING:
 
 
 class SnakeRecord(Record):
-    """A part of another tool's file; fields that are not known are kept as they came."""
+    """A part of another tool's file; unknown fields are kept as they are."""
 
     # `defer_build`: a format's records take long to build, and most runs read no foreign file.
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     additions: ClassVar[frozenset[str]] = frozenset()
-    """Names beyond the format that judgekit writes itself."""
+    """Names beyond the format that judgekit itself writes."""
 
     @property
     def extra(self) -> JsonObject:
-        """The fields that are not known, as they came."""
+        """The unknown fields, unchanged."""
         return dict(self.model_extra or {})
 
 
 class CamelRecord(SnakeRecord):
-    """As `SnakeRecord`, for files with namesLikeThis."""
+    """The same for files with namesLikeThis."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
     def as_given(self) -> JsonObject:
-        """The record under the file's own names, with the fields that were given."""
+        """The record under the file's own names, without defaults."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def unknown_fields(
     record: SnakeRecord, at: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
-    """The fields of a record, and of the records in it, that are not known."""
+    """The unknown fields of a record and of the records in it, with the known names."""
     fields = type(record).model_fields
     known = tuple(field.alias or name for name, field in fields.items())
     for name in record.extra:
@@ -91,7 +81,7 @@ def unknown_fields(
                 yield from unknown_fields(item, (*place, index))
 
 
-# How many names that are not known are compared with those that are; a file may have millions.
+# How many unknown names are compared with the known ones; a file may have millions.
 _LOOKED_UP_MAX = 5_000
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 
@@ -101,28 +91,24 @@ class ForeignFile:
     """A file of another tool while it is read, and after."""
 
     document: ParsedDocument
-    """The file."""
-
     problems: list[Problem] = field(default_factory=list)
-    """What is wrong with it, errors and warnings, in the order found."""
+    """Errors and warnings, in the order found."""
 
     cases: list[Case] = field(default_factory=list)
-    """The sound cases, each id once."""
+    """The valid cases, each id once."""
 
     doubles: list[tuple[int, Case]] = field(default_factory=list)
-    """Sound cases whose id is taken, each with how many of `cases` stand before it."""
+    """Valid cases with a duplicate id, each with its position among `cases`."""
 
     places: dict[str, KeyPath] = field(default_factory=dict)
-    """The place of each case by its id."""
-
     claimed: dict[str, KeyPath] = field(default_factory=dict)
-    """The place of each id, of unsound cases too, so that a second one is told at once."""
+    """Where each id stands, of invalid cases too, so that a duplicate is found at once."""
 
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
-    """The place of each assertion of a case by its id, where the file has them one by one."""
+    """Where each assertion of a case stands, where the file lists them one by one."""
 
     header: JsonObject = field(default_factory=dict)
-    """What it says of the dataset: name, version, description."""
+    """The dataset's name, version and description."""
 
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
@@ -135,7 +121,7 @@ class ForeignFile:
         case_id: str | None = None,
         severity: Literal["error", "warning"] = "error",
     ) -> None:
-        """Note one thing that is wrong."""
+        """Record an error."""
         line = self.document.line_of(*where)
         fault = FieldFault(where, message, remedy)
         problem = problem_from_fault(fault, self.document.path, line, case_id=case_id)
@@ -144,7 +130,7 @@ class ForeignFile:
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Note one thing that should be mended, though the file can be used."""
+        """Record a warning: the file can be used, but should be fixed."""
         self.add(where, message, remedy, case_id=case_id, severity="warning")
 
     def record(
@@ -166,14 +152,15 @@ class ForeignFile:
             return None
         if isinstance(record, SnakeRecord):
             for where, known in unknown_fields(record):
-                # Other tools' files may hold more than is read here; a misspelt name is told.
+                # Other tools' files hold more fields than are read here, so only a misspelt name is
+                # reported.
                 near = self._near(str(where[-1]), known, synonyms)
                 if near.startswith("did you mean"):
                     self.warn((*at, *where), f"the field `{where[-1]}` is not known", near)
         return record
 
     def _near(self, name: str, known: tuple[str, ...], synonyms: Mapping[str, str] | None) -> str:
-        """What an unknown name may have meant; of a great many names the first are looked at."""
+        """The suggestion for an unknown name; empty once too many have been looked up."""
         key = (name, known)
         if key not in self._looked_up:
             # Comparing names takes quadratic time; a file with millions of unknown fields must end.
@@ -183,7 +170,7 @@ class ForeignFile:
         return self._looked_up[key]
 
     def objects(self, value: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
-        """The items of a list of objects; what is none is noted."""
+        """The items of a list of objects; any other item is reported."""
         if not isinstance(value, list):
             name = f"`{at[-1]}`" if at else "the whole"
             self.add(at, f"{name} must be a list, not {json_kind(value)}")
@@ -195,7 +182,7 @@ class ForeignFile:
                 self.add((*at, index), f"must be a mapping of fields, not {json_kind(item)}")
 
     def claim(self, item: JsonObject, at: KeyPath) -> None:
-        """Take the id of a case before the case is read."""
+        """Reserve the id of a case before the case is read."""
         name = item.get("id")
         if not isinstance(name, str):
             return
@@ -207,19 +194,19 @@ class ForeignFile:
         self.add(at, fault.message, fault.remedy, case_id=name)
 
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
-        """Take a case."""
-        # Other tools write null for what is not there; here the field is left out.
-        given = {name: value for name, value in fields.items() if value is not None}
-        case = read_case({"input": None, **given})
+        """Add a case; None where it is invalid or its id is a duplicate."""
+        # Other tools write null for a missing value; here the field is left out.
+        known = {name: value for name, value in fields.items() if value is not None}
+        case = read_case({"input": None, **known})
         if isinstance(case, list):
             for fault in case:
-                self.add(at, fault.message, fault.remedy, case_id=_id_of(given))
+                self.add(at, fault.message, fault.remedy, case_id=_id_of(known))
             return None
         if case.id in self.places:
             # An id that was claimed has been reported already, with its own line.
             if case.id not in self.claimed:
                 self._add_double(case.id, self.places[case.id], at)
-            # Kept with its place, for readers that accept ids given twice.
+            # For readers that accept duplicate ids, which insert it at its place.
             self.doubles.append((len(self.cases), case))
             return None
         self.places[case.id] = at
@@ -228,12 +215,12 @@ class ForeignFile:
 
     @property
     def errors(self) -> list[Problem]:
-        """What keeps the file from being used, by line."""
+        """What makes the file unusable, by line."""
         errors = [problem for problem in self.problems if problem.severity == "error"]
         return sorted(errors, key=lambda problem: problem.line or 0)
 
     def dataset(self, *, unique: bool = True) -> Dataset:
-        """The cases as a dataset; without a name of its own it is called as the file."""
+        """The cases as a dataset; without a name of its own it is named like the file."""
         self.refuse_errors(unique=unique)
         name = str(self.header.get("name") or "").strip() or self.document.path.stem
         version = str(self.header.get("version", "1"))
@@ -260,7 +247,7 @@ class ForeignFile:
 
 
 def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | None:
-    """What was written for a field that is missing, where a name nearly the same stands there."""
+    """A hint for a missing field where a similar name is present."""
     name = str(fault.where[-1]) if fault.where else ""
     if len(fault.where) != 1 or not isinstance(value, dict) or name in value:
         return None
@@ -271,8 +258,8 @@ def _misspelt(fault: FieldFault, model: type[Record], value: object) -> str | No
 
 
 def _id_of(value: object) -> str | None:
-    given = value.get("id") if isinstance(value, dict) else None
-    return str(given)[:80] if isinstance(given, str) and given.strip() else None
+    case_id = value.get("id") if isinstance(value, dict) else None
+    return case_id[:80] if isinstance(case_id, str) and case_id.strip() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,13 +270,13 @@ class ForeignResults:
     """The cases; empty where the file does not describe them."""
 
     outputs: tuple[Output, ...]
-    """What was produced, in the file's order; `metadata` keeps what the tool concluded."""
+    """In the file's order; `metadata` keeps what the tool concluded."""
 
     judgments: tuple[Judgment, ...]
-    """What was said of the outputs; `repeat` counts outputs of one case and variant."""
+    """`repeat` counts the outputs of one case and variant."""
 
     n_unread: Mapping[str, int]
-    """How many objects there are of each type that is neither, such as trends."""
+    """How many objects there are of each other type, such as trends."""
 
 
 CASE_ALIASES: Mapping[str, str] = MappingProxyType(
@@ -308,6 +295,7 @@ CASE_ALIASES: Mapping[str, str] = MappingProxyType(
 VALUE_COLUMNS = ("input", "reference", "context")
 """Fields that may be any JSON value; in a table also as a column `input.json`."""
 
+# Read before the other cells, whose rules they do not follow.
 _TYPED_COLUMNS = frozenset(f"{name}{TYPED_SUFFIX}" for name in VALUE_COLUMNS)
 _JSON_COLUMNS = ("assertions", "evaluation", "metadata")
 _MIXED_COLUMNS = ("rubric",)
@@ -318,7 +306,7 @@ _TEXTS = ("id", "name", "prompt_version")
 def read_case(
     fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
 ) -> Case | list[FieldFault]:
-    """The case a row or mapping describes."""
+    """The case of a row or mapping, or its faults."""
     # Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
     # number as an id is taken as text.
     found, faults = rename_fields(fields, CASE_ALIASES)
@@ -339,26 +327,22 @@ def read_case(
         case = Case.model_validate(found)
     except ValidationError as error:
         faults = validation_faults(error, Case, found, synonyms=CASE_ALIASES)
-        return [_helpful(fault) for fault in faults if not _is_other_form(fault, found)]
+        if isinstance(found.get("rubric"), dict):
+            # pydantic reports the faults of both forms; a rubric given in full is no name.
+            faults = [f for f in faults if f.where != ("rubric",) or "a text" not in f.message]
+        return [_with_remedy(fault) for fault in faults]
     if is_repaired:
         return case.model_copy(update={"metadata": {**case.metadata, TEXT_REPAIRED: True}})
     return case
 
 
-def _is_other_form(fault: FieldFault, found: Fields) -> bool:
-    """Whether a fault is that a rubric given in full is not the name of one."""
-    # pydantic reports the faults of both forms; the one that was not meant would confuse.
-    is_name_wanted = fault.where == ("rubric",) and "must be a text" in fault.message
-    return is_name_wanted and isinstance(found.get("rubric"), dict)
-
-
-def _helpful(fault: FieldFault) -> FieldFault:
-    """What a missing field is for; where else an unknown one can stand."""
+def _with_remedy(fault: FieldFault) -> FieldFault:
+    """The purpose of a missing field, or the right place for an unknown one."""
+    remedy = fault.remedy
     if fault.where == ("id",) and "missing" in fault.message:
-        return FieldFault(fault.where, fault.message, "give every case an id of its own")
-    if fault.where == ("input",) and "missing" in fault.message:
-        return FieldFault(fault.where, fault.message, "give the case what the system is asked")
-    if "is not known" in fault.message and len(fault.where) == 1:
+        remedy = "give every case an id of its own"
+    elif fault.where == ("input",) and "missing" in fault.message:
+        remedy = "give the case what the system is asked"
+    elif "is not known" in fault.message and len(fault.where) == 1:
         remedy = f"{fault.remedy} (fields of your own go under `metadata`)"
-        return FieldFault(fault.where, fault.message, remedy)
-    return fault
+    return FieldFault(fault.where, fault.message, remedy)

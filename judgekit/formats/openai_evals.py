@@ -17,7 +17,7 @@ from judgekit.formats.problems import suggest_name
 from judgekit.records import Criterion, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from judgekit.formats.documents import ParsedDocument
@@ -28,102 +28,62 @@ class StringCheckGrader(SnakeRecord):
     """Compares two texts."""
 
     name: Name
-    """Its name."""
-
     input: str
-    """What is compared; `{{sample.output_text}}` is the output."""
-
     reference: str
-    """What it is compared with."""
-
     operation: Literal["eq", "ne", "like", "ilike"]
-    """How."""
 
 
 class TextSimilarityGrader(SnakeRecord):
     """Measures how alike two texts are."""
 
     name: Name
-    """Its name."""
-
     input: str
-    """What is compared."""
-
     reference: str
-    """What it is compared with."""
-
     evaluation_metric: str
-    """How it is measured."""
-
     pass_threshold: Finite | None = None
-    """The similarity from which it passes."""
 
 
-class GraderPrompt(SnakeRecord):
-    """One message to the model that grades."""
+class ChatMessage(SnakeRecord):
+    """One message of a conversation, or of the prompt to a model that grades."""
 
     role: Name
-    """Who says it."""
-
     content: JsonValue
-    """What is said."""
 
 
-class ScoreModelGrader(SnakeRecord):
+class ModelGrader(SnakeRecord):
+    """What all graders that ask a model have; its model is not used: the suite names the judge."""
+
+    name: Name
+    input: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
+    model: str | None = None
+    sampling_params: JsonValue = None
+
+
+class ScoreModelGrader(ModelGrader):
     """Asks a model for a score."""
 
-    name: Name
-    """Its name."""
-
-    input: Annotated[tuple[GraderPrompt, ...], Field(min_length=1)]
-    """The messages."""
-
-    model: str | None = None
-    """The model asked; here the suite names the judge."""
-
-    sampling_params: JsonValue = None
-    """How it is asked."""
-
     range: tuple[Finite, Finite] = (0.0, 1.0)
-    """The worst and the best score."""
-
     pass_threshold: Finite | None = None
-    """The score from which it passes, on its range."""
+    """On the range."""
 
 
-class LabelModelGrader(SnakeRecord):
+class LabelModelGrader(ModelGrader):
     """Asks a model for a label."""
 
-    name: Name
-    """Its name."""
-
-    input: Annotated[tuple[GraderPrompt, ...], Field(min_length=1)]
-    """The messages."""
-
-    model: str | None = None
-    """The model asked; here the suite names the judge."""
-
-    sampling_params: JsonValue = None
-    """How it is asked."""
-
     labels: Annotated[tuple[Name, ...], Field(min_length=2)]
-    """The labels there are."""
-
     passing_labels: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Those with which it passes."""
 
 
 class MultiGrader(SnakeRecord):
     """Combines graders."""
 
     name: Name | None = None
-    """Its name; the graders in it have names of their own."""
+    """Ignored: the graders in it have names of their own."""
 
     graders: dict[str, JsonValue]
-    """The graders, by the name the sum has for them."""
+    """The graders by their name in `calculate_output`."""
 
     calculate_output: str
-    """How they are combined."""
 
 
 _MODELS: Mapping[str, type[SnakeRecord]] = {
@@ -147,10 +107,10 @@ _METRICS: Mapping[str, JsonObject] = {
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
 
-# Near measures give other numbers, and a threshold would then mean something else.
+# Similar measures give other numbers, and a threshold would then mean something else.
 _NO_METRICS = frozenset({"fuzzy_match", "gleu"})
 
-# A grader may check any template; here only the output itself can be checked.
+# A grader may check any template; an assertion can check only the output itself.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -158,13 +118,13 @@ _NUMBER = r"\d+(?:\.\d+)?"
 # A weight may stand before or behind its grader: `0.7 * a` or `a * 0.7`.
 _TERM = re.compile(rf"\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)(?:\s*\*\s*({_NUMBER}))?\s*")
 
-# Real files nest graders once or twice; deeper ones are made to exhaust a reader.
+# Real files nest graders once or twice; deeper nesting is meant to exhaust a reader.
 _MAX_DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
 class GraderCriteria:
-    """What grader specs come to."""
+    """The criteria and assertions of a file of graders."""
 
     assertions: tuple[JsonObject, ...]
     """Those that need no model; a value may hold `{{item.name}}`, a field of the item graded."""
@@ -174,7 +134,7 @@ class GraderCriteria:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Graders:
     reading: ForeignFile
     assertions: list[JsonObject] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
@@ -184,24 +144,23 @@ def read_graders(path: Path | str) -> GraderCriteria:
     """The graders of a file."""
     found = _read(read_document(path))
     found.reading.refuse_errors()
-    rubric = None
-    if found.criteria:
-        # A rubric needs a weight above 0; graders of weight 0 then count alike.
-        weighs = any(criterion.weight > 0 for criterion in found.criteria)
-        criteria = found.criteria if weighs else [_weighed(c, 1.0) for c in found.criteria]
-        rubric = Rubric(
-            name=found.reading.document.path.stem or "graders", criteria=tuple(criteria)
-        )
-    return GraderCriteria(tuple(found.assertions), rubric)
+    criteria = found.criteria
+    if not criteria:
+        return GraderCriteria(tuple(found.assertions), None)
+    # A rubric needs a weight above 0; graders that all have weight 0 then count alike.
+    if not any(criterion.weight > 0 for criterion in criteria):
+        criteria = [criterion.model_copy(update={"weight": 1.0}) for criterion in criteria]
+    name = found.reading.document.path.stem or "graders"
+    return GraderCriteria(tuple(found.assertions), Rubric(name=name, criteria=tuple(criteria)))
 
 
 def check_graders(document: ParsedDocument) -> ForeignFile:
-    """What is wrong with a file of graders."""
+    """The faults of a file of graders."""
     return _read(document).reading
 
 
-def _read(document: ParsedDocument) -> _Found:
-    found = _Found(ForeignFile(document))
+def _read(document: ParsedDocument) -> _Graders:
+    found = _Graders(ForeignFile(document))
     value = document.value
     if isinstance(value, dict) and "testing_criteria" in value:
         items = found.reading.objects(value["testing_criteria"], ("testing_criteria",))
@@ -214,7 +173,7 @@ def _read(document: ParsedDocument) -> _Found:
     return found
 
 
-def _take(item: JsonObject, at: KeyPath, found: _Found, *, weight: float, depth: int) -> None:
+def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, depth: int) -> None:
     kind = item.get("type")
     if kind == _CODE:
         message = "a python grader holds code, which is never run from a file of data"
@@ -237,7 +196,7 @@ def _take(item: JsonObject, at: KeyPath, found: _Found, *, weight: float, depth:
 
 
 def _add_assertion(
-    grader: StringCheckGrader | TextSimilarityGrader, at: KeyPath, found: _Found, weight: float
+    grader: StringCheckGrader | TextSimilarityGrader, at: KeyPath, found: _Graders, weight: float
 ) -> None:
     if not _OUTPUT.fullmatch(grader.input):
         message = "`input` must be {{sample.output_text}}; what is checked here is the output"
@@ -249,9 +208,14 @@ def _add_assertion(
     if isinstance(grader, StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
+    name = grader.evaluation_metric[:40]
     measure = _METRICS.get(grader.evaluation_metric)
-    if measure is None:
-        found.reading.add((*at, "evaluation_metric"), *_no_measure(grader.evaluation_metric[:40]))
+    if name in _NO_METRICS:
+        message = f"the measure {name!r} has no counterpart here"
+        found.reading.add((*at, "evaluation_metric"), message, "use bleu or rouge_l")
+    elif measure is None:
+        remedy = suggest_name(name, _METRICS)
+        found.reading.add((*at, "evaluation_metric"), f"no measure is called {name!r}", remedy)
     elif grader.pass_threshold is None or not 0 <= grader.pass_threshold <= 1:
         message = "needs a `pass_threshold` on [0, 1], from which it passes"
         found.reading.add((*at, "pass_threshold"), message)
@@ -259,21 +223,18 @@ def _add_assertion(
         found.assertions.append({**measure, "threshold": grader.pass_threshold, **spec})
 
 
-def _no_measure(name: str) -> tuple[str, str]:
-    if name in _NO_METRICS:
-        return f"the measure {name!r} has no counterpart here", "use bleu or rouge_l"
-    return f"no measure is called {name!r}", suggest_name(name, _METRICS)
-
-
 def _add_criterion(
-    grader: ScoreModelGrader | LabelModelGrader, at: KeyPath, found: _Found, weight: float
+    grader: ScoreModelGrader | LabelModelGrader, at: KeyPath, found: _Graders, weight: float
 ) -> None:
     # Judgments are stored by the name of their criterion, so it must be unique.
     if any(criterion.name == grader.name for criterion in found.criteria):
         found.reading.add((*at, "name"), f"two graders are called {grader.name!r}", "rename one")
         return
+    # The prompt is a question about the output, which a judge sees beside it.
+    texts = [_text(message.content) for message in grader.input]
+    whole = "\n\n".join(text for text in texts if text.strip())
     fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
-    fields["question"] = _question(grader.input)
+    fields["question"] = _PLACEHOLDER.sub(_named, whole) or "?"
     fields |= _scored(grader) if isinstance(grader, ScoreModelGrader) else _labelled(grader)
     try:
         found.criteria.append(Criterion.model_validate(fields))
@@ -284,10 +245,10 @@ def _add_criterion(
 
 def _scored(grader: ScoreModelGrader) -> JsonObject:
     low, high = grader.range
-    found: JsonObject = {"scale": {"min": low, "max": high}}
+    fields: JsonObject = {"scale": {"min": low, "max": high}}
     if grader.pass_threshold is not None and low < high:
-        found["pass_value"] = (grader.pass_threshold - low) / (high - low)
-    return found
+        fields["pass_value"] = (grader.pass_threshold - low) / (high - low)
+    return fields
 
 
 def _labelled(grader: LabelModelGrader) -> JsonObject:
@@ -299,13 +260,6 @@ def _labelled(grader: LabelModelGrader) -> JsonObject:
         {"value": 0, "name": "failing", "description": f"Its label is {' or '.join(failing)}."},
     ]
     return {"scale": {"levels": levels}, "pass_value": 1.0}
-
-
-def _question(messages: Iterable[GraderPrompt]) -> str:
-    """The prompt as a question about the output, which a judge is shown beside it."""
-    texts = [_text(message.content) for message in messages]
-    whole = "\n\n".join(text for text in texts if text.strip())
-    return _PLACEHOLDER.sub(_named, whole) or "?"
 
 
 def _text(content: JsonValue) -> str:
@@ -322,7 +276,7 @@ def _named(placeholder: re.Match[str]) -> str:
 
 
 def _take_all(
-    grader: MultiGrader, at: KeyPath, found: _Found, *, weight: float, depth: int
+    grader: MultiGrader, at: KeyPath, found: _Graders, *, weight: float, depth: int
 ) -> None:
     weights = _weights(grader.calculate_output)
     if weights is None or depth >= _MAX_DEPTH:
@@ -355,37 +309,18 @@ def _weights(formula: str) -> dict[str, float] | None:
     return weights
 
 
-def _weighed(criterion: Criterion, weight: float) -> Criterion:
-    return criterion.model_copy(update={"weight": weight})
-
-
-class SampleMessage(SnakeRecord):
-    """One message of a conversation."""
-
-    role: Name
-    """Who says it."""
-
-    content: JsonValue
-    """What is said: a text, or a list of parts."""
-
-
 class MessageSample(SnakeRecord):
     """One sample."""
 
     id: str | int | None = None
-    """Its id, where it has one."""
-
-    input: str | Annotated[tuple[SampleMessage, ...], Field(min_length=1)]
-    """The conversation, or its only message."""
-
+    input: str | Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
     ideal: str | tuple[str, ...] | None = None
     """A good answer, or several."""
 
 
 def read_message_samples(document: ParsedDocument) -> ForeignFile:
     """The samples as cases, called `sample-1`, `sample-2`, … where they have no id."""
-    # A conversation of one message becomes that message's text; of several good answers the
-    # reference is a list, and the output may equal any.
+    # Of several good answers the reference is a list, and the output may equal any of them.
     reading = ForeignFile(document)
     value = document.value
     listed: JsonValue = value if isinstance(value, list) else [value]
@@ -398,19 +333,19 @@ def read_message_samples(document: ParsedDocument) -> ForeignFile:
 
 
 def _fields(sample: MessageSample, item: JsonObject, fallback: str) -> JsonObject:
-    asked = item["input"]
+    prompt = item["input"]
     # A conversation of one message from the user is shown to a judge as plain text.
     if isinstance(sample.input, tuple) and len(sample.input) == 1:
         only = sample.input[0]
         if isinstance(only.content, str) and only.role == "user" and not only.extra:
-            asked = only.content
+            prompt = only.content
     ideal = sample.ideal
     reference: JsonValue = [*ideal] if isinstance(ideal, tuple) else ideal
     if isinstance(reference, list) and len(reference) == 1:
         reference = reference[0]
     return {
         "id": fallback if sample.id is None else sample.id,
-        "input": asked,
+        "input": prompt,
         "reference": reference,
         "metadata": sample.extra,
     }

@@ -1,6 +1,6 @@
-"""Reads OpenTelemetry spans and chat messages, in the shapes that providers.
+"""Reads OpenTelemetry spans and chat messages, in the shapes that providers and tracers write.
 
-Tracers write them. `judgekit.datasets.traces` makes traces of them.
+`judgekit.datasets.traces` makes traces of them.
 """
 
 from __future__ import annotations
@@ -14,35 +14,31 @@ from typing import TYPE_CHECKING
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
 Attributes = dict[str, "JsonValue"]
-"""Attributes by name, as plain JSON values."""
-
 MODEL_OPERATIONS = frozenset(
     {"chat", "completion", "text_completion", "generate_content", "embeddings"}
 )
-"""Values of `gen_ai.operation.name` that stand for one call of a model."""
+"""Values of `gen_ai.operation.name` for a call of a model."""
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
 _MAX_NESTING = 100
 _LAST_NS = 1 << 64
+# Numbers without a unit are distinguished by their size: today in s, ms, µs and ns since 1970.
 _UNITS_NS = ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000), (0.0, 1_000_000_000))
 
 
 @dataclass(frozen=True, slots=True)
 class SpanEvent:
-    """Something that was noted while a span lasted."""
+    """An event recorded during a span, such as `exception`."""
 
     name: str
-    """What it is called, such as `exception`."""
-
     attributes: Attributes
-    """Its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +46,22 @@ class Span:
     """One piece of work: a model call, a tool's execution, an agent's turn, or something else."""
 
     id: str
-    """The span's id; of a span that has none, one of its own."""
+    """Of a span without an id, one made from its number."""
 
     parent: str | None
-    """Id of the span it was done for."""
-
     trace_id: str | None
-    """Id of the trace it belongs to."""
-
     name: str
-    """Name of the span."""
-
     start_ns: int | None
-    """When it began, in nanoseconds since 1970; None where it is not said."""
+    """In nanoseconds since 1970; None where the span has no time."""
 
     end_ns: int | None
-    """When it ended."""
-
     attributes: Attributes
-    """Its attributes."""
-
     events: tuple[SpanEvent, ...]
-    """What was noted on the way."""
-
     error: str | None
-    """What went wrong, where its status is an error."""
 
     @property
     def operation(self) -> str:
-        """What kind of work it is: `gen_ai.operation.name`, or what its attributes amount to."""
+        """The kind of work: `gen_ai.operation.name`, or what the attributes amount to."""
         named = self.attributes.get("gen_ai.operation.name")
         if isinstance(named, str):
             return named
@@ -93,7 +76,7 @@ class Span:
 
 
 def find_spans(value: JsonValue) -> list[JsonValue] | None:
-    """The spans in a value that holds some."""
+    """The spans in a value; None where it is no trace."""
     if isinstance(value, list):
         spans: list[JsonValue] = []
         for item in value:
@@ -104,21 +87,22 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
     if not isinstance(value, dict):
         return None
     if any(name in value for name in _RESOURCES):
-        return list(_exported(value))
+        # OTLP groups spans by resource and by the instrumentation that made them.
+        scopes = [s for resource in _items(value, _RESOURCES) for s in _items(resource, _SCOPES)]
+        return [span for scope in scopes for span in _items(scope, ("spans",))]
     if isinstance(value.get("spans"), list):
         return find_spans(value["spans"]) if value["spans"] else []
     return [value] if _is_span(value) else None
 
 
 def read_spans(values: Sequence[JsonValue]) -> list[Span]:
-    """Spans as plain values, oldest first."""
-    # Spans are ordered by their start; where a start is missing they stay in the given order.
+    """Spans as records, oldest first."""
     spans = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict):
             raise DatasetError(f"span {number} must be an object", hint="OTLP JSON has objects")
         spans.append(_span(value, number))
-    # Sorting some and not others would tear the order of the file apart.
+    # Sorting only some of them would destroy the order of the file.
     if any(span.start_ns is None for span in spans):
         return spans
     # Of spans that begin together the longer comes first: it encloses the other.
@@ -142,17 +126,11 @@ def span_ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
     return found
 
 
-def _exported(value: JsonValue) -> Iterator[JsonValue]:
-    for resource in _items(value, _RESOURCES):
-        for scope in _items(resource, _SCOPES):
-            yield from _items(scope, ("spans",))
-
-
 def _items(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
     if not isinstance(value, dict):
         return []
-    held = next((value[name] for name in names if name in value), None)
-    return held if isinstance(held, list) else []
+    items = next((value[name] for name in names if name in value), None)
+    return items if isinstance(items, list) else []
 
 
 def _is_span(value: Mapping[str, JsonValue]) -> bool:
@@ -164,18 +142,22 @@ def _is_span(value: Mapping[str, JsonValue]) -> bool:
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     context = value.get("context")
     # The Python SDK writes ids under `context`, OTLP beside the name.
-    held = {**(context if isinstance(context, dict) else {}), **value}
-    status = held.get("status")
-    attributes = _attributes(held.get("attributes"))
-    events = tuple(_span_event_values(held.get("events")))
-    start, end = _time(held, "start"), _time(held, "end")
+    fields = {**(context if isinstance(context, dict) else {}), **value}
+    status, listed = fields.get("status"), fields.get("events")
+    attributes = _attributes(fields.get("attributes"))
+    events = tuple(
+        SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
+        for event in (listed if isinstance(listed, list) else ())
+        if isinstance(event, dict)
+    )
+    start, end = _time(fields, "start"), _time(fields, "end")
     return Span(
-        id=_text(held, "spanId", "span_id") or f"#{number}",
-        parent=_text(held, "parentSpanId", "parent_span_id", "parent_id"),
-        trace_id=_text(held, "traceId", "trace_id"),
-        name=_text(held, "name") or "span",
+        id=_text(fields, "spanId", "span_id") or f"#{number}",
+        parent=_text(fields, "parentSpanId", "parent_span_id", "parent_id"),
+        trace_id=_text(fields, "traceId", "trace_id"),
+        name=_text(fields, "name") or "span",
         start_ns=start,
-        # A span without an end was cut off; it is taken to have no length.
+        # A span without an end was cut off; it counts as having no length.
         end_ns=end if end is not None else start,
         attributes=attributes,
         events=events,
@@ -183,14 +165,14 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     )
 
 
-def _text(held: Mapping[str, JsonValue], *names: str) -> str | None:
-    found = next((held[name] for name in names if held.get(name)), None)
+def _text(fields: Mapping[str, JsonValue], *names: str) -> str | None:
+    found = next((fields[name] for name in names if fields.get(name)), None)
     return str(found) if isinstance(found, str | int) else None
 
 
-def _time(held: Mapping[str, JsonValue], which: str) -> int | None:
+def _time(fields: Mapping[str, JsonValue], which: str) -> int | None:
     names = (f"{which}TimeUnixNano", f"{which}_time_unix_nano", f"{which}_time", f"{which}Time")
-    found = next((held[name] for name in names if held.get(name) is not None), None)
+    found = next((fields[name] for name in names if fields.get(name) is not None), None)
     if isinstance(found, str):
         return _time_of_text(found)
     if isinstance(found, bool) or not isinstance(found, int | float) or abs(found) > _LAST_NS:
@@ -228,40 +210,36 @@ def _any_value(value: JsonValue, depth: int = 0) -> JsonValue:
     """The plain value of OTLP's `AnyValue`, where whole numbers are written as texts."""
     if not isinstance(value, dict) or len(value) != 1 or depth > _MAX_NESTING:
         return value
-    ((kind, held),) = value.items()
-    if kind in {"intValue", "int_value"} and isinstance(held, str):
-        return int(held) if held.lstrip("-").isdecimal() and len(held) < len("1" * 20) else held
+    ((kind, content),) = value.items()
+    if kind in {"intValue", "int_value"} and isinstance(content, str):
+        return (
+            int(content)
+            if content.lstrip("-").isdecimal() and len(content) < len("1" * 20)
+            else content
+        )
     if kind in {"arrayValue", "array_value"}:
-        return [_any_value(item, depth + 1) for item in _items(held, ("values",))]
+        return [_any_value(item, depth + 1) for item in _items(content, ("values",))]
     if kind in {"kvlistValue", "kvlist_value"}:
         return {
             str(pair["key"]): _any_value(pair.get("value"), depth + 1)
-            for pair in _items(held, ("values",))
+            for pair in _items(content, ("values",))
             if isinstance(pair, dict) and "key" in pair
         }
-    return held
-
-
-def _span_event_values(value: JsonValue) -> Iterator[SpanEvent]:
-    for event in value if isinstance(value, list) else []:
-        if isinstance(event, dict):
-            name = _text(event, "name") or "event"
-            yield SpanEvent(name, _attributes(event.get("attributes")))
+    return content
 
 
 def _error(
     status: Mapping[str, JsonValue], attributes: Attributes, events: Sequence[SpanEvent]
 ) -> str | None:
     code = str(status.get("status_code", status.get("code", ""))).lower()
-    said = [status.get("message"), status.get("description")]
-    for event in events:
-        if event.name == "exception":
-            said += [event.attributes.get("exception.message")]
-            said += [event.attributes.get("exception.type")]
-    said.append(attributes.get("error.type"))
     if code not in _ERROR_CODES and "error.type" not in attributes:
         return None
-    return next((text for text in said if isinstance(text, str) and text.strip()), "error")
+    texts = [status.get("message"), status.get("description")]
+    for event in events:
+        if event.name == "exception":
+            texts += [event.attributes.get(f"exception.{part}") for part in ("message", "type")]
+    texts.append(attributes.get("error.type"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "error")
 
 
 RawEvent = dict[str, "JsonValue"]
@@ -297,21 +275,25 @@ def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
 
 def named_results(events: Sequence[RawEvent]) -> list[RawEvent]:
     """The events, with every nameless tool result named after the call it answers."""
-    names = {
+    names: dict[object, JsonValue] = {
         event["id"]: event.get("name")
         for event in events
         if event["type"] == "tool_call" and isinstance(event.get("id"), str)
     }
     return [
         {"type": event["type"], "name": names[event["id"]], **event}
-        if event["type"] == "tool_result" and "name" not in event and _is_among(event, names)
+        # The id of a result may be of any type, also one that is not hashable.
+        if event["type"] == "tool_result"
+        and "name" not in event
+        and isinstance(event.get("id"), str)
+        and event["id"] in names
         else event
         for event in events
     ]
 
 
 def final_text(events: Iterable[RawEvent]) -> str | None:
-    """The last thing the assistant said."""
+    """The last text of the assistant."""
     found = None
     for event in events:
         content = event.get("content")
@@ -322,23 +304,24 @@ def final_text(events: Iterable[RawEvent]) -> str | None:
 
 
 def decode_value(value: JsonValue) -> JsonValue:
-    """A value that was written as JSON text into an attribute, as the value it is."""
+    """The value of an attribute that was written as JSON text."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
-        held: JsonValue = json.loads(value)
+        decoded: JsonValue = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return held
+    return decoded
 
 
 def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
     if isinstance(message, str):
-        return [_said(role, message)] if message else []
+        return [_message(role, message)] if message else []
     if not isinstance(message, dict):
         return []
     if isinstance(message.get("message"), str | dict | list):
-        inner = decode_value(message["message"])  # a choice: the message and why it ended
+        # The choice of a chat completion: the message and why it ended.
+        inner = decode_value(message["message"])
         more = {k: v for k, v in message.items() if k == "finish_reason"}
         return _message_events({**inner, **more} if isinstance(inner, dict) else inner, role)
     role = str(message.get("role") or role)
@@ -353,39 +336,30 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
 
 
 def _content_events(message: RawEvent, role: str, parts: JsonValue) -> list[RawEvent]:
-    """What a message says, apart from its `tool_calls`."""
-    if role in _TOOL_ROLES and not _has_result(parts):
-        event: RawEvent = {"type": "tool_result", "content": _plain(parts)}
-        if isinstance(message.get("name"), str):
-            event["name"] = message["name"]
-        if (call_id := _first(message, ("tool_call_id", "toolCallId", "id"))) is not None:
-            event["id"] = call_id
-        return [event | _error_mark(message)]
+    """The events of a message, apart from its `tool_calls`."""
+    # Anthropic puts results into the parts of a message, the others into its content.
+    if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in _objects(parts)):
+        return [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
     if not isinstance(parts, list):
-        return [_said(role, parts)] if parts not in (None, "") else []
+        return [_message(role, parts)] if parts not in (None, "") else []
     return _part_events(role, parts)
 
 
 def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
     events: list[RawEvent] = []
-    said: list[JsonValue] = []
+    texts: list[JsonValue] = []
     for part in parts:
         kind = part.get("type") if isinstance(part, dict) else None
         is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
         if not isinstance(part, dict) or not is_known:
-            said.append(part)
+            texts.append(part)
             continue
-        if said:
-            events.append(_said(role, _plain(said)))
-            said = []
+        # Text before a call is a message of its own, so that the order of the parts is kept.
+        if texts:
+            events.append(_message(role, _plain(texts)))
+            texts = []
         events.append(_part_event(part, str(kind)))
-    return [*events, _said(role, _plain(said))] if said else events
-
-
-def _is_among(event: RawEvent, names: Container[JsonValue]) -> bool:
-    """Whether an event has the id of one of the calls; ids of other kinds are nobody's."""
-    call_id = event.get("id")
-    return isinstance(call_id, str) and call_id in names
+    return [*events, _message(role, _plain(texts))] if texts else events
 
 
 def _part_event(part: RawEvent, kind: str) -> RawEvent:
@@ -393,12 +367,17 @@ def _part_event(part: RawEvent, kind: str) -> RawEvent:
         return _call(part)
     if kind in _THOUGHTS:
         return {"type": "reasoning", "content": _first(part, ("content", "text", "thinking"))}
-    event: RawEvent = {"type": "tool_result", "content": _plain(_first(part, _RESULT_NAMES))}
-    if isinstance(part.get("name"), str):
-        event["name"] = part["name"]
-    if (call_id := _first(part, ("tool_use_id", *_ID_NAMES))) is not None:
+    return _result(part, _first(part, _RESULT_NAMES), ("tool_use_id", *_ID_NAMES))
+
+
+def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
+    event: RawEvent = {"type": "tool_result", "content": _plain(content)}
+    if isinstance(fields.get("name"), str):
+        event["name"] = fields["name"]
+    if (call_id := _first(fields, id_names)) is not None:
         event["id"] = call_id
-    return event | _error_mark(part)
+    is_error = fields.get("is_error") is True or fields.get("isError") is True
+    return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
 
 
 def _call(call: RawEvent) -> RawEvent:
@@ -413,12 +392,7 @@ def _call(call: RawEvent) -> RawEvent:
     return event
 
 
-def _error_mark(found: RawEvent) -> RawEvent:
-    is_error = found.get("is_error") is True or found.get("isError") is True
-    return {"is_error": True} if is_error or found.get("status") == "error" else {}
-
-
-def _said(role: str, content: JsonValue) -> RawEvent:
+def _message(role: str, content: JsonValue) -> RawEvent:
     return {"type": "message", "role": role, "content": content}
 
 
@@ -437,10 +411,6 @@ def _text_of(part: JsonValue) -> str | None:
         return None
     text = _first(part, ("text", "content"))
     return text if isinstance(text, str) else None
-
-
-def _has_result(parts: JsonValue) -> bool:
-    return any(part.get("type") in _RESULTS for part in _objects(parts))
 
 
 def _objects(value: JsonValue) -> list[RawEvent]:

@@ -1,6 +1,6 @@
-"""What can be wrong with a file: faults of fields, problems with file, line and remedy.
+"""What can be wrong with a file: faults of fields, and problems with file, line and remedy.
 
-Thresholds off the scale, and vague wording.
+Also finds thresholds off the scale and vague wording.
 """
 
 from __future__ import annotations
@@ -29,25 +29,18 @@ if TYPE_CHECKING:
 
 
 class Problem(Record):
-    """One thing a person should mend."""
+    """One thing to fix in a file."""
 
     severity: Literal["error", "warning"]
-    """An error keeps the file from being used; a warning does not."""
+    """An error makes the file unusable; a warning does not."""
 
     message: Name
-    """What is wrong."""
-
     path: str | None = None
-    """The file."""
-
     line: Annotated[int, Field(ge=1)] | None = None
-    """Its line, from 1."""
+    """Counted from 1."""
 
     case_id: str | None = None
-    """The case it concerns."""
-
     remedy: str | None = None
-    """How to mend it."""
 
     def __str__(self) -> str:
         """The problem on one line, as compilers write theirs."""
@@ -64,6 +57,7 @@ def problem_from_error(error: JudgekitError) -> Problem:
     path = line = case_id = None
     if isinstance(error, DatasetError):
         path, line, case_id = error.path, error.line, error.case_id
+        # The message of a `DatasetError` begins with its place, which a problem has in fields.
         for lead in (f"{path}:", f"{line}:", f"case {case_id!r}:"):
             message = message.removeprefix(lead).lstrip()
     return Problem(
@@ -112,10 +106,10 @@ _WANTED = {
 }
 
 _LIMITS = {
-    "greater_than_equal": "must be {ge} or more, not {given}",
-    "greater_than": "must be more than {gt}, not {given}",
-    "less_than_equal": "must be {le} or less, not {given}",
-    "literal_error": "must be {expected}, not {given}",
+    "greater_than_equal": "must be {ge} or more, not {value}",
+    "greater_than": "must be more than {gt}, not {value}",
+    "less_than_equal": "must be {le} or less, not {value}",
+    "literal_error": "must be {expected}, not {value}",
     "too_short": "must not be empty",
 }
 
@@ -132,13 +126,12 @@ class FieldFault:
     """One thing wrong with a value."""
 
     where: KeyPath
-    """The field, from the root of the value."""
+    """The path of the field from the root of the value."""
 
     message: str
-    """What is wrong, as a sentence that begins with the field where there is one."""
+    """A sentence that begins with the field, where there is one."""
 
     remedy: str | None = None
-    """How to mend it."""
 
     def __str__(self) -> str:
         """What and how, on one line."""
@@ -146,10 +139,7 @@ class FieldFault:
 
 
 DUPLICATE_ID = "a duplicate id"
-"""How the message about an id that stands twice begins."""
-
 DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
-"""How to fix an id that stands twice."""
 
 
 def duplicate_id_fault(first_line: int) -> FieldFault:
@@ -169,13 +159,13 @@ def validation_faults(
     *,
     synonyms: Mapping[str, str] | None = None,
 ) -> list[FieldFault]:
-    """What pydantic found, in plain words, each fault once."""
+    """The faults that pydantic found, in plain words, each once."""
     faults: dict[tuple[KeyPath, str], FieldFault] = {}
     details = error.errors(include_url=False)
-    # Explaining each takes time, and nobody reads more.
+    # Explaining each takes time, and nobody reads more of them.
     for detail in details[:_MOST]:
         if detail["type"] == "too_short" and detail["input"]:
-            continue  # its items are unsound, which is said of each of them
+            continue  # its items are invalid, and each of them is reported
         where = _place(detail, value)
         known = field_names(model, where[:-1])
         fault = _fault(detail, where, known, synonyms or {})
@@ -186,13 +176,13 @@ def validation_faults(
 
 
 def dotted_path(where: KeyPath) -> str:
-    """A path as people write it."""
+    """A path as it is written in a message: `criteria[0].name`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
     return text.removeprefix(".")
 
 
 def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
-    """What a misspelt name may have meant."""
+    """A hint with the names that a misspelt one may mean."""
     names = sorted(known)
     other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
     folded = {_fold(candidate): candidate for candidate in (*other, *names)}
@@ -207,12 +197,12 @@ def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | 
 
 
 def is_near_name(name: str, known: Iterable[str]) -> bool:
-    """Whether a name may be a slip for one that is known."""
+    """Whether a name may be a misspelling of a known one."""
     return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
 
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
-    """The fields that may stand at a place in a record."""
+    """The fields that are valid at a place in a record."""
     here: type[Record] | None = model
     for part in where:
         if here is None:
@@ -224,12 +214,12 @@ def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
 
 
 def json_kind(value: object) -> str:
-    """A value's kind in plain words."""
+    """The kind of a value in plain words."""
     return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
 
 
 def _place(detail: ErrorDetails, value: JsonValue) -> KeyPath:
-    """The part of pydantic's location that stands in the value itself."""
+    """The part of pydantic's location that exists in the value itself."""
     where: list[str | int] = []
     here = value
     for part in detail["loc"]:
@@ -258,38 +248,36 @@ def _fault(
     detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
 ) -> FieldFault:
     field = f"`{dotted_path(where)}`" if where else "the whole"
-    if detail["type"] == "missing":
+    value, kind = detail["input"], detail["type"]
+    remedy: str | None = None
+    if kind == "missing":
         return FieldFault(where, f"the field {field} is missing")
-    if detail["type"] == "extra_forbidden":
+    if kind == "extra_forbidden":
         others = [name for name in known if name != where[-1]]
         remedy = suggest_name(str(where[-1]), others, synonyms)
         return FieldFault(where, f"the field {field} is not known", remedy)
-    if detail["type"] == "value_error":
+    if kind == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
         return FieldFault(where, f"{field}: {message}" if where else message)
-    return FieldFault(where, f"{field} {_demand(detail)}", _remedy(detail))
+    # YAML reads an unquoted 1.0 as a number where a text is wanted.
+    if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
+        remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
+    elif kind in {"tuple_type", "list_type"} and isinstance(value, str):
+        remedy = "write it as a list"
+    return FieldFault(where, f"{field} {_demand(detail)}", remedy)
 
 
 def _demand(detail: ErrorDetails) -> str:
     """What the value must be, and what it is."""
-    given, kind = detail["input"], detail["type"]
+    value, kind = detail["input"], detail["type"]
     if kind in _LIMITS:
-        return _LIMITS[kind].format(given=_shown(given), **detail.get("ctx", {}))
+        return _LIMITS[kind].format(value=_shown(value), **detail.get("ctx", {}))
     if kind in {"string_pattern_mismatch", "string_too_short"}:
-        blank = isinstance(given, str) and not given.strip()
-        return "must not be blank" if blank else f"is not of the right form: {_shown(given)}"
+        blank = isinstance(value, str) and not value.strip()
+        return "must not be blank" if blank else f"is not of the right form: {_shown(value)}"
     if kind in _WANTED:
-        return f"{_WANTED[kind]}, not {_shown(given)}"
-    return f"is not sound: {detail['msg']}"
-
-
-def _remedy(detail: ErrorDetails) -> str | None:
-    given = detail["input"]
-    if detail["type"] == "string_type" and isinstance(given, int | float):
-        return None if _is_huge(given) else f'put it in quotes: "{str(given)[:_SHOWN]}"'
-    if detail["type"] in {"tuple_type", "list_type"} and isinstance(given, str):
-        return "write it as a list"
-    return None
+        return f"{_WANTED[kind]}, not {_shown(value)}"
+    return f"is not valid: {detail['msg']}"
 
 
 def _shown(value: object) -> str:
@@ -300,7 +288,8 @@ def _shown(value: object) -> str:
 
 
 def _is_huge(value: object) -> bool:
-    """Whether it is a whole number that is too long to be shown, and maybe to be written."""
+    """Whether it is a whole number too long to be shown."""
+    # Python refuses to print an integer of more than 4,300 digits.
     return isinstance(value, int) and abs(value) >= 10**_SHOWN
 
 
@@ -321,23 +310,23 @@ def _record_in(annotation: object) -> type[Record] | None:
     return next((record for record in inner if record is not None), None)
 
 
-# No scale reaches so far; a number beyond it is told to be too large, no more.
+# No scale reaches so far, so a number beyond it gets the plain message about its range.
 _HUGE = 1e9
 
 
-def threshold_fault(where: KeyPath, given: JsonValue, scales: Iterable[Scale]) -> FieldFault | None:
-    """What is wrong with a threshold above 1, which was meant on a scale."""
-    if not isinstance(given, int | float) or isinstance(given, bool) or not 1 < given < _HUGE:
+def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -> FieldFault | None:
+    """The fault of a threshold above 1, which was meant on a scale."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 1 < value < _HUGE:
         return None
-    message = f"`{where[-1]}` is {given:g}, but thresholds are on [0, 1]"
-    ends = dict.fromkeys((scale.min, scale.max) for scale in scales if given <= scale.max)
+    message = f"`{where[-1]}` is {value:g}, but thresholds are on [0, 1]"
+    ends = dict.fromkeys((scale.min, scale.max) for scale in scales if value <= scale.max)
     ways = [
-        f"{given:g} on the scale {low:g}..{high:g} is {(given - low) / (high - low):.4g}"
+        f"{value:g} on the scale {low:g}..{high:g} is {(value - low) / (high - low):.4g}"
         for low, high in ends
-        if given >= low
+        if value >= low
     ]
-    if not ways and given <= 100:  # noqa: PLR2004 - a percentage
-        ways = [f"{given:g} % is {given / 100:.4g}"]
+    if not ways and value <= 100:  # noqa: PLR2004 - a percentage
+        ways = [f"{value:g} % is {value / 100:.4g}"]
     remedy = f"(score - min) / (max - min): {', '.join(ways)}" if ways else "write 0.7, not 70"
     return FieldFault(where, message, remedy)
 
@@ -351,5 +340,5 @@ _VAGUE = re.compile(rf"\b(?:in|un)?(?:{_STEMS})(?:e|y|ly|ely)?\b", re.IGNORECASE
 
 def vague_word(text: str | None) -> str | None:
     """The first word of a text that nothing can contradict."""
-    found = _VAGUE.search(text or "")
-    return None if found is None else found.group()
+    match = _VAGUE.search(text or "")
+    return None if match is None else match.group()

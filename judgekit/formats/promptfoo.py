@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,15 +25,8 @@ from judgekit.formats.attachments import (
 from judgekit.formats.documents import read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, ForeignResults
 from judgekit.formats.problems import json_kind, threshold_fault
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_vocabulary import (
-    CODE_ASSERTIONS,
-    MODEL_FREE_ASSERTIONS,
-    MODEL_GRADED_ASSERTIONS,
-    TRAJECTORY_ASSERTIONS,
-    PromptfooChecks,
-    require_mean_score,
-)
+from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test, unused_name
+from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS, require_mean_score
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Dataset, Finite, JsonObject, Judgment, Output, Usage
 
@@ -43,13 +37,12 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000
-"""How many cases the variables of a configuration may come to."""
-
 _FILE = "file://"
 
 # promptfoo runs these files to make tests; a file of data must not run code here.
 _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
-_KEPT = ("options", "providers", "provider", "prompts", "threshold")
+# Settings of a test for which a case has no field; they go into its metadata.
+_METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +57,7 @@ class _Test:
 def read_promptfoo(document: ParsedDocument) -> ForeignFile:
     """The tests of a configuration as cases: `test-1`, …, expanded ones `test-1.1`, …."""
     # A case's input is its variables. Assertions keep their names; those that ask a model become
-    # criteria of a rubric of the case. Code is refused, never run.
+    # criteria of a rubric of the case.
     reader = _Config(document)
     reader.read()
     return reader.reading
@@ -81,36 +74,33 @@ class _Config:
         self._is_list = not isinstance(value, dict)
         self._is_full = False
         self._folder = document.path.parent
-        self._shelf = AttachmentReader(FolderAttachments(self._folder))
+        self._files = AttachmentReader(FolderAttachments(self._folder))
         templates = self._fields.get("assertionTemplates")
         self._assertions = AssertionReader(
-            self.reading, self._shelf, templates if isinstance(templates, dict) else {}
+            self.reading, self._files, templates if isinstance(templates, dict) else {}
         )
 
     def read(self) -> None:
-        described = self._fields.get("description")
-        if isinstance(described, str):
-            self.reading.header = {"description": described}
+        description = self._fields.get("description")
+        if isinstance(description, str):
+            self.reading.header = {"description": description}
         default = self._fields.get("defaultTest")
         if isinstance(default, str):
             message = "`defaultTest` in a file of its own is not read"
             self.reading.add(("defaultTest",), message, "write it here")
-        given = default if isinstance(default, dict) else {}
         for test in itertools.chain(self._tests(), self._scenarios()):
-            self._take(test, given)
+            self._take(test, default if isinstance(default, dict) else {})
             # Reported once; more cases would repeat the same error for every test.
             if self._is_full:
                 return
 
     def _tests(self) -> Iterator[_Test]:
-        tests = self._fields.get("tests")
         at: KeyPath = () if self._is_list else ("tests",)
-        number = itertools.count(1)
-        for place, fields in self._listed(tests, at):
-            yield _Test(f"test-{next(number)}", place, fields)
+        for number, (place, fields) in enumerate(self._listed(self._fields.get("tests"), at), 1):
+            yield _Test(f"test-{number}", place, fields)
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
-        """Tests that stand here, and those in files named here."""
+        """The tests written here, and those in files that are named here."""
         if tests is None:
             return
         if isinstance(tests, str):
@@ -138,48 +128,43 @@ class _Config:
                 value = read_document(path).value
                 items = value if isinstance(value, list) else [value]
                 return [item for item in items if isinstance(item, dict)]
-            known = frozenset(
-                {
-                    *MODEL_FREE_ASSERTIONS,
-                    *MODEL_GRADED_ASSERTIONS,
-                    *CODE_ASSERTIONS,
-                    *TRAJECTORY_ASSERTIONS,
-                }
-            )
             rows = iter_rows(path)
-            return [row_as_test(r.fields, known) if r.is_table else r.fields for r in rows]
+            return [
+                row_as_test(row.fields, KNOWN_ASSERTIONS) if row.is_table else row.fields
+                for row in rows
+            ]
         except DatasetError as error:
             self.reading.add(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
 
     def _path(self, name: str, at: KeyPath) -> Path | None:
-        """A file named here, in the configuration's folder."""
-        given = name.removeprefix(_FILE)
-        if "://" in given or "*" in given:
+        """A file that is named here, in the configuration's folder."""
+        file_name = name.removeprefix(_FILE)
+        if "://" in file_name or "*" in file_name:
             message = f"{name[:80]!r} is not a file here"
             self.reading.add(at, message, "name one file in the configuration's folder")
             return None
         # `file.py:function` names a function of the file.
-        if Path(given.split(":")[0]).suffix.lower() in _CODE_SUFFIXES:
+        if Path(file_name.split(":")[0]).suffix.lower() in _CODE_SUFFIXES:
             message = f"{name[:80]!r} is code, which is never run from a file of data"
             self.reading.add(at, message, "write the tests out as YAML, JSONL or CSV")
             return None
         try:
-            path = self._folder / safe_file_name(given)
+            path = self._folder / safe_file_name(file_name)
             is_inside = path.resolve().is_relative_to(self._folder.resolve())
         except (AttachmentError, OSError, ValueError, RuntimeError) as error:
             self.reading.add(at, str(error))
             return None
         if not is_inside:
-            self.reading.add(at, f"the path {given!r} leads out of its folder")
+            self.reading.add(at, f"the path {file_name!r} leads out of its folder")
             return None
         return path
 
     def _scenarios(self) -> Iterator[_Test]:
-        given = self._fields.get("scenarios")
-        if given is None:
+        scenarios = self._fields.get("scenarios")
+        if scenarios is None:
             return
-        for number, (at, scenario) in enumerate(self.reading.objects(given, ("scenarios",)), 1):
+        for number, (at, scenario) in enumerate(self.reading.objects(scenarios, ("scenarios",)), 1):
             configs = list(self.reading.objects(scenario.get("config"), (*at, "config")))
             tests = list(self._listed(scenario.get("tests", [{}]), (*at, "tests")))
             pairs = itertools.product(configs, tests)
@@ -188,19 +173,19 @@ class _Config:
 
     def _take(self, test: _Test, default: JsonObject) -> None:
         whole = _merged(default, test.fields)
-        asserted = [
-            *self._asserted(default, ("defaultTest",)),
-            *self._asserted(test.fields, test.at),
-        ]
+        asserted = self._asserted(test.fields, test.at)
         options = test.fields.get("options")
-        if isinstance(options, dict) and options.get("disableDefaultAsserts") is True:
-            asserted = self._asserted(test.fields, test.at)
+        if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
+            asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
         variables = self._variables(whole.get("vars"), (*test.at, "vars"))
-        lists = _expanded_lists(variables, options)
+        # Each combination of the values of such variables makes a case.
+        lists = {name: v for name, v in variables.items() if isinstance(v, list) and v}
+        if isinstance(options, dict) and options.get("disableVarExpansion") is True:
+            lists = {}
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
-            self.reading.add(test.at, f"the variables come to more than {MAX_CASES} cases")
+            self.reading.add(test.at, f"the variables make more than {MAX_CASES} cases")
             self._is_full = True
             return
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
@@ -209,22 +194,22 @@ class _Config:
             self._add(name, whole, each, asserted, test.at)
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
-        given = fields.get("assert")
-        if given is None:
+        listed = fields.get("assert")
+        if listed is None:
             return []
-        if not isinstance(given, list):
-            self.reading.add((*at, "assert"), f"`assert` must be a list, not {json_kind(given)}")
+        if not isinstance(listed, list):
+            self.reading.add((*at, "assert"), f"`assert` must be a list, not {json_kind(listed)}")
             return []
-        return [((*at, "assert", index), item) for index, item in enumerate(given)]
+        return [((*at, "assert", index), item) for index, item in enumerate(listed)]
 
-    def _variables(self, given: JsonValue, at: KeyPath) -> JsonObject:
-        if given is None:
+    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
+        if listed is None:
             return {}
-        if not isinstance(given, dict):
-            message = f"`vars` must be a mapping here, not {json_kind(given)}"
+        if not isinstance(listed, dict):
+            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
             self.reading.add(at, message, "write the variables out")
             return {}
-        return {name: self._variable(value, (*at, name)) for name, value in given.items()}
+        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
 
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if not isinstance(value, str) or not value.startswith(_FILE):
@@ -232,7 +217,7 @@ class _Config:
         if self._path(value, at) is None:
             return value
         try:
-            return self._shelf.take(value.removeprefix(_FILE)).get("text", value)
+            return self._files.take(value.removeprefix(_FILE)).get("text", value)
         except AttachmentError as error:
             self.reading.add(at, str(error), error.remedy)
             return value
@@ -249,7 +234,7 @@ class _Config:
         if fault := threshold_fault(("threshold",), threshold, ()):
             self.reading.add((*at, "threshold"), fault.message, fault.remedy, case_id=name)
             return
-        if threshold is not None and not _is_number(threshold):
+        if threshold is not None and not _is_positive(threshold):
             message = f"`threshold` must be a number from 0 to 1, not {json_kind(threshold)}"
             self.reading.add((*at, "threshold"), message, case_id=name)
             return
@@ -260,14 +245,19 @@ class _Config:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)
         metadata = whole.get("metadata")
-        kept: JsonObject = {**metadata} if isinstance(metadata, dict) else {}
-        kept |= {key: whole[key] for key in _KEPT if whole.get(key) is not None}
+        more: JsonObject = {**metadata} if isinstance(metadata, dict) else {}
+        more |= {key: whole[key] for key in _METADATA_FIELDS if whole.get(key) is not None}
         rubric: JsonObject | None = None
         if checks.criteria:
             # Without a threshold every criterion is required, so that the mean decides nothing.
             pass_threshold = 0.0 if threshold is None else threshold
             rubric = {"name": name, "criteria": checks.criteria, "pass_threshold": pass_threshold}
-        tags = kept.get("tags")
+        evaluation: JsonObject | None = None
+        # One similarity decides, with the other assertions as guards, unless a judge grades too:
+        # only then does the strategy mean the same as the assertion.
+        if len(checks.similarities) == 1 and not checks.criteria:
+            evaluation = {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
+        tags = more.get("tags")
         fields: JsonObject = {
             "id": name,
             "name": whole.get("description"),
@@ -275,28 +265,20 @@ class _Config:
             "reference": checks.reference,
             "assertions": [*checks.assertions],
             "rubric": rubric,
-            "evaluation": _evaluation(checks),
+            "evaluation": evaluation,
             "tags": tags if isinstance(tags, list) else None,
-            "metadata": kept,
+            "metadata": more,
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
 
 
-def _is_number(value: JsonValue) -> bool:
+def _is_positive(value: JsonValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
-def _evaluation(checks: PromptfooChecks) -> JsonObject | None:
-    """One similarity decides, with the other assertions as guards, unless a judge is asked too."""
-    # Only then does the strategy say the same as the assertion.
-    if len(checks.similarities) != 1 or checks.criteria:
-        return None
-    return {"strategy": "semantic_sim", "threshold": checks.similarities[0]}
-
-
 def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
-    """A test over what holds for all: variables, metadata and options by name, assertions apart."""
+    """A test over the default test: variables, metadata and options are merged by name."""
     merged: JsonObject = {**first, **second}
     for name in ("vars", "metadata", "options"):
         one, other = first.get(name), second.get(name)
@@ -308,13 +290,6 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
     return merged
 
 
-def _expanded_lists(variables: JsonObject, options: JsonValue) -> dict[str, list[JsonValue]]:
-    """The variables with several values, of whose combinations each makes a case."""
-    if isinstance(options, dict) and options.get("disableVarExpansion") is True:
-        return {}
-    return {name: v for name, v in variables.items() if isinstance(v, list) and v}
-
-
 _GRADED = ("rubric", "model-graded", "factuality", "g-eval", "relevance", "faithfulness")
 
 
@@ -322,93 +297,58 @@ class PromptfooUsage(CamelRecord):
     """Tokens of an answer."""
 
     prompt: Count = 0
-    """Tokens sent."""
-
     completion: Count = 0
-    """Tokens received."""
-
     cached: Count = 0
-    """Tokens that were in promptfoo's own cache."""
 
 
 class PromptfooResponse(CamelRecord):
     """An answer."""
 
     output: JsonValue = None
-    """What was produced."""
-
     token_usage: PromptfooUsage | None = None
-    """What it took."""
-
     error: str | None = None
-    """Why there is none."""
 
 
 class PromptfooComponent(CamelRecord):
     """What one assertion found."""
 
     passed: bool = Field(alias="pass")
-    """Whether it holds."""
-
     score: Finite
-    """How far."""
-
     reason: str | None = None
-    """Why."""
-
     assertion: JsonObject | None = None
-    """The assertion."""
 
 
 class PromptfooGrading(CamelRecord):
     """What all assertions found."""
 
     component_results: tuple[PromptfooComponent, ...] | None = None
-    """One for each."""
 
 
 class PromptfooResult(CamelRecord):
     """One answer with what was found."""
 
     provider: JsonValue = None
-    """Who answered: a name, or an object with `id` and `label`."""
+    """A name, or an object with `id` and `label`."""
 
     prompt_idx: Count = 0
-    """Which prompt was used."""
-
     test_idx: Count | None = None
-    """Which test it answers."""
-
     vars: JsonObject = Field(default_factory=dict)
-    """The test's variables."""
-
     response: PromptfooResponse | None = None
-    """The answer."""
-
     success: bool | None = None
-    """Whether it passed."""
-
     score: Finite | None = None
-    """Its score."""
-
     latency_ms: Finite | None = None
-    """How long it took."""
-
     cost: Finite | None = None
-    """What it cost in US dollars."""
+    """In US dollars."""
 
     error: str | None = None
     """Why there is no answer, or why it failed."""
 
     description: str | None = None
-    """The test's title."""
-
     grading_result: PromptfooGrading | None = None
-    """What the assertions found."""
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
-    """What is wrong with a file of results."""
+    """The faults of a file of results."""
     reading = ForeignFile(document)
     for _ in _results(document, reading):
         pass
@@ -416,23 +356,26 @@ def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
 
 
 def read_promptfoo_results(document: ParsedDocument) -> ForeignResults:
-    """The outputs of a file of results, with their cases and what was said of them."""
-    # A case is called `test-N` by its test, or after its variables where the file does not say. A
+    """The outputs of a file of results, with their cases and judgments."""
+    # A case is called `test-N` by its test, or after its variables where the file has no number. A
     # variant is a provider, with its prompt's number where there are several. `success` and `score`
     # are in the output's metadata.
     reading = ForeignFile(document)
     outputs: list[Output] = []
     judgments: list[Judgment] = []
-    n_seen: dict[tuple[str, str], int] = {}
+    repeats: Counter[tuple[str, str]] = Counter()
     found = list(_results(document, reading))
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
     for at, result in found:
-        case_id, variant = _case_id(result), _variant(result, has_prompts=has_prompts)
+        case_id = f"test-{fingerprint(result.vars)[:12]}"
+        if result.test_idx is not None:
+            case_id = f"test-{result.test_idx + 1}"
+        variant = _variant(result, has_prompts=has_prompts)
         if case_id not in reading.places:
             name = result.description
             reading.add_case({"id": case_id, "input": {**result.vars}, "name": name}, at)
-        repeat = n_seen.get((case_id, variant), 0)
-        n_seen[case_id, variant] = repeat + 1
+        repeat = repeats[case_id, variant]
+        repeats[case_id, variant] += 1
         outputs.append(_output(result, case_id, variant, repeat))
         judgments += _judgments(result, case_id, variant, repeat)
     reading.refuse_errors()
@@ -462,18 +405,12 @@ def _results(
     for place, item in reading.objects(inner, at):
         n_before = len(reading.problems)
         result = reading.record(PromptfooResult, item, place)
-        # Results carry much that nobody needs here; only what is unsound is told.
+        # Results have many fields that are not needed here; only errors are reported.
         reading.problems[n_before:] = [
             problem for problem in reading.problems[n_before:] if problem.severity == "error"
         ]
         if result is not None:
             yield place, result
-
-
-def _case_id(result: PromptfooResult) -> str:
-    if result.test_idx is not None:
-        return f"test-{result.test_idx + 1}"
-    return f"test-{fingerprint(result.vars)[:12]}"
 
 
 def _variant(result: PromptfooResult, *, has_prompts: bool) -> str:
@@ -486,11 +423,16 @@ def _variant(result: PromptfooResult, *, has_prompts: bool) -> str:
 
 def _output(result: PromptfooResult, case_id: str, variant: str, repeat: int) -> Output:
     response = result.response or PromptfooResponse()
-    made = response.output
+    made, tokens = response.output, response.token_usage
     text = made if isinstance(made, str) else None
     error = response.error or (result.error if made is None else None)
     if made is None and error is None:
         error = "there is no output"
+    usage = None if result.cost is None else Usage(cost_usd=result.cost)
+    if tokens is not None:
+        usage = Usage(
+            input_tokens=tokens.prompt, output_tokens=tokens.completion, cost_usd=result.cost
+        )
     metadata = {"success": result.success, "score": result.score, "repeat": repeat}
     return Output(
         text=text,
@@ -498,16 +440,10 @@ def _output(result: PromptfooResult, case_id: str, variant: str, repeat: int) ->
         error=error,
         case_id=case_id,
         variant=variant,
-        usage=_usage(result, response.token_usage),
+        usage=usage,
         duration_ms=result.latency_ms,
         metadata={name: value for name, value in metadata.items() if value is not None},
     )
-
-
-def _usage(result: PromptfooResult, tokens: PromptfooUsage | None) -> Usage | None:
-    if tokens is None:
-        return None if result.cost is None else Usage(cost_usd=result.cost)
-    return Usage(input_tokens=tokens.prompt, output_tokens=tokens.completion, cost_usd=result.cost)
 
 
 def _judgments(
@@ -521,7 +457,8 @@ def _judgments(
             continue
         assertion = part.assertion or {}
         kind = str(assertion.get("type") or "assertion")
-        name = _unused(str(assertion.get("metric") or kind), names)
+        name = unused_name(str(assertion.get("metric") or kind).strip() or "assertion", names)
+        names.add(name)
         is_graded = any(word in kind for word in _GRADED)
         yield Judgment(
             criterion=name,
@@ -534,12 +471,3 @@ def _judgments(
             variant=variant,
             repeat=repeat,
         )
-
-
-def _unused(name: str, names: set[str]) -> str:
-    number, found = 1, name.strip() or "assertion"
-    while found in names:
-        number += 1
-        found = f"{name}-{number}"
-    names.add(found)
-    return found

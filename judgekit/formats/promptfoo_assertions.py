@@ -1,6 +1,6 @@
-"""Reads promptfoo's assertions, their values and its tables of tests as assertions.
+"""Reads promptfoo's assertions, their values and its tables of tests.
 
-Criteria of judgekit.
+They become assertions and criteria of judgekit.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from judgekit.formats.promptfoo_vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from pydantic import JsonValue
 
@@ -50,18 +51,38 @@ _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
 
-# How many settings of one assertion that are not used are named.
-_TOLD = 20
+# How many unused settings of one assertion are listed; a file may have millions.
+_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Assertion:
+    """One assertion of a test, its template looked up and its value filled in."""
+
+    name: str
+    fields: JsonObject
+    at: KeyPath
+    value: JsonValue = None
+
+    @property
+    def plain(self) -> str:
+        """The name without the negation."""
+        return self.name.removeprefix(_NOT)
+
+    @property
+    def value_at(self) -> KeyPath:
+        """Where the value stands; without one, where the assertion does."""
+        return (*self.at, "value") if "value" in self.fields else self.at
 
 
 class AssertionReader:
     """Reads the assertions of a configuration's tests."""
 
     def __init__(
-        self, reading: ForeignFile, shelf: AttachmentReader, templates: JsonObject
+        self, reading: ForeignFile, files: AttachmentReader, templates: JsonObject
     ) -> None:
         self._reading = reading
-        self._shelf = shelf
+        self._files = files
         self._templates = templates
 
     def read(
@@ -70,44 +91,34 @@ class AssertionReader:
         """The assertions of a test."""
         checks = PromptfooChecks()
         for at, item in items:
-            self._take(item, at, variables, checks, is_scored=is_scored)
+            fields = self._resolved(item, at)
+            name = None if fields is None else fields.get("type")
+            if fields is None or not isinstance(name, str):
+                continue
+            assertion = _Assertion(name, fields, at)
+            if name == "assert-set":
+                self._take_set(assertion, variables, checks, is_scored=is_scored)
+            elif not self._is_code(assertion):
+                value = self._value(fields.get("value"), (*at, "value"), variables)
+                self._take(replace(assertion, value=value), checks, is_scored=is_scored)
         return checks
 
-    def _take(
-        self,
-        item: JsonValue,
-        at: KeyPath,
-        variables: JsonObject,
-        checks: PromptfooChecks,
-        *,
-        is_scored: bool,
-    ) -> None:
-        found = self._resolved(item, at)
-        name = None if found is None else found.get("type")
-        if found is None or not isinstance(name, str):
-            return
-        if name == "assert-set":
-            self._take_set(found, at, variables, checks, is_scored=is_scored)
-            return
-        # A negated assertion is looked up by its plain name.
-        plain = name.removeprefix(_NOT)
-        if self._is_code(plain, found, at):
-            return
-        value = self._value(found.get("value"), (*at, "value"), variables)
+    def _take(self, item: _Assertion, checks: PromptfooChecks, *, is_scored: bool) -> None:
+        plain = item.plain
         if plain in MODEL_GRADED_ASSERTIONS:
-            self._grade(name, found, value, at, checks, is_scored=is_scored)
+            self._grade(item, checks, is_scored=is_scored)
         elif plain.partition(":")[0] == PROMPTFOO_SIMILAR:
-            self._compare(name, found, value, at, checks)
+            self._compare(item, checks)
         elif plain in MODEL_FREE_ASSERTIONS:
-            self._check(name, found, value, at, checks)
+            self._check(item, checks)
         elif plain in TRAJECTORY_ASSERTIONS:
-            self._trace(name, found, value, at, checks)
+            self._trace(item, checks)
         else:
-            message = f"the assertion {name[:60]!r} has no counterpart here"
+            message = f"the assertion {item.name[:60]!r} has no counterpart here"
             remedy = replacement_hint(plain) or suggest_name(
                 plain[:60], (*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS)
             )
-            self._reading.add((*at, "type"), message, remedy)
+            self._reading.add((*item.at, "type"), message, remedy)
 
     def _resolved(self, item: JsonValue, at: KeyPath) -> JsonObject | None:
         """The assertion itself, or the template it refers to."""
@@ -126,21 +137,23 @@ class AssertionReader:
         self._reading.add((*at, "$ref"), message, suggest_name(name[:60], self._templates))
         return None
 
-    def _is_code(self, plain: str, found: JsonObject, at: KeyPath) -> bool:
-        value = found.get("value")
+    def _is_code(self, item: _Assertion) -> bool:
+        value = item.fields.get("value")
         # A value that names a code file is run by promptfoo, whatever the assertion is.
         is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
-        if plain in CODE_ASSERTIONS or is_file:
-            message = f"the assertion `{plain}` holds code, which is never run from a file of data"
+        if item.plain in CODE_ASSERTIONS or is_file:
+            message = (
+                f"the assertion `{item.plain}` holds code, which is never run from a file of data"
+            )
             remedy = (
                 "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or "
                 "name a script of your own with `--allow-scripts`"
             )
-            self._reading.add((*at, "value") if "value" in found else at, message, remedy)
+            self._reading.add(item.value_at, message, remedy)
             return True
-        if "transform" in found:
+        if "transform" in item.fields:
             message = "`transform` is code, which is never run from a file of data"
-            self._reading.add((*at, "transform"), message, "check the output as it is")
+            self._reading.add((*item.at, "transform"), message, "check the output as it is")
             return True
         return False
 
@@ -157,7 +170,7 @@ class AssertionReader:
 
     def _file(self, value: str, at: KeyPath) -> str:
         try:
-            text = self._shelf.take(value.removeprefix(_FILE)).get("text")
+            text = self._files.take(value.removeprefix(_FILE)).get("text")
         except AttachmentError as error:
             self._reading.add(at, str(error), error.remedy)
             return value
@@ -175,199 +188,177 @@ class AssertionReader:
             return match.group() if found is None or isinstance(found, dict | list) else str(found)
 
         filled = _VARIABLE.sub(fill, text)
-        # Nunjucks expressions can loop and call filters; working them out would be running code.
+        # Nunjucks expressions can loop and call filters; evaluating them would be running code.
         if "{{" in filled or "{%" in filled:
-            message = "holds a template expression, which is not worked out"
+            message = "holds a template expression, which is not evaluated"
             self._reading.warn(at, message, "write the value out; only {{name}} is filled in")
         return filled
 
-    def _check(
-        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: PromptfooChecks
-    ) -> None:
-        plain = name.removeprefix(_NOT)
-        value = converted_value(plain, value)
+    def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
+        plain, value = item.plain, converted_value(item.plain, item.value)
         if plain in _CALLS and value is None:
-            message = f"`{name}` needs a `value`: the schemas of the tools"
-            self._reading.add(at, message, "those of a provider's configuration are not read")
+            message = f"`{item.name}` needs a `value`: the schemas of the tools"
+            remedy = "those of a provider's configuration are not read"
+            self._reading.add(item.at, message, remedy)
             return
-        spec: JsonObject = {"type": name}
+        spec: JsonObject = {"type": item.name}
         # There `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
-            self._dialect(value, (*at, "value"), spec)
+            self._dialect(value, (*item.at, "value"), spec)
             value = None
         if value is not None:
             spec["value"] = value
-        known = {"threshold", "weight"} | (_METEOR if plain == "meteor" else set())
-        spec |= {key: found[key] for key in sorted(known) if found.get(key) is not None}
-        self._describe(spec, found, at)
+        known = {"threshold"} | (_METEOR if plain == "meteor" else set())
+        spec |= {key: item.fields[key] for key in sorted(known) if item.fields.get(key) is not None}
+        self._describe(spec, item)
         # promptfoo's METEOR also matches synonyms, which need data that are not installed here.
         if plain == "meteor":
             message = "`meteor` matches words and stems here, no synonyms: scores may be lower"
-            self._reading.warn((*at, "type"), message, "set its `threshold` by scores from here")
+            remedy = "set its `threshold` by scores from here"
+            self._reading.warn((*item.at, "type"), message, remedy)
         # A judge that grades the same case is shown the expected answer as its reference.
-        if name == "equals" and isinstance(value, str):
+        if item.name == "equals" and isinstance(value, str):
             checks.reference = checks.reference or value
         if plain in _ONE_REFERENCE and isinstance(value, list):
-            message = f"`{plain}` is asked of each reference on its own; one must be reached"
-            self._reading.warn((*at, "value"), message)
+            message = f"`{plain}` compares with each reference separately; one must be reached"
+            self._reading.warn((*item.at, "value"), message)
             spec = alternative_values(plain, spec)
-        checks.add(spec, at)
+        checks.add(spec, item.at)
 
     def _dialect(self, value: JsonObject, at: KeyPath, spec: JsonObject) -> None:
-        """Take the dialect of an assertion on SQL; its lists of rights are not read."""
-        for name, given in value.items():
-            if name == "databaseType" and str(given).lower() in SQL_DIALECTS:
-                spec["dialect"] = SQL_DIALECTS[str(given).lower()]
+        """Read the dialect of an assertion on SQL; its lists of rights have no counterpart."""
+        for name, setting in value.items():
+            if name == "databaseType" and str(setting).lower() in SQL_DIALECTS:
+                spec["dialect"] = SQL_DIALECTS[str(setting).lower()]
             elif name == "databaseType":
-                remedy = suggest_name(str(given)[:40].lower(), SQL_DIALECTS)
-                self._reading.add((*at, name), f"{given!r} is no dialect that is read", remedy)
+                remedy = suggest_name(str(setting)[:40].lower(), SQL_DIALECTS)
+                self._reading.add((*at, name), f"{setting!r} is no dialect that is read", remedy)
             else:
                 message = f"`{name}` is not read here"
                 self._reading.add((*at, name), message, "check for the names with `regex`")
 
-    def _trace(
-        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: PromptfooChecks
-    ) -> None:
+    def _trace(self, item: _Assertion, checks: PromptfooChecks) -> None:
         try:
-            spec = trajectory_spec(name, value)
+            spec = trajectory_spec(item.name, item.value)
         except UnsupportedAssertionError as error:
-            message = f"this `{name}` cannot be asked here"
-            self._reading.add((*at, "value") if "value" in found else at, message, str(error))
+            message = f"this `{item.name}` has no counterpart here"
+            self._reading.add(item.value_at, message, str(error))
             return
-        if found.get("weight") is not None:
-            spec["weight"] = found["weight"]
-        self._describe(spec, found, at)
-        checks.add(spec, at)
+        self._describe(spec, item)
+        checks.add(spec, item.at)
 
-    def _describe(self, spec: JsonObject, found: JsonObject, at: KeyPath) -> None:
-        """Keep the name of its metric, and tell of the settings that are not used."""
-        if isinstance(found.get("metric"), str):
-            spec["description"] = found["metric"]
-        self._warn_of_settings(found, at)
+    def _describe(self, spec: JsonObject, item: _Assertion) -> None:
+        """Add weight and metric to a spec, and warn about settings that are not used."""
+        if item.fields.get("weight") is not None:
+            spec["weight"] = item.fields["weight"]
+        if isinstance(item.fields.get("metric"), str):
+            spec["description"] = item.fields["metric"]
+        self._warn_of_settings(item)
 
-    def _compare(
-        self, name: str, found: JsonObject, value: JsonValue, at: KeyPath, checks: PromptfooChecks
-    ) -> None:
+    def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """Several texts are alternatives: the output must be like one of them."""
-        threshold = found.get("threshold", PROMPTFOO_SIMILARITY)
+        value, at = item.value, item.at
+        threshold = item.fields.get("threshold", PROMPTFOO_SIMILARITY)
         texts = value if isinstance(value, list) else [value]
         if fault := threshold_fault(("threshold",), threshold, ()):
             self._reading.add((*at, "threshold"), fault.message, fault.remedy)
         elif not isinstance(threshold, int | float) or threshold < 0:
             self._reading.add((*at, "threshold"), "`threshold` must be a number from 0 to 1")
         elif not texts or not all(isinstance(text, str) and text for text in texts):
-            message = f"`{name}` needs a `value`: a text that the output should be like"
+            message = f"`{item.name}` needs a `value`: a text that the output should be like"
             self._reading.add(at, message)
         else:
-            is_negated = name.startswith(_NOT)
+            is_negated = item.name.startswith(_NOT)
             spec: JsonObject = {"type": f"{_NOT if is_negated else ''}{PROMPTFOO_SIMILAR}"}
             spec |= {"value": value, "threshold": threshold}
-            if found.get("weight") is not None:
-                spec["weight"] = found["weight"]
-            self._describe(spec, found, at)
+            self._describe(spec, item)
             if isinstance(value, list):
                 spec = alternative_values(PROMPTFOO_SIMILAR, spec)
-            # What an output should not be like is no good answer to show to a judge.
+            # A text that the output must not be like is no good answer to show to a judge.
             elif not is_negated:
                 checks.similarities.append(threshold)
                 checks.reference = checks.reference or str(value)
             checks.add(spec, at)
 
-    def _grade(
-        self,
-        name: str,
-        found: JsonObject,
-        value: JsonValue,
-        at: KeyPath,
-        checks: PromptfooChecks,
-        *,
-        is_scored: bool,
-    ) -> None:
+    def _grade(self, item: _Assertion, checks: PromptfooChecks, *, is_scored: bool) -> None:
+        name, at = item.name, item.at
         # A criterion is met or not; none is met by failing another.
         if name.startswith(_NOT):
-            message = f"`{name}` cannot be asked as a criterion"
+            message = f"`{name}` cannot be a criterion"
             self._reading.add((*at, "type"), message, "ask for what the output should be")
             return
         # Several values are several demands on one output.
-        text = "\n".join(f"- {item}" for item in value) if isinstance(value, list) else value
-        if (
-            not (isinstance(text, str) and text.strip())
-            and "{value}" in MODEL_GRADED_ASSERTIONS[name]
-        ):
-            message = f"`{name}` needs a `value`, which is what is asked"
-            self._reading.add(at, message)
+        value = item.value
+        text = "\n".join(f"- {one}" for one in value) if isinstance(value, list) else value
+        question = MODEL_GRADED_ASSERTIONS[name]
+        if "{value}" in question and not (isinstance(text, str) and text.strip()):
+            self._reading.add(at, f"`{name}` needs a `value`, which is what is asked")
             return
         if "factuality" in name and isinstance(text, str):
             checks.reference = checks.reference or text
-        threshold = found.get("threshold")
+        threshold = item.fields.get("threshold")
         if fault := threshold_fault(("threshold",), threshold, ()):
             self._reading.add((*at, "threshold"), fault.message, fault.remedy)
             return
+        taken_names = {one.get("name") for one in checks.criteria if isinstance(one, dict)}
         criterion: JsonObject = {
-            "name": _unused(str(found.get("metric") or name), checks.criteria),
-            "question": MODEL_GRADED_ASSERTIONS[name].replace("{value}", str(text)),
+            "name": unused_name(str(item.fields.get("metric") or name), taken_names),
+            "question": question.replace("{value}", str(text)),
             "scale": "binary" if threshold is None else {**_UNIT},
             "required": not is_scored,
         }
         # In a scored test the mean decides, so a criterion has no pass mark of its own.
         if threshold is not None or not is_scored:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
-        if found.get("weight") is not None:
-            criterion["weight"] = found["weight"]
-        self._warn_of_settings(found, at)
+        if item.fields.get("weight") is not None:
+            criterion["weight"] = item.fields["weight"]
+        self._warn_of_settings(item)
         checks.criteria.append(criterion)
 
     def _take_set(
-        self,
-        found: JsonObject,
-        at: KeyPath,
-        variables: JsonObject,
-        checks: PromptfooChecks,
-        *,
-        is_scored: bool,
+        self, item: _Assertion, variables: JsonObject, checks: PromptfooChecks, *, is_scored: bool
     ) -> None:
         """A set without a threshold is its members; one with a threshold is a group of checks."""
-        inner = PromptfooChecks()
-        # Without a threshold all members must pass, which they must without the set, too.
-        is_group = found.get("threshold") is not None
-        for place, item in self._reading.objects(found.get("assert"), (*at, "assert")):
-            self._take(item, place, variables, inner, is_scored=is_scored or is_group)
+        # Without a threshold all members must pass, as they must without the set.
+        is_group = item.fields.get("threshold") is not None
+        members = self._reading.objects(item.fields.get("assert"), (*item.at, "assert"))
+        listed: list[tuple[KeyPath, JsonValue]] = [*members]
+        inner = self.read(listed, variables, is_scored=is_scored or is_group)
         if not is_group:
             checks.assertions += inner.assertions
             checks.places += inner.places
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
         elif inner.criteria:
-            message = "a set with a `threshold` may hold only checks that are right or wrong"
-            self._reading.add(at, message, "leave the threshold out, or part the set")
+            message = "a set with a `threshold` may hold only checks that need no model"
+            self._reading.add(item.at, message, "leave the threshold out, or split the set")
         elif inner.assertions:
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions]}
             known = ("threshold", "weight")
-            spec |= {key: found[key] for key in known if found.get(key) is not None}
-            warn_about_scores(inner, at, self._reading)
-            checks.add(spec, at)
+            spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
+            warn_about_scores(inner, item.at, self._reading)
+            checks.add(spec, item.at)
         checks.reference = checks.reference or inner.reference
 
-    def _warn_of_settings(self, found: JsonObject, at: KeyPath) -> None:
-        is_meteor = str(found.get("type")).removeprefix(_NOT) == "meteor"
-        known = _SETTINGS | (_METEOR if is_meteor else frozenset())
-        others = [name for name in found if name not in known]
-        for name in others[:_TOLD]:
+    def _warn_of_settings(self, item: _Assertion) -> None:
+        known = _SETTINGS | (_METEOR if item.plain == "meteor" else frozenset())
+        others = [name for name in item.fields if name not in known]
+        for name in others[:_LISTED]:
             message = f"`{name}` of the assertion is not used here"
             remedy = "judges are set in the suite" if name == "provider" else None
-            self._reading.warn((*at, name), message, remedy)
-        if len(others) > _TOLD:
-            message = f"and {len(others) - _TOLD:,} more are not used here"
-            self._reading.warn((*at, others[_TOLD]), message)
+            self._reading.warn((*item.at, name), message, remedy)
+        if len(others) > _LISTED:
+            message = f"and {len(others) - _LISTED:,} more are not used here"
+            self._reading.warn((*item.at, others[_LISTED]), message)
 
 
-def _unused(name: str, criteria: list[JsonValue]) -> str:
-    taken = {item.get("name") for item in criteria if isinstance(item, dict)}
-    number, found = 1, name
-    while found in taken:
+def unused_name(name: str, names: Container[JsonValue]) -> str:
+    """The name, with a number where it is in use already."""
+    number, unused = 1, name
+    while unused in names:
         number += 1
-        found = f"{name}-{number}"
-    return found
+        unused = f"{name}-{number}"
+    return unused
 
 
 _LIST_VALUED = frozenset({
@@ -397,13 +388,11 @@ SQL_DIALECTS: Mapping[str, str] = {
     "transactsql": "tsql",
     "trino": "trino",
 }
-"""The databases an assertion on SQL may name, with the dialects they are here."""
-
 _ELEMENTS = "requiredElements"
 
 
 def converted_value(name: str, value: JsonValue) -> JsonValue:
-    """The value an assertion has in promptfoo, in the form it has here."""
+    """The value of an assertion of promptfoo in the form it has here."""
     # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
     # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
     if name in _SCHEMAS:
@@ -437,28 +426,28 @@ def _text(value: JsonValue) -> JsonValue:
 
 
 def _schema(text: str) -> JsonValue:
-    held: JsonValue
+    schema: JsonValue
     try:
-        held = json.loads(text)
+        schema = json.loads(text)
     except (ValueError, RecursionError):
         try:
-            held = read_yaml_text(text, Path())
+            schema = read_yaml_text(text, Path())
         except DatasetError:
             return text
-    return held if isinstance(held, dict | bool) else text
+    return schema if isinstance(schema, dict | bool) else text
 
 
 def alternative_values(name: str, spec: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """An assertion with several references, as a group of which one must pass."""
-    kept = {key: item for key, item in spec.items() if key in {"weight", "description"}}
-    own = {key: item for key, item in spec.items() if key not in {*kept, "type", "value"}}
+    group = {key: item for key, item in spec.items() if key in {"weight", "description"}}
+    own = {key: item for key, item in spec.items() if key not in {*group, "type", "value"}}
     values = spec["value"]
     members: list[JsonValue] = [
         {"type": name, "value": _text(each), **own}
         for each in (values if isinstance(values, list) else [values])
     ]
     is_negated = str(spec["type"]).startswith("not-")
-    return {"type": "not-any" if is_negated else "any", "assertions": members, **kept}
+    return {"type": "not-any" if is_negated else "any", "assertions": members, **group}
 
 
 _EXPECTED = re.compile(r"__expected\d*")
@@ -494,16 +483,17 @@ def row_as_test(row: Mapping[str, JsonValue], known: frozenset[str]) -> JsonObje
             found["description"] = cell
         elif name == "__threshold":
             found["threshold"] = _number(str(cell))
+        elif name.startswith(_METADATA) and name.endswith(_LIST):
+            # `__metadata:tags[]` is a list.
+            parts = [part.strip().replace(r"\,", ",") for part in _COMMA.split(str(cell))]
+            metadata[name.removeprefix(_METADATA).removesuffix(_LIST)] = [*parts]
         else:
-            metadata |= _metadata(name, cell)
+            metadata[name.removeprefix(_METADATA)] = cell
     return {**found, "vars": variables, "assert": asserted, "metadata": metadata}
 
 
 def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
-    """An assertion as it stands in a cell: `contains: yes`, `similar(0.8): Hello`.
-
-    Or a bare text.
-    """
+    """An assertion as it stands in a cell: `similar(0.8): Hello`, or a bare text."""
     match = _ASSERTION.fullmatch(text.strip())
     name = "" if match is None else match["type"]
     name = _CODE.get(name, _SHORT.get(name, name))
@@ -521,15 +511,6 @@ def assertion_of_text(text: str, known: frozenset[str]) -> JsonObject:
     elif value:
         found["value"] = value
     return found
-
-
-def _metadata(column: str, cell: JsonValue) -> JsonObject:
-    """What a column of metadata or of settings says; `__metadata:tags[]` is a list."""
-    name = column.removeprefix(_METADATA)
-    if name == column or not name.endswith(_LIST):
-        return {name: cell}
-    parts = [part.strip().replace(r"\,", ",") for part in _COMMA.split(str(cell))]
-    return {name.removesuffix(_LIST): [*parts]}
 
 
 def _number(text: str) -> JsonValue:

@@ -1,7 +1,4 @@
-"""The names of promptfoo's assertions and what each becomes here.
-
-Those on an agent's trajectory included.
-"""
+"""The names of promptfoo's assertions and what each becomes here, also those on trajectories."""
 
 from __future__ import annotations
 
@@ -18,19 +15,61 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
     from judgekit.records import JsonObject
 
-# The names of promptfoo's documentation; `judgekit.assertions.registry.SYNONYMS` says what each is
-# called here. That table lies above this package, so the names are needed here too.
-MODEL_FREE_ASSERTIONS = frozenset(
-    {
-        "equals", "contains", "icontains", "contains-all", "contains-any", "icontains-all",
-        "icontains-any", "starts-with", "regex", "is-json", "contains-json",
-        "is-html", "contains-html", "is-xml", "contains-xml", "is-sql", "contains-sql",
-        "levenshtein", "rouge-n", "bleu", "meteor", "similar", "latency", "cost",
-        "word-count", "finish-reason", "is-refusal", "tool-call-f1", "is-valid-openai-tools-call",
-        "is-valid-openai-function-call", "is-valid-function-call",
-    }
-)  # fmt: skip
-"""Assertions that need no model; they keep their names."""
+PROMPTFOO_SIMILAR = "similar"
+"""The assertion that measures similarity; `similar:cosine` and the like are the same."""
+
+PROMPTFOO_SIMILARITY = 0.75
+"""The default threshold of similarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synonym:
+    """Another name of an assertion, with other names of its parameters and those that it sets."""
+
+    name: str
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, object] = field(default_factory=dict)
+
+
+_AT_MOST = {"threshold": "value"}
+_FOLDED = MappingProxyType({"ignore_case": True})
+
+# The assertions themselves lie in a layer above, so this table names them by their texts.
+PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
+    "bleu": Synonym("text.bleu"),
+    "contains": Synonym("text.contains"),
+    "contains-all": Synonym("text.contains_all"),
+    "contains-any": Synonym("text.contains_any"),
+    "contains-html": Synonym("text.contains_html"),
+    "contains-json": Synonym("text.contains_json", {"value": "schema"}),
+    "contains-sql": Synonym("text.contains_sql"),
+    "contains-xml": Synonym("text.contains_xml", {"value": "required_elements"}),
+    "cost": Synonym("metric.total_cost_usd.max", _AT_MOST),
+    "equals": Synonym("text.equals"),
+    "finish-reason": Synonym("behavior.finish_reason"),
+    "icontains": Synonym("text.contains", fixed=_FOLDED),
+    "icontains-all": Synonym("text.contains_all", fixed=_FOLDED),
+    "icontains-any": Synonym("text.contains_any", fixed=_FOLDED),
+    "is-html": Synonym("text.is_html"),
+    "is-json": Synonym("text.is_json", {"value": "schema"}),
+    "is-refusal": Synonym("text.is_refusal"),
+    "is-sql": Synonym("text.is_sql"),
+    "is-valid-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-valid-openai-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-valid-openai-tools-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
+    "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
+    "latency": Synonym("metric.latency_ms.max", _AT_MOST),
+    "levenshtein": Synonym("text.levenshtein"),
+    "meteor": Synonym("text.meteor"),
+    "regex": Synonym("text.regex"),
+    "rouge-n": Synonym("text.rouge_n"),
+    "starts-with": Synonym("text.starts_with"),
+    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
+    "word-count": Synonym("text.word_count"),
+})  # fmt: skip
+"""promptfoo's assertions that need no model, with judgekit's own names."""
+
+MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR})
 
 MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
     "llm-rubric": "{value}",
@@ -45,55 +84,49 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
 }
 """Assertions that ask a model, with the question of the criterion they become."""
 
-PROMPTFOO_SIMILAR = "similar"
-"""The assertion that measures similarity; `similar:cosine` and the like are the same."""
-
-PROMPTFOO_SIMILARITY = 0.75
-"""How similar an output must be where the assertion does not say."""
-
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
 
-_CRITERION = "ask it as a criterion: write an `llm-rubric`"
-_SERVICE = f"it asks a service of its own; {_CRITERION}"
-_PERPLEXITY = "an answer's log-probabilities are not kept; leave it out"
+_ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
+_OWN_CODE = "code runs as a custom check, where scripts are allowed"
+_COMPARED = "compare the variants: judgekit compare"
+_RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
+_LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
-_INSTEAD: Mapping[str, str] = MappingProxyType(
+PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
-        "classifier": _SERVICE,
-        "context-recall": "it judges what was retrieved, not the output; grade what your retriever "
-        "returns as outputs of their own",
-        "context-relevance": "it judges what was retrieved, not the output; grade what your "
-        "retriever returns as outputs of their own",
-        "conversation-relevance": _CRITERION,
-        "gleu": "use `bleu`, or the assertion `chrf`",
-        "guardrails": "check for what the guardrail lets through: `is-refusal`, `finish-reason`, "
-        "or an `llm-rubric`",
-        "human": "people judge with `judgekit label`; leave it out",
-        "max-score": "variants are compared with `judgekit compare`; leave it out",
-        "moderation": _SERVICE,
-        "perplexity": _PERPLEXITY,
-        "perplexity-score": _PERPLEXITY,
-        "pi": _SERVICE,
-        "search-rubric": f"no judge searches the web here; {_CRITERION}, and give the facts in it",
-        "select-best": "variants are compared with `judgekit compare`; leave it out",
-        "skill-used": "use `trajectory:tool-used` with the tool that loads the skill",
-        "trace-error-spans": _TRACE,
-        "trace-span-count": _TRACE,
-        "trace-span-duration": _TRACE,
+        **dict.fromkeys(MODEL_GRADED_ASSERTIONS, _ASK_A_JUDGE),
+        **dict.fromkeys(("classifier", "conversation-relevance", "moderation"), _ASK_A_JUDGE),
+        **dict.fromkeys(("pi", "search-rubric"), _ASK_A_JUDGE),
+        **dict.fromkeys(("context-recall", "context-relevance"), _RETRIEVAL),
+        "gleu": "use `bleu` or `chrf`",
+        "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
+        "criterion",
+        "human": "annotators judge with judgekit label",
+        **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
+        **dict.fromkeys(("max-score", "select-best"), _COMPARED),
+        **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
+        "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
+        **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
+        "trajectory:step-count": "use `trajectory.steps.max` or `trajectory.tool_calls.max`",
+        "trajectory:tool-args-match": "use `trajectory.arguments_match`",
+        "trajectory:tool-sequence": "use `trajectory.matches`",
+        "trajectory:tool-used": "use `trajectory.tool_used`",
+        "webhook": "an assertion calls nobody: write one, or use a custom check",
     }
 )
+"""promptfoo's assertions without a counterpart of the same name, with what there is instead."""
 
 # Plugins of the red team generate attacks with promptfoo's own service.
 _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
 
 def replacement_hint(name: str) -> str | None:
-    """What to do about an assertion that is not read."""
+    """The hint for an assertion that is not read."""
     if name.startswith(_REDTEAM):
-        return f"its attacks and graders are promptfoo's own; {_CRITERION}"
-    return _INSTEAD.get(name)
+        return "its attacks and graders are promptfoo's own; write an `llm-rubric`"
+    return PROMPTFOO_ELSEWHERE.get(name)
 
 
 # Assertions whose score promptfoo puts into a mean as it is.
@@ -102,25 +135,23 @@ _SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
 
 @dataclass(slots=True)
 class PromptfooChecks:
-    """What the assertions of one test come to."""
+    """The checks of one test."""
 
     assertions: list[JsonObject] = field(default_factory=list)
     """Those that need no model."""
 
     places: list[KeyPath] = field(default_factory=list)
-    """Where each of those stands."""
-
     criteria: list[JsonValue] = field(default_factory=list)
     """The others, as the fields of a `Criterion`."""
 
     reference: str | None = None
-    """The first good answer one of them names."""
+    """The first good answer that one of them names."""
 
     similarities: list[float] = field(default_factory=list)
-    """The threshold of each assertion that asks for likeness to one text."""
+    """The thresholds of the assertions on similarity to one text."""
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
-        """Take an assertion."""
+        """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
 
@@ -130,7 +161,7 @@ def require_mean_score(
 ) -> None:
     """Let a test pass by the mean of its assertions, where none of them asks a model."""
     if checks.criteria and checks.assertions:
-        message = "the `threshold` is held against the criteria; every other assertion must hold"
+        message = "the `threshold` applies to the criteria; every other assertion must pass"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif any(spec.get("weight") != 0 for spec in checks.assertions):
         warn_about_scores(checks, at, reading)
@@ -141,7 +172,7 @@ def require_mean_score(
 
 
 def warn_about_scores(checks: PromptfooChecks, at: KeyPath, reading: ForeignFile) -> None:
-    """Tell of assertions that are counted as passed or not in a mean."""
+    """Warn about assertions that count as passed or failed in a mean."""
     types = {str(spec.get("type")).removeprefix("not-") for spec in checks.assertions}
     if graded := sorted(types & _SCORED):
         message = f"the mean counts {', '.join(graded)} as passed or not, not by its score"
@@ -154,11 +185,11 @@ _NAMED = "name the tools, such as `value: [search, fetch]`"
 
 
 class UnsupportedAssertionError(ValueError):
-    """An assertion on a trajectory says what cannot be asked here; the text says what to do."""
+    """An assertion on a trajectory without a counterpart; the text says what to do."""
 
 
 def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
-    """The assertion on a trace that says the same."""
+    """The assertion on a trace with the same meaning."""
     plain = name.removeprefix(_NOT)
     spec = _READERS[plain](value)
     if not name.startswith(_NOT):
@@ -178,9 +209,9 @@ def _tool_used(value: JsonValue) -> JsonObject:
         return {"type": "trajectory.tool_used", "tool": value}
     fields = _fields(value, {"name", "min", "max"}, _NAMED)
     spec: JsonObject = {"type": "trajectory.tool_used", "tool": _name(fields)}
-    for given, own in (("min", "at_least"), ("max", "at_most")):
-        if given in fields:
-            spec[own] = fields[given]
+    for theirs, own in (("min", "at_least"), ("max", "at_most")):
+        if theirs in fields:
+            spec[own] = fields[theirs]
     return spec
 
 
@@ -246,4 +277,8 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 }
 
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
-"""The assertions on what an agent did that need no model."""
+"""The assertions on an agent's actions that need no model."""
+
+KNOWN_ASSERTIONS = frozenset(
+    {*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS, *TRAJECTORY_ASSERTIONS}
+)

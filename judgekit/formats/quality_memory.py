@@ -33,8 +33,6 @@ from judgekit.records import Dataset, Judgment, Output, Rubric, Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pydantic import JsonValue
-
     from judgekit.formats.detection import CasesToWrite
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
@@ -51,12 +49,12 @@ QUALITY_MODELS: Mapping[str, type[CamelRecord]] = {
 """The types that are read; others are counted."""
 
 UNREAD_QUALITY_TYPES = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
-"""Types that hold conclusions, which are computed anew."""
+"""Types that hold conclusions, which judgekit computes itself."""
 
-# Fields of a test case that a case has no place for, with their names in its metadata.
+# Fields of a test case for which a case has no field, with their names in its metadata.
 _KEPT = {"rubric_id": "rubricId", "created_at": "createdAt", "created_by": "createdBy"}
 
-# Fields of a benchmark that are not kept with its cases.
+# Results of a benchmark, and what the case knows already.
 _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
 
 # Metadata of a rubric whose threshold was on the sum of weighted scores.
@@ -67,51 +65,43 @@ _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 @dataclass(frozen=True, slots=True)
 class LocatedObject(Generic[_Fields]):
-    """One object of an export that could be read."""
+    """One valid object of an export, and where it stands."""
 
     id: str
-    """Its id."""
-
     fields: _Fields
-    """What it says."""
-
     at: KeyPath
-    """Its place."""
 
 
 @dataclass(slots=True)
 class QualityExport:
-    """The objects of an export by type and id."""
+    """The objects of an export."""
 
     reading: ForeignFile
-    """The file."""
-
     found: dict[str, dict[str, LocatedObject[CamelRecord]]] = field(default_factory=dict)
-    """The sound objects."""
+    """The valid objects by type and id."""
 
     n_unread: dict[str, int] = field(default_factory=dict)
-    """How many there are of each type that is not read."""
+    """How many objects there are of each type that is not read."""
 
     def of(self, name: str, model: type[_Fields]) -> dict[str, LocatedObject[_Fields]]:
-        """The sound objects of a type."""
+        """The valid objects of a type."""
         return {
             key: LocatedObject(found.id, found.fields, found.at)
             for key, found in self.found.get(name, {}).items()
             if isinstance(found.fields, model)
         }
 
-    def refer(self, name: str, given: str, at: KeyPath, *, case_id: str | None = None) -> bool:
-        """Whether an object there is; where there is none, that is noted."""
-        # Where the export has no object of the type at all, it is a warning: it is a part of one.
+    def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
+        """Whether an object with this id exists; a missing one is reported."""
         known = self.found.get(name, {})
-        if given in known:
+        if key in known:
             return True
-        message = (
-            f"`{at[-1] if isinstance(at[-1], str) else at[-2]}`: no {name} has the id {given!r}"
-        )
+        field_name = at[-1] if isinstance(at[-1], str) else at[-2]
+        message = f"`{field_name}`: no {name} has the id {key!r}"
         if known:
-            self.reading.add(at, message, suggest_name(given, known), case_id=case_id)
+            self.reading.add(at, message, suggest_name(key, known), case_id=case_id)
         else:
+            # An export without any object of the type is a part of a memory, which is no error.
             remedy = f"export the {name} objects too"
             self.reading.warn(at, message, remedy, case_id=case_id)
         return False
@@ -126,17 +116,25 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
 
 def read_quality_export(document: ParsedDocument) -> QualityExport:
     """The objects of an export."""
-    export = QualityExport(ForeignFile(document))
-    for at, item in _objects(document.value, export.reading):
-        whole = export.reading.record(QualityObject, item, at)
-        # All objects are read before they are linked: the memory exports them in any order.
-        if whole is not None:
+    value, reading = document.value, ForeignFile(document)
+    export = QualityExport(reading)
+    objects: Iterator[tuple[KeyPath, JsonObject]]
+    if isinstance(value, dict) and is_object(value):
+        objects = iter([((), value)])
+    elif isinstance(value, dict):
+        name = next((name for name in RECORD_LISTS if isinstance(value.get(name), list)), "records")
+        objects = reading.objects(value.get(name), (name,))
+    else:
+        objects = reading.objects(value, ())
+    # All objects are read before they are linked: the memory exports them in any order.
+    for at, item in objects:
+        if (whole := reading.record(QualityObject, item, at)) is not None:
             _take(whole, at, export)
     return export
 
 
 def add_quality_cases(export: QualityExport) -> None:
-    """Make cases of the test cases of an export."""
+    """Turn the test cases of an export into cases."""
     reading = export.reading
     criteria = export.of("rubric-criterion", CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
@@ -160,15 +158,6 @@ def add_quality_cases(export: QualityExport) -> None:
             export.refer("test-case", case_id, (*benchmark.at, "fields", "testCaseIds", index))
 
 
-def _objects(value: JsonValue, reading: ForeignFile) -> Iterator[tuple[KeyPath, JsonObject]]:
-    if isinstance(value, dict) and is_object(value):
-        return iter([((), value)])
-    if isinstance(value, dict):
-        name = next((name for name in RECORD_LISTS if isinstance(value.get(name), list)), "records")
-        return reading.objects(value.get(name), (name,))
-    return reading.objects(value, ())
-
-
 def _take(whole: QualityObject, at: KeyPath, export: QualityExport) -> None:
     reading, name = export.reading, whole.type
     model = QUALITY_MODELS.get(name)
@@ -182,13 +171,12 @@ def _take(whole: QualityObject, at: KeyPath, export: QualityExport) -> None:
     if fields is None:
         return
     known = export.found.setdefault(name, {})
-    given = whole.id if whole.id is not None else fields.extra.get("id")
-    key = (
-        str(given)
-        if isinstance(given, str | int) and str(given).strip()
-        else _own_id(fields, known)
-    )
-    if key in known:
+    key = whole.id if whole.id is not None else fields.extra.get("id")
+    if not isinstance(key, str | int) or not str(key).strip():
+        # An object without an id is called by its name, or its number among its type.
+        own_name = getattr(fields, "name", None)
+        key = own_name if isinstance(own_name, str) else len(known) + 1
+    if (key := str(key)) in known:
         first = reading.document.line_of(*known[key].at)
         message = f"a second {name} with the id {key!r}; the first is in line {first}"
         reading.add(at, message, "rename one")
@@ -196,18 +184,12 @@ def _take(whole: QualityObject, at: KeyPath, export: QualityExport) -> None:
         known[key] = LocatedObject(key, fields, at)
 
 
-def _own_id(fields: CamelRecord, known: Mapping[str, object]) -> str:
-    """An object without an id is called by its name, or its number among its type."""
-    name = getattr(fields, "name", None)
-    return name if isinstance(name, str) else str(len(known) + 1)
-
-
 def _benchmarks(export: QualityExport) -> dict[str, list[JsonObject]]:
-    """What the benchmarks of each case say of themselves, by its id; not what came out of them."""
+    """The benchmarks of each case by its id, without their results."""
     found: dict[str, list[JsonObject]] = {}
     for key, benchmark in export.of("benchmark", BenchmarkFields).items():
-        given = benchmark.fields.as_given()
-        known = {name: item for name, item in given.items() if name not in _NOT_OF_CASES}
+        fields = benchmark.fields.as_given()
+        known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
         for case_id in dict.fromkeys(benchmark.fields.test_case_ids):
             found.setdefault(case_id, []).append({**known, "id": key})
     return found
@@ -219,32 +201,31 @@ def _add_case(
     benchmarks: Sequence[JsonObject],
     export: QualityExport,
 ) -> None:
-    given = found.fields
-    rubric_id = given.rubric_id
+    case = found.fields
     rubric = None
-    if rubric_id is not None:
+    if case.rubric_id is not None:
         where = (*found.at, "fields", "rubricId")
-        if export.refer("rubric", rubric_id, where, case_id=found.id):
-            rubric = rubrics.get(rubric_id)
-    more, metadata = added_case_fields({k: v for k, v in given.extra.items() if k != "id"})
-    # Only a warning: a person may still judge it.
-    if rubric is None and given.expected_outputs is None and not more.get("assertions"):
+        if export.refer("rubric", case.rubric_id, where, case_id=found.id):
+            rubric = rubrics.get(case.rubric_id)
+    more, metadata = added_case_fields({k: v for k, v in case.extra.items() if k != "id"})
+    # Only a warning: a reviewer may still label it.
+    if rubric is None and case.expected_outputs is None and not more.get("assertions"):
         message = "the case has neither a rubric nor expected outputs, so it cannot fail"
         export.reading.warn(found.at, message, "add a `rubricId`", case_id=found.id)
-    own = {name: getattr(given, field) for field, name in _KEPT.items()}
+    own = {name: getattr(case, field) for field, name in _KEPT.items()}
     if benchmarks:
         metadata = {**metadata, BENCHMARKS_FIELD: [*benchmarks]}
     fields: JsonObject = {
         "id": found.id,
-        "name": given.name,
-        "description": given.description,
-        "input": given.inputs,
-        "reference": given.expected_outputs,
-        "tags": list(given.tags),
-        "status": given.status,
-        "agent": given.agent_id,
-        "skill": given.skill_id,
-        "prompt_version": given.prompt_version_ref,
+        "name": case.name,
+        "description": case.description,
+        "input": case.inputs,
+        "reference": case.expected_outputs,
+        "tags": list(case.tags),
+        "status": case.status,
+        "agent": case.agent_id,
+        "skill": case.skill_id,
+        "prompt_version": case.prompt_version_ref,
         "rubric": rubric,
         "metadata": {**{name: item for name, item in own.items() if item}, **metadata},
         **more,
@@ -260,38 +241,33 @@ def rubric_from_quality(
     *,
     key: str,
 ) -> JsonObject | None:
-    """A rubric as the fields of a `Rubric`; what is unsound in it is noted."""
-    # There an output passes when the sum of its weighted scores reaches the threshold. A threshold
-    # above 1 is on that sum: with weights `w * (max - min)` and the threshold `(t - sum(w * min)) /
-    # sum(w * (max - min))` the same outputs pass here.
+    """A rubric as the fields of a `Rubric`; its faults are reported."""
     criteria = [*parts.values()]
     if not criteria:
         reading.warn((*at, "criteriaIds"), "the rubric has no criteria in this file", None)
         return None
     weights = [criterion.weight for criterion in criteria]
     threshold = rubric.passing_threshold
-    total = sum(weights)
-    if total <= 0:
+    if sum(weights) <= 0:
         reading.add((*at, "criteriaIds"), "no criterion has a weight above 0")
         return None
     metadata: JsonObject = dict(rubric.extra)
-    # Ids that follow from the names are not kept, so that they are made anew after a rename.
+    # Ids that follow from the names are left out, so that they follow the names after a rename.
     if [*parts] != [criterion_id(key, criterion.name) for criterion in criteria]:
         metadata["criteriaIds"] = [*parts]
-    if threshold > 1:
-        # A threshold above 1 can only be meant on the sum of weighted scores.
-        given, threshold = threshold, _on_sum(threshold, criteria)
-        if not 0 <= threshold <= 1:
-            _refuse(given, criteria, at, reading)
-            return None
-        metadata |= {"passingThreshold": given, "weights": [*weights]}
-        weights = [w * (c.max_score - c.min_score) for w, c in zip(weights, criteria, strict=True)]
-        message = f"`passingThreshold` {given:g} is taken as a sum of weighted scores"
-        remedy = f"that is {threshold:.4g} on [0, 1]"
-        reading.warn((*at, "passingThreshold"), message, remedy)
-    elif threshold < 0:
+    if threshold < 0:
         reading.add((*at, "passingThreshold"), f"`passingThreshold` is {threshold:g}, below 0")
         return None
+    if threshold > 1:
+        # In the memory an output passes when the sum of its weighted scores reaches the threshold,
+        # so a threshold above 1 is on that sum. With weights `w * (max - min)` and the threshold
+        # `(t - sum(w * min)) / sum(w * (max - min))` the same outputs pass here.
+        fraction = _on_sum(threshold, criteria, at, reading)
+        if fraction is None:
+            return None
+        metadata |= {"passingThreshold": threshold, "weights": [*weights]}
+        weights = [w * (c.max_score - c.min_score) for w, c in zip(weights, criteria, strict=True)]
+        threshold = fraction
     return {
         "name": rubric.name,
         "description": rubric.description,
@@ -304,7 +280,7 @@ def rubric_from_quality(
 
 
 def criterion_id(rubric_id: str, name: str) -> str:
-    """The id of a criterion that has none of its own."""
+    """The id of a criterion without one of its own."""
     return f"{rubric_id}/{name}"
 
 
@@ -319,19 +295,22 @@ def _criterion(criterion: CriterionFields, weight: float) -> JsonObject:
     return added_criterion_fields(criterion, plain)
 
 
-def _on_sum(threshold: float, criteria: Sequence[CriterionFields]) -> float:
+def _on_sum(
+    threshold: float, criteria: Sequence[CriterionFields], at: KeyPath, reading: ForeignFile
+) -> float | None:
+    """A threshold on the sum of weighted scores as one on [0, 1]; None where out of reach."""
+    where = (*at, "passingThreshold")
     lowest = sum(c.weight * c.min_score for c in criteria)
     width = sum(c.weight * (c.max_score - c.min_score) for c in criteria)
-    return (threshold - lowest) / width if width > 0 else math.inf
-
-
-def _refuse(
-    threshold: float, criteria: Sequence[CriterionFields], at: KeyPath, reading: ForeignFile
-) -> None:
+    fraction = (threshold - lowest) / width if width > 0 else math.inf
+    if 0 <= fraction <= 1:
+        message = f"`passingThreshold` {threshold:g} is taken as a sum of weighted scores"
+        reading.warn(where, message, f"that is {fraction:.4g} on [0, 1]")
+        return fraction
     fault = threshold_fault(("passingThreshold",), threshold, _scales(criteria))
     message = f"`passingThreshold` is {threshold:g}, which no output can reach"
-    remedy = "write 0.7, not 70" if fault is None else fault.remedy
-    reading.add((*at, "passingThreshold"), message, remedy)
+    reading.add(where, message, "write 0.7, not 70" if fault is None else fault.remedy)
+    return None
 
 
 def _scales(criteria: Sequence[CriterionFields]) -> Iterator[Scale]:
@@ -351,8 +330,8 @@ _Run = tuple[Output, int]
 
 def read_quality_results(document: ParsedDocument) -> ForeignResults:
     """The runs and judgments of an export, with its cases."""
-    # A run that names no prompt version has no variant. What it says of its own result (`passed`,
-    # `totalScore`, …) is kept in the output's metadata, with the run's id as `test_run_id`.
+    # A run without a prompt version has no variant. Its own conclusions (`passed`, `totalScore`, …)
+    # go into the output's metadata, with the run's id as `test_run_id`.
     export = read_quality_export(document)
     add_quality_cases(export)
     runs = _runs(export)
@@ -403,16 +382,20 @@ def _runs(export: QualityExport) -> dict[str, _Run]:
 def _output(found: LocatedObject[TestRunFields], repeat: int) -> Output:
     run = found.fields
     text = run.actual_output if isinstance(run.actual_output, str) else None
-    nothing = text is None and run.actual_output is None
+    is_empty = text is None and run.actual_output is None
+    # What a run says beside its output goes into the metadata, such as its `passed`.
+    more = {name: item for name, item in run.as_given().items() if name not in _READ}
+    if _variant(run) == run.prompt_version_ref:
+        more.pop("promptVersionRef", None)
     return Output(
         text=text,
         data=run.data if text is not None else run.actual_output,
-        error=run.error or ("the run has no output" if nothing else None),
+        error=run.error or ("the run has no output" if is_empty else None),
         case_id=run.test_case_id,
         variant=_variant(run),
         run_id=run.agent_run_id,
         duration_ms=run.duration_ms,
-        metadata={**_said(run), "test_run_id": found.id, "repeat": repeat},
+        metadata={**more, "test_run_id": found.id, "repeat": repeat},
     )
 
 
@@ -420,39 +403,31 @@ def _variant(run: TestRunFields) -> str | None:
     return run.prompt_version_ref if run.variant is None else run.variant
 
 
-def _said(run: TestRunFields) -> JsonObject:
-    """What a run says of itself beside its output."""
-    said = {name: item for name, item in run.as_given().items() if name not in _READ}
-    if _variant(run) == run.prompt_version_ref:
-        said.pop("promptVersionRef", None)
-    return said
-
-
 def _judgment(
     found: LocatedObject[JudgmentFields], runs: Mapping[str, _Run], export: QualityExport
 ) -> Judgment | None:
-    given = found.fields
+    judgment = found.fields
     at = (*found.at, "fields")
-    export.refer("test-run", given.test_run_id, (*at, "testRunId"))
+    export.refer("test-run", judgment.test_run_id, (*at, "testRunId"))
     criteria = export.of("rubric-criterion", CriterionFields)
-    criterion = criteria.get(given.criterion_id)
+    criterion = criteria.get(judgment.criterion_id)
     if criterion is None and criteria:
-        export.refer("rubric-criterion", given.criterion_id, (*at, "criterionId"))
+        export.refer("rubric-criterion", judgment.criterion_id, (*at, "criterionId"))
     least = 0.0 if criterion is None else criterion.fields.min_score
-    most = given.max_score if criterion is None else criterion.fields.max_score
-    if not least <= given.score <= most or not least < most:
-        message = f"`score` is {given.score:g}, off the scale from {least:g} to {most:g}"
+    most = judgment.max_score if criterion is None else criterion.fields.max_score
+    if not least <= judgment.score <= most or not least < most:
+        message = f"`score` is {judgment.score:g}, off the scale from {least:g} to {most:g}"
         export.reading.add((*at, "score"), message)
         return None
-    run = runs.get(given.test_run_id)
+    run = runs.get(judgment.test_run_id)
     return Judgment(
-        criterion=given.criterion_id if criterion is None else criterion.fields.name,
-        raw=given.score,
-        value=(given.score - least) / (most - least),
-        rationale=given.rationale,
-        confidence=given.confidence,
-        source=given.judged_by_type,
-        judge=given.judged_by,
+        criterion=judgment.criterion_id if criterion is None else criterion.fields.name,
+        raw=judgment.score,
+        value=(judgment.score - least) / (most - least),
+        rationale=judgment.rationale,
+        confidence=judgment.confidence,
+        source=judgment.judged_by_type,
+        judge=judgment.judged_by,
         case_id=None if run is None else run[0].case_id,
         variant=None if run is None else run[0].variant,
         repeat=0 if run is None else run[1],
@@ -461,21 +436,19 @@ def _judgment(
 
 def quality_case_objects(source: CasesToWrite) -> WrittenCases:
     """Cases as objects, each rubric before its first case."""
-    return WrittenCases(_case_objects(source))
 
-
-def _case_objects(source: CasesToWrite) -> Iterator[JsonObject]:
-    # Objects of a quality memory stay as they are: its runs would be lost with the cases alone.
-    if source.quality_records:
+    def objects() -> Iterator[JsonObject]:
+        # Objects of a quality memory pass unchanged: the cases alone would lose its runs.
         yield from source.quality_records
-        return
-    rubrics = RubricIds()
-    for case in source.cases:
-        rubric_id = None
-        if isinstance(case.rubric, Rubric):
-            rubric_id, is_new = rubrics.of(case.rubric, case)
-            yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
-        yield case_object(case, rubric_id)
+        rubrics = RubricIds()
+        for case in () if source.quality_records else source.cases:
+            rubric_id = None
+            if isinstance(case.rubric, Rubric):
+                rubric_id, is_new = rubrics.of(case.rubric, case)
+                yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
+            yield case_object(case, rubric_id)
+
+    return WrittenCases(objects())
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
@@ -519,37 +492,36 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
 
 
 class RubricIds:
-    """Gives each rubric an id: that of its objects where they came from, else one of its own."""
+    """Gives each rubric the id of the object it came from, or else one of its own."""
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
 
     def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
-        """The id of a rubric."""
+        """The id of a rubric, and whether it is new."""
         print_ = fingerprint(rubric.to_json())
         if print_ in self._ids:
             return self._ids[print_], False
-        given = case.metadata.get("rubricId")
-        if not isinstance(given, str) or not given or given in self._ids.values():
-            given = own_rubric_id(rubric)
-        self._ids[print_] = given
-        return given, True
+        rubric_id = case.metadata.get("rubricId")
+        # Two rubrics may carry one id, as when one of them was edited after reading.
+        if not isinstance(rubric_id, str) or not rubric_id or rubric_id in self._ids.values():
+            rubric_id = own_rubric_id(rubric)
+        self._ids[print_] = rubric_id
+        return rubric_id, True
 
 
 def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
-    """The ids of a rubric's criteria: those of the objects they came from, else their own."""
+    """The ids of a rubric's criteria: those of the objects they came from, or else their own."""
     names = [criterion.name for criterion in rubric.criteria]
-    kept = rubric.metadata.get("criteriaIds")
-    is_theirs = (
-        isinstance(kept, list) and len(kept) == len(names) and rubric_id != own_rubric_id(rubric)
-    )
-    if isinstance(kept, list) and is_theirs:
-        return dict(zip(names, map(str, kept), strict=True))
+    ids = rubric.metadata.get("criteriaIds")
+    # A rubric with an id of its own has changed since it was read, so its old ids do not fit.
+    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != own_rubric_id(rubric):
+        return dict(zip(names, map(str, ids), strict=True))
     return {name: criterion_id(rubric_id, name) for name in names}
 
 
 def own_rubric_id(rubric: Rubric) -> str:
-    """The id of a rubric that has none, or whose content is another by now."""
+    """The id of a rubric without one, or whose content has changed."""
     return f"{rubric.name}@{fingerprint(rubric.to_json())[:_ID_LENGTH]}"
 
 
@@ -559,12 +531,12 @@ def quality_object(kind: str, name: str, fields: JsonObject) -> JsonObject:
 
 
 def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
-    """Threshold and weights: those it was read with, where they were on the sum of scores."""
+    """Threshold and weights; those it was read with, where they were on the sum of scores."""
     sum_, weights = (rubric.metadata.get(name) for name in _ON_SUM)
     if isinstance(sum_, int | float) and isinstance(weights, list):
-        given = [w for w in weights if isinstance(w, int | float)]
-        if len(given) == len(rubric.criteria):
-            return float(sum_), [float(weight) for weight in given]
+        numbers = [float(weight) for weight in weights if isinstance(weight, int | float)]
+        if len(numbers) == len(rubric.criteria):
+            return float(sum_), numbers
     return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]
 
 

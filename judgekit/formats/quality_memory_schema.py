@@ -29,13 +29,10 @@ class QualityObject(SnakeRecord):
     """One object of an export."""
 
     type: Name
-    """What it is."""
-
     id: str | int | None = None
-    """Its id; may stand among the fields instead."""
+    """May stand among the fields instead."""
 
     fields: JsonObject
-    """What it says."""
 
 
 class TestCaseFields(CamelRecord):
@@ -45,65 +42,33 @@ class TestCaseFields(CamelRecord):
         {"assertions", "benchmarks", "context", "evaluation", "metadata", "stratum"}
     )
 
-    __test__ = False
+    __test__ = False  # pytest collects classes that are called Test…
 
     name: Name
-    """A title."""
-
     description: str | None = None
-    """What it is there to find out."""
-
     agent_id: str | None = None
-    """The agent under test."""
-
     skill_id: str | None = None
-    """The skill under test."""
-
     prompt_version_ref: str | None = None
-    """The prompt version under test."""
-
     inputs: JsonValue
-    """What goes in."""
-
     expected_outputs: JsonValue = None
-    """What should come out."""
-
     rubric_id: str | None = None
-    """How it is judged."""
-
     tags: tuple[str, ...] = ()
-    """Its groups."""
-
     status: Literal["active", "draft", "deprecated"] = "active"
-    """Only active ones are run."""
-
     created_at: str | None = None
-    """When it was written."""
-
     created_by: str | None = None
-    """Who wrote it."""
 
 
 class RubricFields(CamelRecord):
     """A `rubric`."""
 
     name: Name
-    """Its name."""
-
     description: str | None = None
-    """What it is for."""
-
     criteria_ids: tuple[str, ...] = ()
-    """Its criteria, in order."""
-
     passing_threshold: Finite
-    """The least weighted score; on [0, 1], or a sum of weighted scores."""
+    """On [0, 1], or on the sum of weighted scores."""
 
     version: int | str = 1
-    """Its version."""
-
     is_active: bool = True
-    """Whether it is in use."""
 
 
 class CriterionFields(CamelRecord):
@@ -114,25 +79,12 @@ class CriterionFields(CamelRecord):
     )
 
     rubric_id: str | None = None
-    """The rubric it is part of."""
-
     name: Name
-    """Its name."""
-
     description: Name
-    """What good looks like."""
-
     weight: Weight = 1.0
-    """Its importance."""
-
     scoring_guide: str | None = None
-    """How to score."""
-
     min_score: Finite = 0.0
-    """The worst score."""
-
     max_score: Finite = 1.0
-    """The best score."""
 
 
 class TestRunFields(CamelRecord):
@@ -143,43 +95,24 @@ class TestRunFields(CamelRecord):
     __test__ = False
 
     test_case_id: Name
-    """The case."""
-
     agent_run_id: str | None = None
-    """The agent run it came from."""
-
     prompt_version_ref: str | None = None
-    """The prompt version that produced it."""
-
     variant: str | None = None
-    """The variant it belongs to, where several share a prompt version; an addition."""
+    """Added by judgekit, where several variants share a prompt version."""
 
     actual_output: JsonValue
-    """What came out."""
-
     data: JsonValue = None
-    """The structured result beside a text; an addition."""
+    """The structured result beside a text; added by judgekit."""
 
     error: str | None = None
-    """Why there is no output; an addition."""
+    """Why there is no output; added by judgekit."""
 
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """How long it took."""
-
     passed: bool | None = None
-    """What was concluded then."""
-
     total_score: Finite | None = None
-    """The sum of weighted scores."""
-
     max_possible_score: Finite | None = None
-    """The best that sum could have been."""
-
     ran_at: str | None = None
-    """When it ran."""
-
     judge_type: JudgmentSource | None = None
-    """What kind of judge."""
 
 
 class JudgmentFields(CamelRecord):
@@ -188,69 +121,35 @@ class JudgmentFields(CamelRecord):
     additions: ClassVar[frozenset[str]] = frozenset({"evidence", "failures", "repeat"})
 
     test_run_id: Name
-    """The run it judges."""
-
     criterion_id: Name
-    """The criterion."""
-
     score: Finite
-    """The score."""
-
     max_score: Finite
-    """The best score."""
-
     rationale: Name
-    """Why."""
-
     judged_by: str = ""
-    """Who judged."""
-
     judged_by_type: JudgmentSource = "llm"
-    """What kind of judge."""
-
     judged_at: str | None = None
-    """When it was judged."""
-
     confidence: Fraction | None = None
-    """How sure the judge is."""
 
 
 class BenchmarkFields(CamelRecord):
     """A `benchmark`."""
 
     name: Name
-    """Its name."""
-
     test_case_ids: tuple[str, ...] = ()
-    """Its cases."""
-
     passing_threshold: Finite | None = None
-    """The least overall score."""
-
     description: str | None = None
-    """What it covers."""
-
     dimension: str | None = None
-    """What it measures."""
-
     owner_id: str | None = None
-    """Whose it is."""
-
     last_run_at: str | None = None
-    """When it last ran."""
-
     last_score: Finite | None = None
-    """What came out."""
-
     status: Literal["active", "retired"] = "active"
-    """Whether it is in use."""
 
 
 ADDED_CASE_FIELDS = ("context", "stratum", "assertions", "evaluation")
-"""Fields of a case that a `test-case` has no place for; they stand among its fields."""
+"""Fields of a case for which a `test-case` has no field; they stand among its fields."""
 
 BENCHMARKS_FIELD = "benchmarks"
-"""The entry of a case's metadata that names the benchmarks it came with."""
+"""The entry of a case's metadata with the benchmarks it belongs to."""
 
 CASE_FIELD_NAMES = frozenset(
     {
@@ -258,11 +157,11 @@ CASE_FIELD_NAMES = frozenset(
         "rubricId", "inputs", "tags", "status", "metadata", *ADDED_CASE_FIELDS,
     }
 )  # fmt: skip
-"""Names that metadata cannot have beside the fields; such metadata stands under `metadata`."""
+"""Names that metadata cannot have beside the fields; such entries stand under `metadata`."""
 
 
 def added_case_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """What the further fields of a `test-case` say of the case."""
+    """The further fields of a `test-case` as fields of the case, and the rest as metadata."""
     fields = {
         name: extra[name]
         for name in ADDED_CASE_FIELDS
@@ -276,7 +175,7 @@ def added_case_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
 
 
 def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
-    """Metadata of a case as it stands among the fields of a `test-case`; the way back."""
+    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
     plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
     inner: JsonObject = {
         name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
@@ -285,9 +184,9 @@ def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def benchmarks_of(case: Case) -> dict[str, JsonObject]:
-    """The benchmarks of a quality memory that a case came with."""
-    given = case.metadata.get(BENCHMARKS_FIELD)
-    items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    """The benchmarks of a quality memory that a case belongs to."""
+    listed = case.metadata.get(BENCHMARKS_FIELD)
+    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     found = ((item.get("id"), item) for item in items)
     return {
         name: {key: value for key, value in item.items() if key != "id"}
@@ -297,7 +196,7 @@ def benchmarks_of(case: Case) -> dict[str, JsonObject]:
 
 
 def added_criterion_fields(criterion: CriterionFields, fields: JsonObject) -> JsonObject:
-    """A criterion with what the further fields of a `rubric-criterion` say of it."""
+    """A criterion with the further fields of a `rubric-criterion`, where they are valid."""
     extra = criterion.extra
     scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
     named = {"integer": "integer", "levels": "levels", "betweenLevels": "between_levels"}
@@ -309,6 +208,7 @@ def added_criterion_fields(criterion: CriterionFields, fields: JsonObject) -> Js
         **{own: extra[name] for name, own in more.items() if name in extra},
         "scale": scale,
     }
+    # Fields of the same names may mean something else in a memory that judgekit did not write.
     try:
         Criterion.model_validate(whole)
     except ValidationError:

@@ -1,6 +1,6 @@
 """Reads files row by row (JSONL, CSV, TSV, Parquet, or a list in a document); writes tables.
 
-Turns cells and aliases into the fields of a record.
+It also turns cells and aliases into the fields of a record.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault
 from judgekit.formats.text import (
     MAX_LINE_BYTES,
-    TextLine,
     as_path,
     escape_formula,
     iter_lines,
@@ -36,15 +35,18 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-"""One JSON object a line."""
+"""One JSON object per line."""
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 """Named columns; a cell may hold JSON as text."""
 
 DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)
-"""One value, held in memory whole."""
+"""One value, read into memory as a whole."""
 
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
+
+
+AnyRow = TypeVar("AnyRow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +54,30 @@ class FileRow:
     """One row of a file."""
 
     line: int
-    """The line it begins in, from 1; for Parquet its number among the rows."""
+    """The line it begins in, from 1; for Parquet the number of the row."""
 
     fields: dict[str, JsonValue]
     """Its values by name; of a table only those that are not missing."""
 
     is_table: bool = False
-    """Whether it comes from a table, where lists and mappings may be given as JSON text."""
+    """Whether lists and mappings may be JSON text, as in the cells of a table."""
 
     is_repaired: bool = False
     """Whether lone surrogates in it were replaced."""
 
 
 def suffix_of(path: Path) -> str:
-    """The end of a file's name that tells its format, in lower case, `.gz` with what it packs."""
+    """The suffix that determines a file's format, in lower case; `.gz` with what it packs."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
 
 def iter_rows(path: Path | str) -> Iterator[FileRow]:
-    """The rows of a file, in file order; JSONL, CSV and Parquet are never held whole."""
+    """The rows of a file, in file order; JSONL, CSV and Parquet are streamed."""
     return raise_damaged(scan_rows(path))
 
 
-def raise_damaged(rows: Iterable[FileRow | DatasetError]) -> Iterator[FileRow]:
+def raise_damaged(rows: Iterable[AnyRow | DatasetError]) -> Iterator[AnyRow]:
     """The rows, up to the first that could not be read, which is raised."""
     for row in rows:
         if isinstance(row, DatasetError):
@@ -84,7 +86,7 @@ def raise_damaged(rows: Iterable[FileRow | DatasetError]) -> Iterator[FileRow]:
 
 
 def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
-    """As `iter_rows`, but a row that cannot be read is given as the error it is."""
+    """The rows of a file; a row that cannot be read is yielded as its error."""
     path = as_path(path)
     suffix = suffix_of(path)
     if suffix in LINE_SUFFIXES:
@@ -104,7 +106,7 @@ def scan_rows(path: Path | str) -> Iterator[FileRow | DatasetError]:
 
 
 def document_rows(document: ParsedDocument) -> Iterator[FileRow | DatasetError]:
-    """The rows a document holds: it is a list of objects, or an object that holds one."""
+    """The rows of a document: a list of objects, or an object that contains one."""
     where, items = _list_in(document)
     is_repaired = bool(document.notes)
     for index, item in enumerate(items):
@@ -139,19 +141,16 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
         if isinstance(line, DatasetError):
             yield line
         elif line.text.strip():
-            yield _json_row(line, path)
-
-
-def _json_row(line: TextLine, path: Path) -> FileRow | DatasetError:
-    try:
-        value, is_repaired = parse_strict_json(
-            line.text.rstrip("\r\n"), path=path, first_line=line.number
-        )
-    except DatasetError as error:
-        return error
-    if not isinstance(value, dict):
-        return _not_an_object(value, path, line.number)
-    return FileRow(line.number, value, is_repaired=is_repaired)
+            text = line.text.rstrip("\r\n")
+            try:
+                value, is_repaired = parse_strict_json(text, path=path, first_line=line.number)
+            except DatasetError as error:
+                yield error
+                continue
+            if isinstance(value, dict):
+                yield FileRow(line.number, value, is_repaired=is_repaired)
+            else:
+                yield _not_an_object(value, path, line.number)
 
 
 def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
@@ -169,7 +168,8 @@ def _not_an_object(value: JsonValue, path: Path, line: int) -> DatasetError:
 def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
     # The limit is the module's, not the reader's; the default cuts long outputs off.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    reader = csv.reader(_texts(path), delimiter=delimiter, strict=True)
+    texts = (line.text for line in raise_damaged(iter_lines(path)))
+    reader = csv.reader(texts, delimiter=delimiter, strict=True)
     names: list[str] | None = None
     begins = 1
     try:
@@ -178,18 +178,10 @@ def _cell_rows(path: Path, delimiter: str) -> Iterator[FileRow | DatasetError]:
                 names = _header(cells, path, delimiter)
             elif cells and names is not None:
                 yield _cell_row(cells, names, path, begins)
-            # A quoted cell may span lines, so a row does not begin where the last one ended plus
-            # one.
+            # A quoted cell may span lines, so the row number is not the line number.
             begins = reader.line_num + 1
     except csv.Error as error:
         raise _table_error(error, path, begins) from error
-
-
-def _texts(path: Path) -> Iterator[str]:
-    for line in iter_lines(path):
-        if isinstance(line, DatasetError):
-            raise line
-        yield line.text
 
 
 def _header(cells: list[str], path: Path, delimiter: str) -> list[str]:
@@ -227,7 +219,7 @@ def _table_error(error: csv.Error, path: Path, line: int) -> DatasetError:
     elif "field larger" in reason:
         message = f"a cell larger than {MAX_LINE_BYTES >> 20} MiB; is a quote left open?"
     else:
-        message = f"not sound as a table: {reason}"
+        message = f"not a valid table: {reason}"
     return DatasetError(message, path=path, line=line)
 
 
@@ -239,14 +231,11 @@ def iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     # Nulls and NaN (which data frames write for missing numbers) are left out of a row; times
     # become ISO 8601 text.
     try:
-        import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
-        from pyarrow import parquet  # noqa: PLC0415
-    except ImportError as error:
-        raise DatasetError(
-            "Parquet files need pyarrow, which is not installed",
-            path=path,
-            hint='pip install "judgekit-llm[parquet]"',
-        ) from error
+        pa = require_pyarrow()
+        from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
+    except SettingsError as error:
+        hint = 'pip install "judgekit-llm[parquet]"'
+        raise DatasetError(error.message, path=path, hint=hint) from error
     row = 0
     try:
         with parquet.ParquetFile(path) as table:
@@ -260,7 +249,7 @@ def iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
         raise
     except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DatasetError(f"not a sound Parquet file: {reason}", path=path) from error
+        raise DatasetError(f"not a valid Parquet file: {reason}", path=path) from error
 
 
 def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue]:
@@ -301,14 +290,14 @@ def _number(cell: float) -> float | None:
     return None if math.isnan(cell) else cell
 
 
-# Rows of Parquet held at a time: a group is compressed as a whole, and a file may have millions.
+# Rows of Parquet in memory at a time: a group is compressed as a whole.
 _GROUP_ROWS = 5000
 
 
 def write_csv(
     file: IO[bytes], columns: Sequence[str], rows: Iterable[Mapping[str, str | float | None]]
 ) -> int:
-    """Write rows as CSV, one in memory at a time, and say how many."""
+    """Write rows as CSV, one in memory at a time, and return their number."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
     writer = csv.DictWriter(text, columns, lineterminator="\r\n")
@@ -323,21 +312,27 @@ def write_csv(
 
 
 def write_parquet(
-    file: IO[bytes], columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]
+    file: IO[bytes],
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, object]],
+    *,
+    in_groups: bool = True,
 ) -> None:
     """Write rows as Parquet; a column's type is the name of pyarrow's, such as `string`."""
     pa = require_pyarrow()
     from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
 
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
-    left = iter(rows)
+    remaining = iter(rows)
     with parquet.ParquetWriter(file, schema) as writer:
-        while group := list(islice(left, _GROUP_ROWS)):
+        if not in_groups:
+            writer.write_table(pa.Table.from_pylist(list(remaining), schema=schema))
+        while group := list(islice(remaining, _GROUP_ROWS)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
 def require_pyarrow() -> ModuleType:
-    """The module pyarrow; refused before anything is written where it is not installed."""
+    """The module pyarrow; called before anything is written, so that no file is left behind."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
     except ImportError as error:
@@ -350,10 +345,8 @@ def require_pyarrow() -> ModuleType:
 
 
 Fields = dict[str, "JsonValue"]
-"""Values by name."""
-
 TYPED_SUFFIX = ".json"
-"""What the name of a column ends in whose cells are JSON, whatever the field is."""
+"""The suffix of a column whose cells are JSON, whatever the field is."""
 
 _METADATA_PREFIX = "metadata."
 
@@ -364,17 +357,17 @@ def rename_fields(
     """The fields under judgekit's names."""
     # A field that already has its own name keeps it, and an alias beside it stays as it is.
     found: Fields = {}
-    taken: dict[str, str] = {}
+    sources: dict[str, str] = {}
     faults = []
     for name, value in fields.items():
         meant = aliases.get(name, name)
         if meant != name and meant in fields:
             meant = name
-        if meant in taken:
-            message = f"`{taken[meant]}` and `{name}` both mean `{meant}`"
+        if meant in sources:
+            message = f"`{sources[meant]}` and `{name}` both mean `{meant}`"
             faults.append(FieldFault((name,), message, f"keep one of them, as `{meant}`"))
             continue
-        taken[meant] = name
+        sources[meant] = name
         found[meant] = value
     return found, faults
 
@@ -386,7 +379,7 @@ def read_cells(
     list_names: Iterable[str],
     mixed_names: Iterable[str] = (),
 ) -> tuple[Fields, list[FieldFault]]:
-    """The fields of a table's row, with what their cells stand for."""
+    """The fields of a table's row, with their cells converted."""
     # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`; for
     # fields that may be any value see `typed_columns`.
     found: Fields = {}
@@ -396,7 +389,8 @@ def read_cells(
         if cell == "":
             continue
         try:
-            is_json = name in json_names or (name in mixed_names and _is_object(cell))
+            is_object = isinstance(cell, str) and cell.lstrip().startswith("{")
+            is_json = name in json_names or (name in mixed_names and is_object)
             value = _cell(cell, is_json=is_json, is_list=name in list_names)
         except DatasetError as error:
             remedy = "write its cells as JSON, or give the column another name"
@@ -407,14 +401,14 @@ def read_cells(
         else:
             found[name] = value
     if extra:
-        given = found.get("metadata", {})
-        found["metadata"] = {**given, **extra} if isinstance(given, dict) else given
+        metadata = found.get("metadata", {})
+        found["metadata"] = {**metadata, **extra} if isinstance(metadata, dict) else metadata
     return found, faults
 
 
 def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[FieldFault]]:
-    """The values of a table's row that stand as JSON in a column `x.json`, by their field `x`."""
-    # That tells a number from its digits, and null and an empty text from no value at all.
+    """The values of a table's row from columns `x.json`, by their field `x`."""
+    # JSON distinguishes a number from its digits, and null and an empty text from no value at all.
     found: Fields = {}
     faults = []
     for name in names:
@@ -434,16 +428,13 @@ def typed_columns(fields: Fields, names: Iterable[str]) -> tuple[Fields, list[Fi
 
 def as_texts(fields: Fields, names: Iterable[str]) -> Fields:
     """The fields with whole numbers turned to text where a text is meant, as in ids."""
+    # Spreadsheets and YAML write the id 7 as a number.
     changed: Fields = {
         name: str(fields[name])
         for name in names
         if isinstance(fields.get(name), int) and not isinstance(fields[name], bool)
     }
     return {**fields, **changed} if changed else fields
-
-
-def _is_object(cell: JsonValue) -> bool:
-    return isinstance(cell, str) and cell.lstrip().startswith("{")
 
 
 def _cell(cell: JsonValue, *, is_json: bool, is_list: bool) -> JsonValue:

@@ -1,6 +1,6 @@
 """Reads and writes a skill's `evals.json` (S3.1) and workflow datasets (S1.1).
 
-Reads a skill's `history.json` (S3.2). Gradings are written by `judgekit.exports.skill_results`.
+It also reads a skill's `history.json` (S3.2). `judgekit.exports.skill_results` writes gradings.
 """
 
 from __future__ import annotations
@@ -41,45 +41,29 @@ _NOT_IN_IDS = re.compile(r"[\W_]+")
 
 
 class Expectation(SnakeRecord):
-    """One thing an output is expected to have."""
+    """One thing that an output must or should have."""
 
     criterion: Name
-    """A short label."""
-
     description: Name
-    """What is expected."""
-
     required: bool = False
-    """Whether the case fails with it."""
 
 
 class EvalCase(SnakeRecord):
     """One case of an `evals.json`."""
 
     id: Name
-    """Name of the case."""
-
     prompt: str
-    """What the skill is asked."""
-
     files: tuple[str, ...] = ()
-    """Files given with it."""
-
     expectations: tuple[Expectation, ...] = Field(default=())
-    """What its output is expected to have."""
 
 
 class SkillEvals(SnakeRecord):
     """An `evals.json` without its cases."""
 
     version: str | int | float = "1.0"
-    """Version of the format."""
-
     skill: str | None = None
-    """The skill under test."""
-
     cases: JsonValue = None
-    """Its cases, as they stand."""
+    """Unread: each case is read by itself, so that one fault hides no other."""
 
 
 def read_skill_evals(document: ParsedDocument) -> ForeignFile:
@@ -91,10 +75,13 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     header = reading.record(SkillEvals, document.value)
     skill = None if header is None else header.skill
     if header is not None:
-        reading.header = {"name": _name(skill, document.path), "version": str(header.version)}
+        # A skill may be named by its path; its last part is the name.
+        parts = [part for part in (skill or "").replace("\\", "/").split("/") if part.strip()]
+        name = parts[-1] if parts else document.path.stem
+        reading.header = {"name": name, "version": str(header.version)}
     # Files are named relative to `evals.json` or to the skill's folder above it; both occur.
     folder = document.path.parent
-    shelves = (
+    readers = (
         AttachmentReader(FolderAttachments(folder)),
         AttachmentReader(FolderAttachments(folder.parent)),
     )
@@ -104,19 +91,14 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
         case = reading.record(EvalCase, item, at)
         if case is None:
             continue
-        files = _files(case, at, reading, shelves)
+        files = _files(case, at, reading, readers)
         if _can_fail(case, at, reading):
             reading.add_case(_fields(case, skill, files), at)
     return reading
 
 
-def _name(skill: str | None, path: Path) -> str:
-    parts = [part for part in (skill or "").replace("\\", "/").split("/") if part.strip()]
-    return parts[-1] if parts else path.stem
-
-
 def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
-    """Tell of an id that is not in kebab-case, which S3 asks for and nothing depends on."""
+    """Warn about an id that is not in kebab-case, which S3 wants and nothing depends on."""
     if not isinstance(name, str) or not name.strip():
         return
     if name == name.lower() and _KEBAB.fullmatch(name):
@@ -129,11 +111,22 @@ def _check_id(name: JsonValue, at: KeyPath, reading: ForeignFile) -> None:
 
 
 def _fields(case: EvalCase, skill: str | None, files: list[JsonValue]) -> JsonObject:
+    criteria: list[JsonValue] = [
+        {
+            "name": expectation.criterion,
+            "question": expectation.description,
+            "scale": "one_to_five",
+            "required": expectation.required,
+            "pass_value": PASS_VALUE,
+        }
+        for expectation in case.expectations
+    ]
     return {
         "id": case.id,
         "input": case.prompt,
         "context": {"files": files} if files else None,
-        "rubric": _rubric(case),
+        # The required expectations decide; the others are only reported.
+        "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
         "skill": skill,
         "metadata": {**case.extra, "files": list(case.files)} if case.files else case.extra,
     }
@@ -161,26 +154,8 @@ def _can_fail(case: EvalCase, at: KeyPath, reading: ForeignFile) -> bool:
     return not twice
 
 
-def _rubric(case: EvalCase) -> JsonObject:
-    return {
-        "name": case.id,
-        "criteria": [
-            {
-                "name": expectation.criterion,
-                "question": expectation.description,
-                "scale": "one_to_five",
-                "required": expectation.required,
-                "pass_value": PASS_VALUE,
-            }
-            for expectation in case.expectations
-        ],
-        # What decides is the required expectations; the others are noted.
-        "pass_threshold": 0.0,
-    }
-
-
 def _files(
-    case: EvalCase, at: KeyPath, reading: ForeignFile, shelves: Sequence[AttachmentReader]
+    case: EvalCase, at: KeyPath, reading: ForeignFile, readers: Sequence[AttachmentReader]
 ) -> list[JsonValue]:
     if len(case.files) > MAX_CASE_FILES:
         message = f"a case may name {MAX_CASE_FILES} files, not {len(case.files)}"
@@ -189,18 +164,13 @@ def _files(
     found: list[JsonValue] = []
     for index, name in enumerate(case.files):
         try:
-            found.append(_file(name, shelves))
+            try:
+                found.append(readers[0].take(name))
+            except MissingAttachmentError:
+                found.append(readers[1].take(name))
         except AttachmentError as error:
             reading.add((*at, "files", index), str(error), error.remedy, case_id=case.id)
     return found
-
-
-def _file(name: str, shelves: Sequence[AttachmentReader]) -> JsonObject:
-    """A file beside `evals.json`, or in the skill's folder above it."""
-    try:
-        return shelves[0].take(name)
-    except MissingAttachmentError:
-        return shelves[1].take(name)
 
 
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5
@@ -214,22 +184,14 @@ class SkillVersion(SnakeRecord):
     """One version of a skill."""
 
     version: Count
-    """Its number, from 0."""
-
     timestamp: AwareDatetime
-    """When it was made."""
-
     description: str = ""
-    """What it stands for."""
-
     git_hash: str | None = None
-    """The commit, where there was one."""
-
     path: str | None = None
     """The folder with its files, relative to the workspace."""
 
     average_score: Finite | None = None
-    """Mean score over all cases, 1 to 5; None where nothing was graded."""
+    """The mean over all cases, from 1 to 5; None where nothing was graded."""
 
     @property
     def value(self) -> float | None:
@@ -243,10 +205,7 @@ class SkillHistory(SnakeRecord):
     """The versions of a skill."""
 
     versions: Annotated[tuple[SkillVersion, ...], Field(min_length=1)]
-    """Every version, in the file's order."""
-
     current_version: Count
-    """The number of the version being worked on."""
 
     @property
     def current(self) -> SkillVersion:
@@ -264,7 +223,7 @@ def read_skill_history(path: Path | str) -> SkillHistory:
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
-    """What is wrong with a `history.json`."""
+    """The faults of a `history.json`."""
     return _read(document)[1]
 
 
@@ -272,9 +231,9 @@ def _read(document: ParsedDocument) -> tuple[SkillHistory | None, ForeignFile]:
     reading = ForeignFile(document)
     history = reading.record(SkillHistory, document.value)
     fields = document.value if isinstance(document.value, dict) else {}
-    given = fields.get("versions")
+    versions = fields.get("versions")
     numbers: list[JsonValue] = []
-    for index, version in enumerate(given if isinstance(given, list) else ()):
+    for index, version in enumerate(versions if isinstance(versions, list) else ()):
         if isinstance(version, dict):
             _check_version(version, numbers, ("versions", index), reading)
             numbers.append(version.get("version"))
@@ -306,43 +265,32 @@ _EVAL_FIELDS = ("id", "prompt", "files", "expectations")
 def write_skill_evals(source: CasesToWrite) -> WrittenCases:
     """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
-    listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
-    skill = _skill(cases, dataset.name)
-    whole: JsonObject = {"version": dataset.version, "skill": skill, "cases": listed}
-    return WrittenCases(whole)
-
-
-def _skill(cases: Sequence[Case], name: str) -> str:
     skills = {case.skill for case in cases}
+    # A file is about one skill; of cases of several it has the name of the dataset.
     only = next(iter(skills)) if len(skills) == 1 else None
-    return only or name
+    listed: list[JsonValue] = [_eval_case_json(case) for case in cases]
+    whole: JsonObject = {"version": dataset.version, "skill": only or dataset.name}
+    return WrittenCases({**whole, "cases": listed})
 
 
 def _eval_case_json(case: Case) -> JsonObject:
     files = case.metadata.get("files")
-    rest: JsonObject = {
-        name: item for name, item in case.metadata.items() if name not in _EVAL_FIELDS
-    }
+    rest = {name: item for name, item in case.metadata.items() if name not in _EVAL_FIELDS}
+    criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
     return {
         "id": case.id,
         "prompt": case.input if isinstance(case.input, str) else str(case.input),
         "files": files if isinstance(files, list) else [],
-        "expectations": _expectations(case),
+        "expectations": [
+            {"criterion": c.name, "description": c.question, "required": c.required}
+            for c in criteria
+        ],
         **rest,
     }
 
 
-def _expectations(case: Case) -> list[JsonValue]:
-    if not isinstance(case.rubric, Rubric):
-        return []
-    return [
-        {"criterion": c.name, "description": c.question, "required": c.required}
-        for c in case.rubric.criteria
-    ]
-
-
-# The assertions of the format, with the fields each needs.
-# Other types are kept as they are, and checked when they are carried out.
+# The assertions of the format, with the fields each needs. Other types pass through, and are
+# checked when they run.
 _NEEDS: dict[str, tuple[str, ...]] = {
     "output.contains": ("path", "value"),
     "output.equals": ("path", "value"),
@@ -360,35 +308,20 @@ class WorkflowCase(CamelRecord):
     """One case of a workflow dataset."""
 
     id: Name
-    """Stable, and fit for a file's name."""
-
     name: str | None = None
-    """A title."""
-
     input: JsonValue
-    """What the workflow is fed."""
-
     assertions: tuple[JsonObject, ...] = ()
-    """Its checks."""
-
     tags: tuple[str, ...] = ()
-    """Its groups."""
 
 
 class WorkflowDataset(CamelRecord):
     """A workflow dataset without its cases."""
 
     id: Name
-    """Name of the dataset."""
-
     workflow_name: Name
-    """The workflow it is for."""
-
     version: str
-    """The version of the dataset."""
-
     cases: JsonValue = None
-    """Its cases, as they stand."""
+    """Unread, as in `SkillEvals`."""
 
 
 def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
@@ -402,26 +335,23 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     for at, item in reading.objects(fields.get("cases"), ("cases",)):
         reading.claim(item, at)
         case = reading.record(WorkflowCase, item, at)
-        if case is not None:
-            _check(case, at, reading)
-            _take(case, at, reading, workflow)
+        if case is None:
+            continue
+        _check_assertions(case, at, reading)
+        case_fields: JsonObject = {
+            "id": case.id,
+            "name": case.name,
+            "input": case.input,
+            "assertions": list(case.assertions),
+            "tags": list(case.tags),
+            "agent": workflow if isinstance(workflow, str) else None,
+            "metadata": case.extra,
+        }
+        reading.add_case(case_fields, at)
     return reading
 
 
-def _take(case: WorkflowCase, at: KeyPath, reading: ForeignFile, workflow: JsonValue) -> None:
-    fields: JsonObject = {
-        "id": case.id,
-        "name": case.name,
-        "input": case.input,
-        "assertions": list(case.assertions),
-        "tags": list(case.tags),
-        "agent": workflow if isinstance(workflow, str) else None,
-        "metadata": case.extra,
-    }
-    reading.add_case(fields, at)
-
-
-def _check(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
+def _check_assertions(case: WorkflowCase, at: KeyPath, reading: ForeignFile) -> None:
     if not case.assertions:
         message = "the case has no assertions, so it cannot fail"
         remedy = "add one, for example {type: behavior.no_errors}, or grade it with a rubric"
@@ -448,13 +378,12 @@ def write_workflow_dataset(source: CasesToWrite) -> WrittenCases:
     agents = {case.agent for case in cases}
     only = next(iter(agents)) if len(agents) == 1 else None
     listed: list[JsonValue] = [_workflow_case_json(case) for case in cases]
-    whole: JsonObject = {
+    header: JsonObject = {
         "id": dataset.name,
         "workflowName": only or dataset.name,
         "version": dataset.version,
-        "cases": listed,
     }
-    return WrittenCases(whole)
+    return WrittenCases({**header, "cases": listed})
 
 
 def _workflow_case_json(case: Case) -> JsonObject:

@@ -5,6 +5,7 @@ Its records are in `skill_tests_schema`.
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from typing import TYPE_CHECKING, get_args
@@ -38,7 +39,6 @@ from judgekit.records import EvaluationStrategy, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Criterion, JsonObject
 
 STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
-"""The stratum of a difficulty."""
-
 _SYNONYMS = {
     "expectedOutput": "output",
     "expectedPatterns": "patterns",
@@ -61,8 +59,6 @@ _SYNONYMS = {
     "tests": "testCases",
     "cases": "testCases",
 }
-
-_NO = (None, None)
 
 
 def read_skill_tests(document: ParsedDocument) -> ForeignFile:
@@ -90,38 +86,34 @@ def read_whole_skill_tests(document: ParsedDocument) -> tuple[ForeignFile, Skill
     fixtures = Fixtures(reading)
     for place, item in reading.objects(fields.get("testCases"), where):
         reading.claim(item, place)
-        _read_case(item, place, reading, fixtures)
+        softened = soften_thresholds(item, place, reading)
+        case = reading.record(SkillCase, softened, place, synonyms=_SYNONYMS)
+        if case is not None:
+            check_expected(case, place, reading)
+            case_fields = _fields(case, place, reading, fixtures)
+            # A case whose threshold had to be softened has an error already and is not run.
+            if softened is item:
+                reading.add_case(case_fields, place)
     _check_groups(fields.get("suites"), reading)
     return reading, head
 
 
-def _read_case(item: JsonObject, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> None:
-    mended = soften_thresholds(item, at, reading)
-    case = reading.record(SkillCase, mended, at, synonyms=_SYNONYMS)
-    if case is None:
-        return
-    check_expected(case, at, reading)
-    fields = _fields(case, at, reading)
-    # A case whose threshold had to be softened has an error already and is not run.
-    if mended is item:
-        if case.input.context is not None:
-            place = (*at, "input", "context")
-            fields["context"] = fixtures.resolve(case.input.context, place, case.id)
-        reading.add_case(fields, at)
-
-
-def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject:
+def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile, fixtures: Fixtures) -> JsonObject:
     metadata = case.metadata
     # Tags may stand beside the test or in its metadata; those beside it count.
     tags = case.tags if case.tags is not None else None if metadata is None else metadata.tags
     difficulty = None if metadata is None else metadata.difficulty
     prompt, variables = case.input.prompt, case.input.variables
+    context: JsonValue = None
+    if case.input.context is not None:
+        context = fixtures.resolve(case.input.context, (*at, "input", "context"), case.id)
     return {
         "id": case.id,
         "name": case.name,
         "description": case.description,
         "tags": list(tags or ()),
         "input": prompt if not variables else {"prompt": prompt, "variables": {**variables}},
+        "context": context,
         "reference": case.expected.output,
         "assertions": [*expected_assertions(case)],
         "rubric": rubric_from_skill_test(case, at, reading),
@@ -132,24 +124,25 @@ def _fields(case: SkillCase, at: KeyPath, reading: ForeignFile) -> JsonObject:
 
 
 def _evaluation(case: SkillCase) -> JsonObject:
-    given, expected = case.evaluation, case.expected
-    found: JsonObject = {"strategy": given.strategy, "weights": {**(given.weights or {})}}
+    evaluation, expected = case.evaluation, case.expected
+    strategy = evaluation.strategy
     threshold = expected.semantic_threshold
     # The pass mark of a rubric and the threshold of similarity share one field here.
-    if given.strategy == "llm_judge" and expected.rubric is not None:
+    if strategy == "llm_judge" and expected.rubric is not None:
         threshold = expected.rubric.passing_threshold
+    fields: JsonObject = {"strategy": strategy, "weights": {**(evaluation.weights or {})}}
     optional: JsonObject = {
-        "threshold": threshold if given.strategy in {"semantic_sim", "llm_judge"} else None,
-        "timeout_s": None if given.timeout is None else given.timeout / 1000,
-        "retries": given.retry_count,
+        "threshold": threshold if strategy in {"semantic_sim", "llm_judge"} else None,
+        "timeout_s": None if evaluation.timeout is None else evaluation.timeout / 1000,
+        "retries": evaluation.retry_count,
         "script": expected.custom_script,
     }
-    return found | {name: value for name, value in optional.items() if value is not None}
+    return fields | {name: value for name, value in optional.items() if value is not None}
 
 
 def _metadata(case: SkillCase) -> JsonObject:
-    """All metadata as they came, and under `OTHER_FIELDS` what has no place in a case."""
-    kept: JsonObject = {} if case.metadata is None else case.metadata.as_given()
+    """All metadata, and under `OTHER_FIELDS` what has no field in a case."""
+    metadata: JsonObject = {} if case.metadata is None else case.metadata.as_given()
     expected = case.expected.as_given()
     unused = {name: expected[name] for name in unused_fields(case) if name in expected}
     other: JsonObject = {
@@ -159,19 +152,20 @@ def _metadata(case: SkillCase) -> JsonObject:
         "case": case.extra,
     }
     other = {name: fields for name, fields in other.items() if fields}
-    return {**kept, OTHER_FIELDS: other} if other else kept
+    return {**metadata, OTHER_FIELDS: other} if other else metadata
 
 
 def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
-    """Groups may name only tests there are, and each has a name of its own."""
+    """Check that groups name only existing tests, and that each has a name of its own."""
     names: list[JsonValue] = []
-    for number, group in enumerate(groups if isinstance(groups, list) else ()):
-        name, given = (group.get("name"), group.get("testIds")) if isinstance(group, dict) else _NO
+    for number, item in enumerate(groups if isinstance(groups, list) else ()):
+        group = item if isinstance(item, dict) else {}
+        name, test_ids = group.get("name"), group.get("testIds")
         if name is not None and name in names:
             message = f"two suites are called {name!r}"
             reading.add(("suites", number, "name"), message, "rename one")
         names.append(name)
-        for index, test_id in enumerate(given if isinstance(given, list) else ()):
+        for index, test_id in enumerate(test_ids if isinstance(test_ids, list) else ()):
             # Ids of tests with errors are claimed too, so that a group is not blamed for them.
             if isinstance(test_id, str) and test_id not in reading.claimed:
                 message = f"the suite {name!r} names the test {test_id!r}, which is not there"
@@ -188,7 +182,7 @@ _NEEDS = {
     "custom": ("custom_script", "customScript"),
 }
 
-# What else a test expects would never be looked at, which its author should know.
+# A strategy ignores all other expectations, which the author of a test should know.
 _USES: dict[str, frozenset[str]] = {
     "exact_match": frozenset({"output"}),
     "regex_match": frozenset({"patterns"}),
@@ -211,7 +205,7 @@ _SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
 
 
 def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
-    """The checks of a test that no judge is needed for, by its strategy."""
+    """The checks of a test that need no judge, by its strategy."""
     expected, used = case.expected, expected_strategies(case)
     if "exact_match" in used and expected.output is not None:
         yield {"type": "equals", "value": expected.output}
@@ -222,17 +216,17 @@ def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
     if "semantic_sim" in used and expected.output is not None:
         least = expected.semantic_threshold
         # Without a threshold the profile decides.
-        given: JsonObject = {} if least is None else {"threshold": least}
-        yield {"type": "similar", "value": expected.output, **given}
+        threshold: JsonObject = {} if least is None else {"threshold": least}
+        yield {"type": "similar", "value": expected.output, **threshold}
 
 
 def expected_strategies(case: SkillCase) -> frozenset[str]:
-    """The strategies that take part in a test: its own, or those a hybrid one weighs."""
-    given = case.evaluation
-    if given.strategy != "hybrid":
-        return frozenset({given.strategy})
-    if given.weights:
-        return frozenset(name for name, weight in given.weights.items() if weight > 0)
+    """The strategies of a test: its own, or those that a hybrid one combines."""
+    evaluation = case.evaluation
+    if evaluation.strategy != "hybrid":
+        return frozenset({evaluation.strategy})
+    if evaluation.weights:
+        return frozenset(name for name, weight in evaluation.weights.items() if weight > 0)
     found = {name for name in _NEEDS if _has(case.expected, name)}
     # An expected output alone is compared exactly; similarity has to be asked for.
     if case.expected.semantic_threshold is None:
@@ -241,7 +235,7 @@ def expected_strategies(case: SkillCase) -> frozenset[str]:
 
 
 def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
-    """Note what keeps a test from failing, what it names in vain, and patterns that are none."""
+    """Report what keeps a test from failing, fields without effect, and invalid patterns."""
     used = expected_strategies(case)
     if not used:
         message = "the strategy hybrid has nothing to combine, so the case cannot fail"
@@ -249,13 +243,22 @@ def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
         reading.add((*at, "evaluation"), message, remedy, case_id=case.id)
     for name in sorted(used):
         _check_strategy(name, case, at, reading)
-    _check_unused(case, at, reading)
+    for name in unused_fields(case):
+        message = f"the strategy {case.evaluation.strategy} ignores `{name}`"
+        remedy = "remove it, or use the strategy hybrid"
+        reading.warn((*at, "expected", name), message, remedy, case_id=case.id)
     _check_patterns(case, at, reading)
-    _check_script(case, at, reading)
+    script = case.expected.custom_script
+    if script is not None and (
+        ".." in script.split("/") or script.startswith("/") or not _SCRIPT.fullmatch(script)
+    ):
+        message = "`customScript` must be the path of a .py or .js file below the skill's folder"
+        remedy = "put the code into a file; a test names a script, it never contains one"
+        reading.add((*at, "expected", "customScript"), message, remedy, case_id=case.id)
 
 
 def unused_fields(case: SkillCase) -> tuple[str, ...]:
-    """What a test expects that its strategy does not look at."""
+    """The expectations that the strategy of a test ignores."""
     used = expected_strategies(case)
     compared = frozenset[str]().union(*(_USES.get(name, frozenset()) for name in used))
     return tuple(
@@ -290,13 +293,6 @@ def _check_strategy(name: str, case: SkillCase, at: KeyPath, reading: ForeignFil
         reading.add((*at, "expected"), message, remedy, case_id=case.id)
 
 
-def _check_unused(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
-    for name in unused_fields(case):
-        message = f"`{name}` is not looked at by the strategy {case.evaluation.strategy}"
-        remedy = "remove it, or use the strategy hybrid"
-        reading.warn((*at, "expected", name), message, remedy, case_id=case.id)
-
-
 def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
     for index, pattern in enumerate(case.expected.patterns or ()):
         place = (*at, "expected", "patterns", index)
@@ -304,31 +300,16 @@ def _check_patterns(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
         if not pattern:
             message = "an empty pattern is found in every output, so it cannot fail"
             reading.add(place, message, "remove it", case_id=case.id)
-        elif complaint := _pattern_fault(pattern):
-            message = f"{pattern[:80]!r} is no regular expression: {complaint}"
+            continue
+        try:
+            with warnings.catch_warnings():
+                # What a later Python may read in another way is not the file's fault now.
+                warnings.simplefilter("ignore", FutureWarning)
+                warnings.simplefilter("ignore", DeprecationWarning)
+                re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            message = f"{pattern[:80]!r} is no regular expression: {error}"
             reading.add(place, message, case_id=case.id)
-
-
-def _pattern_fault(pattern: str) -> str | None:
-    try:
-        with warnings.catch_warnings():
-            # What a later Python may read in another way is not the file's fault now.
-            warnings.simplefilter("ignore", FutureWarning)
-            warnings.simplefilter("ignore", DeprecationWarning)
-            re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return str(error)
-    return None
-
-
-def _check_script(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
-    script = case.expected.custom_script
-    if script is None:
-        return
-    if ".." in script.split("/") or script.startswith("/") or not _SCRIPT.fullmatch(script):
-        message = "`customScript` must be the path of a .py or .js file below the skill's folder"
-        remedy = "put the code into a file; a test names a script, it never holds one"
-        reading.add((*at, "expected", "customScript"), message, remedy, case_id=case.id)
 
 
 _FOLDER = "fixtures"
@@ -340,38 +321,39 @@ class Fixtures:
 
     def __init__(self, reading: ForeignFile) -> None:
         place, self._inside = attachments_of(reading.document.path)
-        self._is_alone = isinstance(place, FolderAttachments) and not _has_fixtures(
-            place.root, self._inside
+        # Where there is no folder with fixtures at all, the test file was copied without them.
+        self._is_alone = isinstance(place, FolderAttachments) and not any(
+            folder_exists(root / _FOLDER) for root in (place.root / self._inside, place.root)
         )
-        self._shelf = AttachmentReader(place)
+        self._files = AttachmentReader(place)
         self._reading = reading
 
     def resolve(self, context: JsonObject, at: KeyPath, case_id: str) -> JsonValue:
         """A test's context with the files it names."""
         # Every text in it that begins with `fixtures/` or `eval/fixtures/` becomes an object: the
-        # `file` and its `text`, or what kind of file it is. What cannot be taken is noted and its
-        # name stays; where there is no folder with fixtures at all, as when a test file stands
-        # alone, that is a warning.
-        return self._resolved(context, at, case_id, [0])
+        # `file` and its `text`, or what kind of file it is. A file that cannot be read is reported
+        # and its name stays.
+        return self._resolved(context, at, case_id, itertools.count(1))
 
     def _resolved(
-        self, value: JsonValue, at: KeyPath, case_id: str, n_files: list[int]
+        self, value: JsonValue, at: KeyPath, case_id: str, numbers: Iterator[int]
     ) -> JsonValue:
         if isinstance(value, dict):
             return {
-                name: self._resolved(item, (*at, name), case_id, n_files)
+                name: self._resolved(item, (*at, name), case_id, numbers)
                 for name, item in value.items()
             }
         if isinstance(value, list):
             return [
-                self._resolved(item, (*at, index), case_id, n_files)
+                self._resolved(item, (*at, index), case_id, numbers)
                 for index, item in enumerate(value)
             ]
-        name = fixture_name(value)
-        if name is None:
+        if not isinstance(value, str) or "\n" in value:
             return value
-        n_files[0] += 1
-        return self._file(name, at, case_id, n_files[0])
+        # Files written on Windows name paths with backslashes.
+        path = value.replace("\\", "/").removeprefix("./")
+        is_file = path.startswith(_LEADS) and not path.endswith("/")
+        return self._file(value, at, case_id, next(numbers)) if is_file else value
 
     def _file(self, name: str, at: KeyPath, case_id: str, number: int) -> JsonValue:
         if number > MAX_CASE_FILES:
@@ -380,50 +362,37 @@ class Fixtures:
                 self._reading.add(at, message, case_id=case_id)
             return name
         try:
-            return {**self._found(name), "file": name}
+            return {**self._read(name), "file": name}
         except MissingAttachmentError as error:
-            self._missing(name, at, case_id, error)
+            if self._is_alone:
+                message = f"the fixture {name!r} is not here; the case is read with its name alone"
+                remedy = "open the skill's folder or zip to have its fixtures"
+                self._reading.warn(at, message, remedy, case_id=case_id)
+            else:
+                self._reading.add(at, str(error), "add it, or correct the name", case_id=case_id)
         except AttachmentError as error:
             self._reading.add(at, str(error), error.remedy, case_id=case_id)
         return name
 
-    def _found(self, name: str) -> JsonObject:
+    def _read(self, name: str) -> JsonObject:
         """`eval/fixtures/x` from the root; `fixtures/x` beside the test file, or in the root."""
         path = safe_file_name(name)
         if path.startswith("eval/") or not self._inside:
-            return self._shelf.take(path)
+            return self._files.take(path)
         try:
-            return self._shelf.take(self._inside + path)
+            return self._files.take(self._inside + path)
         except MissingAttachmentError:
-            return self._shelf.take(path)
-
-    def _missing(self, name: str, at: KeyPath, case_id: str, error: MissingAttachmentError) -> None:
-        if self._is_alone:
-            message = f"the fixture {name!r} is not here; the case is read with its name alone"
-            remedy = "open the skill's folder or zip to have its fixtures"
-            self._reading.warn(at, message, remedy, case_id=case_id)
-        else:
-            self._reading.add(at, str(error), "add it, or mend the name", case_id=case_id)
+            return self._files.take(path)
 
 
-def fixture_name(value: JsonValue) -> str | None:
-    """The file a value of a context names."""
-    if not isinstance(value, str) or "\n" in value:
-        return None
-    path = value.replace("\\", "/").removeprefix("./")
-    return value if path.startswith(_LEADS) and len(path.split("/")[-1]) > 0 else None
-
-
-def _has_fixtures(root: Path, inside: str) -> bool:
-    return any(folder_exists(folder) for folder in (root / inside / _FOLDER, root / _FOLDER))
-
-
+# An input is a prompt with values for its variables, or a prompt alone.
+_WITH_VARIABLES = {"prompt", "variables"}
 _WRITTEN = frozenset({"equals", "regex", "is-json", "similar"})
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
 def write_skill_tests(source: CasesToWrite) -> WrittenCases:
-    """Cases as an `eval/tests.json` of version 2; a file that is one stays as it is."""
+    """Cases as an `eval/tests.json` of version 2; a file that is one passes unchanged."""
     whole = source.skill_tests
     # What is lost shows when the file is read again, so the list made here is not needed.
     return WrittenCases(skill_tests_of(source.cases)[0] if whole is None else whole)
@@ -442,9 +411,9 @@ def write_first_version(source: CasesToWrite) -> WrittenCases:
 def skill_tests_of(
     cases: Iterable[Case], head: JsonObject | None = None
 ) -> tuple[JsonObject, tuple[str, ...]]:
-    """Cases as an `eval/tests.json`."""
-    # Of cases that were read from one, with the rest of that file as `head`, the same file comes
-    # back and nothing is lost.
+    """Cases as an `eval/tests.json`, and what is lost."""
+    # For cases that were read from one, with the rest of that file as `head`, the result is the
+    # same file, and nothing is lost.
     listed = list(cases)
     tests: list[JsonValue] = [_test(case) for case in listed]
     start: JsonObject = {"version": "2.0", "profile": "enterprise", "settings": {}}
@@ -473,22 +442,16 @@ def _test(case: Case) -> JsonObject:
 
 
 def _input(case: Case) -> JsonObject:
-    given = case.input
-    asked: JsonObject = {"prompt": given if isinstance(given, str) else str(given)}
-    if isinstance(given, dict) and _is_filled_in(given):
-        asked = dict(given)
+    fields: JsonObject = {"prompt": case.input if isinstance(case.input, str) else str(case.input)}
+    if isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES:
+        fields = dict(case.input)
     if isinstance(case.context, dict):
-        asked["context"] = _named(case.context)
-    return asked
-
-
-def _is_filled_in(given: JsonValue) -> bool:
-    """Whether an input is a prompt with values for its variables."""
-    return isinstance(given, dict) and given.keys() == {"prompt", "variables"}
+        fields["context"] = _named(case.context)
+    return fields
 
 
 def _named(value: JsonValue) -> JsonValue:
-    """A context with the names of its files in the place of what they hold."""
+    """A context with the names of its files instead of their content."""
     if isinstance(value, list):
         return [_named(item) for item in value]
     if not isinstance(value, dict):
@@ -517,41 +480,32 @@ def _expected(case: Case) -> JsonObject:
 
 
 def _evaluation_json(case: Case) -> JsonObject:
-    given = case.evaluation
-    if given is None:
-        return {"strategy": "exact_match" if _is_exact(case) else "llm_judge"}
-    found: JsonObject = {"strategy": given.strategy}
-    if given.timeout_s is not None:
-        found["timeout"] = _whole(given.timeout_s * 1000)
-    if "retries" in given.model_fields_set:
-        found["retryCount"] = given.retries
-    if given.weights:
-        found["weights"] = {**given.weights}
-    return found
-
-
-def _is_exact(case: Case) -> bool:
-    return any(item.get("type") == "equals" for item in case.assertions)
+    evaluation = case.evaluation
+    if evaluation is None:
+        is_exact = any(item.get("type") == "equals" for item in case.assertions)
+        return {"strategy": "exact_match" if is_exact else "llm_judge"}
+    fields: JsonObject = {"strategy": evaluation.strategy}
+    if evaluation.timeout_s is not None:
+        fields["timeout"] = _whole(evaluation.timeout_s * 1000)
+    if "retries" in evaluation.model_fields_set:
+        fields["retryCount"] = evaluation.retries
+    if evaluation.weights:
+        fields["weights"] = {**evaluation.weights}
+    return fields
 
 
 def _rubric(rubric: Rubric) -> JsonObject:
     metadata = dict(rubric.metadata)
     other = _mapping(metadata.pop(OTHER_FIELDS, None))
-    found: JsonObject = {
-        "criteria": [
-            {**_criterion(criterion), **_mapping(other.get(criterion.name))}
-            for criterion in rubric.criteria
-        ],
-        "passingThreshold": rubric.pass_threshold,
-    }
-    return {**found, **metadata}
+    criteria: list[JsonValue] = [
+        {**_criterion(criterion), **_mapping(other.get(criterion.name))}
+        for criterion in rubric.criteria
+    ]
+    return {"criteria": criteria, "passingThreshold": rubric.pass_threshold, **metadata}
 
 
 def _criterion(criterion: Criterion) -> JsonObject:
-    scale: JsonObject = {
-        "min": _whole(criterion.scale.min),
-        "max": _whole(criterion.scale.max),
-    }
+    scale: JsonObject = {"min": _whole(criterion.scale.min), "max": _whole(criterion.scale.max)}
     texts: JsonObject = {
         f"{level.value:g}": level.description or level.name or ""
         for level in reversed(criterion.scale.levels)
@@ -568,7 +522,8 @@ def _criterion(criterion: Criterion) -> JsonObject:
 
 def _lost(case: Case) -> Iterator[str]:
     has_place = {
-        "input": isinstance(case.input, str) or _is_filled_in(case.input),
+        "input": isinstance(case.input, str)
+        or (isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES),
         "context": case.context is None or isinstance(case.context, dict),
         "reference": case.reference is None or isinstance(case.reference, str),
         "rubric": not isinstance(case.rubric, str),
@@ -581,7 +536,7 @@ def _lost(case: Case) -> Iterator[str]:
 
 
 def _whole(number: float) -> float:
-    """A whole number without its point, as people write it."""
+    # JSON written by hand has 5, not 5.0, and the file should stay as it was.
     return int(number) if number.is_integer() else number
 
 

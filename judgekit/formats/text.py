@@ -1,6 +1,6 @@
 """Turns the bytes of a file into text, and text into strict JSON, with the line of every fault.
 
-Also escapes texts that a spreadsheet would run as formulas.
+It also escapes texts that a spreadsheet would run as formulas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pydantic import JsonValue
 
@@ -28,21 +28,18 @@ MAX_DOCUMENT_BYTES = 256 * 2**20
 """The largest JSON or YAML document; rows in JSONL, CSV and Parquet have no such limit."""
 
 MAX_LINE_BYTES = 64 * 2**20
-"""The longest line of a JSONL or CSV file."""
-
 _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line of a file, its line end included."""
+    """One line of a file, its line end included, without a byte order mark."""
 
     number: int
     """Counted from 1."""
 
     text: str
-    """The decoded text, without a byte order mark."""
 
 
 @contextmanager
@@ -145,7 +142,7 @@ def _near_files(path: Path) -> str | None:
 
 
 def as_path(path: Path | str) -> Path:
-    """A path from what a caller gives."""
+    """A path from the argument of a caller, with `~` expanded."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -153,12 +150,12 @@ def as_path(path: Path | str) -> Path:
 
 
 def folder_exists(path: Path) -> bool:
-    """Whether there is a folder; what cannot be a path, or be looked at, is none."""
+    """Whether there is a folder; False for what cannot be a path."""
     return os.path.isdir(path)  # noqa: PTH112 - as the docstring says
 
 
 def file_exists(path: Path) -> bool:
-    """Whether there is a file; what cannot be a path, or be looked at, is none."""
+    """Whether there is a file; False for what cannot be a path."""
     return os.path.isfile(path)  # noqa: PTH113 - as for folders
 
 
@@ -171,11 +168,10 @@ KeyPath = tuple[str | int, ...]
 """Where a value stands in a document: keys and list positions from the root."""
 
 MAX_JSON_DEPTH = 100
-"""How deep lists and mappings may be nested."""
-
 TEXT_REPAIRED = "text_repaired"
 """The mark of a text in which a lone surrogate, which no file can hold, became U+FFFD."""
 
+# Python itself refuses to convert more digits (CVE-2020-10735).
 _MAX_DIGITS = 4300
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -219,20 +215,20 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(_blanked, text)
 
 
-def _blanked(found: re.Match[str]) -> str:
-    if found["comment"] is None:
-        return found.group()
-    return re.sub(r"[^\n]", " ", found.group())
+def _blanked(match: re.Match[str]) -> str:
+    if match["comment"] is None:
+        return match.group()
+    return re.sub(r"[^\n]", " ", match.group())
 
 
 def json_lines(text: str, *, max_depth: int = MAX_JSON_DEPTH) -> dict[KeyPath, int]:
-    """The line of every value of a sound JSON text; for a field, that of its key."""
+    """The line of every value of a valid JSON text; for a field, that of its key."""
     lines: dict[KeyPath, int] = {}
-    line, seen = 1, 0
+    line, counted = 1, 0
     for where, offset, _ in _places(text):
         if len(where) <= max_depth:
-            line += text.count("\n", seen, offset)
-            seen = offset
+            line += text.count("\n", counted, offset)
+            counted = offset
             lines.setdefault(where, line)
     return lines
 
@@ -278,7 +274,7 @@ def _syntax_error(error: json.JSONDecodeError, *, path: Path, first_line: int) -
 
 
 def _raise_fault(text: str, *, path: Path, first_line: int) -> NoReturn:
-    """Say where the text holds what the decoder's hooks refused."""
+    """Raise the place of what the decoder's hooks refused."""
     offset, message = _find_fault(text)
     column = offset - text.rfind("\n", 0, offset)
     line = first_line + text.count("\n", 0, offset)
@@ -286,14 +282,14 @@ def _raise_fault(text: str, *, path: Path, first_line: int) -> NoReturn:
 
 
 def _find_fault(text: str) -> tuple[int, str]:
-    seen: set[KeyPath] = set()
+    keys: set[KeyPath] = set()
     for where, offset, token in _places(text):
         if token in {"[", "{"} and len(where) >= MAX_JSON_DEPTH:
             return offset, f"nested deeper than {MAX_JSON_DEPTH} levels"
         if token is None:
-            if where in seen:
+            if where in keys:
                 return offset, f"the key {where[-1]!r} stands twice in the same object"
-            seen.add(where)
+            keys.add(where)
         elif complaint := _number_fault(token):
             return offset, complaint
     return 0, "not JSON that can be read"
@@ -313,7 +309,7 @@ def _number_fault(token: str) -> str | None:
 
 def _places(text: str) -> Iterator[tuple[KeyPath, int, str | None]]:
     """Path, offset and first token of every value; for a key the token is None."""
-    # It trusts the text to be JSON up to the place that is looked for.
+    # The text must be JSON up to the place in question, so that commas and colons need no check.
     where: list[str | int] = []
     at_key = False
     for match in _TOKEN.finditer(text):
@@ -346,6 +342,7 @@ def _key(token: str) -> str:
 
 
 def _is_too_deep(value: JsonValue) -> bool:
+    # Level by level: recursion would fail on the very texts that are looked for.
     level = [value]
     for _ in range(MAX_JSON_DEPTH):
         level = [
@@ -366,20 +363,15 @@ def _repair(value: JsonValue) -> JsonValue:
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
         return [_repair(item) for item in value]
-    if isinstance(value, dict):
-        return _repaired_fields(value)
-    return value
-
-
-def _repaired_fields(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    found = {_SURROGATE.sub("\ufffd", key): _repair(item) for key, item in fields.items()}
-    if len(found) != len(fields):
+    if not isinstance(value, dict):
+        return value
+    fields = {_SURROGATE.sub("\ufffd", key): _repair(item) for key, item in value.items()}
+    if len(fields) != len(value):
         raise _RefusedError("two keys differ only in lone surrogates, which no file can hold")
-    return found
+    return fields
 
 
 FORMULA_ESCAPE = "'"
-"""Stands before a text that a spreadsheet must not run."""
 
 # The signs that begin a formula (OWASP, "CSV Injection"), and their full-width forms, which some
 # spreadsheets read in the same way.
@@ -394,24 +386,14 @@ _INVISIBLE = (
 def escape_formula(text: str) -> str:
     """The text with a `'` before it where a spreadsheet might run it.
 
-    A text that begins with `'` and then such a formula gets another, so that `restore` gives
-    every text back as it was.
-
-    Args:
-        text: The content of a text cell; numbers are not passed here.
-
-    Returns:
-        A text that no spreadsheet runs.
-
-    Example:
-        >>> neutralise("=1+1"), neutralise("plain")
-        ("'=1+1", 'plain')
+    A text that begins with `'` and then such a formula gets another, so that `unescape_formula`
+    gives every text back as it was.
     """
     return FORMULA_ESCAPE + text if _is_formula(text.lstrip(FORMULA_ESCAPE)) else text
 
 
 def unescape_formula(text: str) -> str:
-    """The text as it was before `neutralise`."""
+    """The text as it was before `escape_formula`."""
     if text.startswith(FORMULA_ESCAPE) and _is_formula(text.lstrip(FORMULA_ESCAPE)):
         return text[len(FORMULA_ESCAPE) :]
     return text

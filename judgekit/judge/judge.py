@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, get_args
 
-from judgekit.datasets import JudgeSettings
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.pairwise import Comparer
@@ -99,7 +99,7 @@ class Judge:
         model: str | Model,
         *,
         api_base: str | None = None,
-        cache: str | Path | ReplyCache | None = ".judgekit/cache",
+        cache: str | Path | ReplyCache | None = DEFAULT_CACHE_FOLDER,
         mode: JudgeMode = "per_criterion",
         repeats: int = 1,
         temperature: float | None = 0.0,
@@ -463,7 +463,7 @@ def open_judge(
     budget: Budget | None = None,
 ) -> Judge:
     """A judge as a suite describes it."""
-    given = settings.given() | {
+    given = settings.explicit() | {
         "template": resolve_suite_template(suite, settings.template),
         "template_folders": (*template_folders, *suite_template_folders(suite)),
         "frozen": frozen,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
+from judgekit.datasets import DEFAULT_CACHE_FOLDER
 from judgekit.errors import SettingsError
 from judgekit.pytest_plugin.options import (
     OPTIONS_BY_KEY,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 NoAnswer = Literal["error", "skip", "xfail"]
 """What becomes of a test whose judge gave no usable answer."""
 
-_DEFAULT_CACHE = ".judgekit/cache"
-"""Where the cache lies, below the root folder, when nothing says otherwise."""
 
 _MARKED = {
     key: OPTIONS_BY_KEY[key]
@@ -84,7 +83,7 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     model = merged.pop("model", None)
     for key in _OF_THE_RUN:
         merged.pop(key, None)
-    _settle_cache(merged, config.rootpath / _DEFAULT_CACHE)
+    _settle_cache(merged, config.rootpath / DEFAULT_CACHE_FOLDER)
     _check(named, merged)
     return Settings(model=cast("Model", model), arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 

@@ -1,32 +1,27 @@
-"""Writes verdicts, run results and comparisons to data files: JSONL and JSON in full, CSV.
+"""Writes verdicts, run results and comparisons to data files.
 
-Parquet with a row for each judgment.
+JSONL and JSON hold them in full; CSV and Parquet have a row for each judgment.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from contextlib import contextmanager
-from itertools import islice
 from math import fsum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from judgekit.atomic_write import atomic_writer, check_output_path
 from judgekit.errors import SettingsError
-from judgekit.formats import escape_formula
+from judgekit.formats import require_pyarrow, write_csv, write_parquet
 from judgekit.records import record_text, words_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import ModuleType
 
     from judgekit.records import (
         CaseResult,
         Comparison,
-        CriterionVerdict,
         EmbeddingUsage,
         JsonObject,
         JudgeFailure,
@@ -35,19 +30,25 @@ if TYPE_CHECKING:
         Verdict,
     )
 
+Row = dict[str, "str | float | None"]
+"""One row of a table; whole numbers and truth values are floats to the type checker."""
+
 EXPORT_SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 """The file types results can be written to."""
 
-VERDICT_COLUMNS = (
-    "case_id", "variant", "criterion", "repeat", "raw", "value", "criterion_passed", "rationale",
-    "evidence", "evidence_found", "confidence", "expected_raw", "source", "judge", "model",
-    "cached", "cost_usd", "failure_kind", "failure_message", "verdict_value", "verdict_passed",
-)  # fmt: skip
-"""The columns of CSV and Parquet files, one row for each judgment or failure."""
+VERDICT_COLUMNS: Mapping[str, str] = {
+    "case_id": "string", "variant": "string", "criterion": "string", "repeat": "int64",
+    "raw": "float64", "value": "float64", "criterion_passed": "bool_", "rationale": "string",
+    "evidence": "string", "evidence_found": "int64", "confidence": "float64",
+    "expected_raw": "float64", "source": "string", "judge": "string", "model": "string",
+    "cached": "bool_", "cost_usd": "float64", "failure_kind": "string",
+    "failure_message": "string", "verdict_value": "float64", "verdict_passed": "bool_",
+}  # fmt: skip
+"""The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
 _VERDICT_LISTS = {"judgments", "failures"}
 _SPARE = ("uncalibrated", "asked")
-"""Fields that are left out where they have nothing to say."""
+"""Fields that are left out where they are empty."""
 
 
 def check_export_suffix(path: Path) -> None:
@@ -60,27 +61,24 @@ def check_export_suffix(path: Path) -> None:
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
     if path.suffix.lower() == ".parquet":
-        _pyarrow()
+        require_pyarrow()
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts to a file, its format chosen by the suffix.
-
-    Replaced as a whole or not at all.
-    """
+    """Write verdicts in the format of the suffix; the file is replaced as a whole or not at all."""
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        content = "".join(verdict_line(verdict) for verdict in verdicts).encode()
-    elif suffix == ".json":
-        whole = [verdict_json(verdict) for verdict in verdicts]
-        content = (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode()
-    elif suffix == ".csv":
-        content = _write_verdict_csv(verdict_rows(verdicts)).encode()
-    else:
-        content = _write_verdict_parquet(verdict_rows(verdicts))
     with atomic_writer(path) as file:
-        file.write(content)
+        if suffix == ".jsonl":
+            file.writelines(verdict_line(verdict).encode() for verdict in verdicts)
+        elif suffix == ".json":
+            whole = [verdict_json(verdict) for verdict in verdicts]
+            file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
+        elif suffix == ".csv":
+            write_csv(file, [*VERDICT_COLUMNS], verdict_rows(verdicts))
+        else:
+            # Verdicts are in memory anyway, and a file of one group is smaller.
+            write_parquet(file, VERDICT_COLUMNS, verdict_rows(verdicts), in_groups=False)
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
@@ -104,94 +102,31 @@ def _apart(verdict: Verdict) -> set[str]:
     return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
-def verdict_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Verdicts as flat rows with the columns `COLUMNS`."""
-    return [row for verdict in verdicts for row in _verdict_rows(verdict)]
-
-
-def _verdict_rows(verdict: Verdict) -> list[dict[str, object]]:
-    criteria = {criterion.name: criterion for criterion in verdict.criteria}
-    rows = [_verdict_judgment_row(j, criteria[j.criterion]) for j in verdict.judgments]
-    rows += [_verdict_failure_row(failure) for failure in verdict.failures]
-    if not rows:
-        rows = [{"failure_kind": "target_error", "failure_message": verdict.error}]
-    whole = {
-        "case_id": verdict.case_id,
-        "variant": verdict.variant,
-        "verdict_value": verdict.value,
-        "verdict_passed": verdict.passed,
-    }
-    return [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in rows]
-
-
-def _verdict_judgment_row(judgment: Judgment, criterion: CriterionVerdict) -> dict[str, object]:
-    return {
-        "criterion": judgment.criterion,
-        "repeat": judgment.repeat,
-        "raw": judgment.raw,
-        "value": judgment.value,
-        "criterion_passed": criterion.passed,
-        "rationale": judgment.rationale,
-        "evidence": json.dumps([piece.quote for piece in judgment.evidence], ensure_ascii=False),
-        "evidence_found": sum(piece.found for piece in judgment.evidence),
-        "confidence": judgment.confidence,
-        "expected_raw": judgment.expected_raw,
-        "source": judgment.source,
-        "judge": judgment.judge,
-        "model": judgment.model,
-        "cached": judgment.cached,
-        "cost_usd": judgment.cost_usd,
-    }
-
-
-def _verdict_failure_row(failure: JudgeFailure) -> dict[str, object]:
-    return {
-        "criterion": failure.criterion,
-        "repeat": failure.repeat,
-        "judge": failure.judge,
-        "cached": failure.cached,
-        "cost_usd": failure.cost_usd,
-        "failure_kind": failure.kind,
-        "failure_message": failure.message,
-    }
-
-
-def _write_verdict_csv(rows: Sequence[dict[str, object]]) -> str:
-    text = io.StringIO()
-    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, VERDICT_COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
-    return text.getvalue()
-
-
-def _write_verdict_parquet(rows: Sequence[dict[str, object]]) -> bytes:
-    pa = _pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
-
-    types: dict[str, object] = dict.fromkeys(VERDICT_COLUMNS, pa.string())
-    types |= dict.fromkeys(
-        ("raw", "value", "confidence", "expected_raw", "cost_usd", "verdict_value"), pa.float64()
-    )
-    types |= dict.fromkeys(("repeat", "evidence_found"), pa.int64())
-    types |= dict.fromkeys(("criterion_passed", "cached", "verdict_passed"), pa.bool_())
-    table = pa.Table.from_pylist(list(rows), schema=pa.schema(list(types.items())))
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
-
-
-def _pyarrow() -> ModuleType:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
-    except ImportError as error:
-        raise SettingsError(
-            "Parquet files need pyarrow, which is not installed",
-            hint='pip install "judgekit-llm[parquet]", or write .jsonl or .csv',
-        ) from error
-    module: ModuleType = pa
-    return module
+def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
+    """Verdicts as flat rows with the columns `VERDICT_COLUMNS`."""
+    rows: list[Row] = []
+    for verdict in verdicts:
+        criteria = {criterion.name: criterion for criterion in verdict.criteria}
+        found: list[Row] = [
+            {
+                "repeat": judgment.repeat,
+                "criterion_passed": criteria[judgment.criterion].passed,
+                **_judgment_row(judgment),
+            }
+            for judgment in verdict.judgments
+        ]
+        found += [{"repeat": one.repeat, **_failure_row(one)} for one in verdict.failures]
+        # A verdict without judgments has a row all the same: it says why there are none.
+        if not found:
+            found = [{"failure_kind": "target_error", "failure_message": verdict.error}]
+        whole: Row = {
+            "case_id": verdict.case_id,
+            "variant": verdict.variant,
+            "verdict_value": verdict.value,
+            "verdict_passed": verdict.passed,
+        }
+        rows += [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in found]
+    return rows
 
 
 RUN_COLUMNS: Mapping[str, str] = {
@@ -206,32 +141,34 @@ RUN_COLUMNS: Mapping[str, str] = {
     "checks_failed": "int64", "checks_in_error": "int64", "checks_cost_usd": "float64",
     "tags": "string", "stratum": "string", "is_done": "bool_", "ran_at": "string",
 }  # fmt: skip
-"""The columns of CSV and Parquet files with their types; one row for each judgment and failure."""
+"""The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
-_GROUP = 5000  # rows of Parquet held at a time
 _RESULT_LISTS = ("judgments", "failures", "checks", "scores")
 
 
 def write_results(path: Path, results: Iterable[CaseResult]) -> int:
-    """Write results to a file, its format chosen by the suffix.
-
-    Replaced as a whole or not at all.
-    """
+    """Write results in the format of the suffix; the file is replaced as a whole or not at all."""
     # Memory does not grow with the number of results, and the same results make the same bytes.
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    n = [0]
-    counted = _counted(results, n)
+    n = 0
+
+    def counted() -> Iterator[CaseResult]:
+        nonlocal n
+        for result in results:
+            n += 1
+            yield result
+
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
-            file.writelines(result_line(result).encode() for result in counted)
+            file.writelines(result_line(result).encode() for result in counted())
         elif suffix == ".json":
-            file.writelines(line.encode() for line in _list_lines(counted))
+            file.writelines(line.encode() for line in _list_lines(counted()))
         elif suffix == ".csv":
-            _write_csv(file, counted)
+            write_csv(file, [*RUN_COLUMNS], _safe_rows(counted()))
         else:
-            _write_parquet(file, counted)
-    return n[0]
+            write_parquet(file, RUN_COLUMNS, _safe_rows(counted()))
+    return n
 
 
 def result_line(result: CaseResult) -> str:
@@ -250,10 +187,13 @@ def result_line(result: CaseResult) -> str:
     return "{" + ",".join(f'"{name}":{text}' for name, text in fields.items()) + "}\n"
 
 
-def case_result_rows(result: CaseResult) -> list[dict[str, object]]:
+def case_result_rows(result: CaseResult) -> list[Row]:
     """A result as flat rows with the columns `RUN_COLUMNS`."""
-    rows = [_judgment_row(judgment) for judgment in result.judgments]
-    rows += [_failure_row(failure) for failure in result.failures]
+    rows: list[Row] = [
+        {"judge_repeat": judgment.repeat, **_judgment_row(judgment)}
+        for judgment in result.judgments
+    ]
+    rows += [{"judge_repeat": one.repeat, **_failure_row(one)} for one in result.failures]
     whole = _answer_row(result)
     return [{**dict.fromkeys(RUN_COLUMNS), **row, **whole} for row in rows or [{}]]
 
@@ -271,10 +211,9 @@ def _list_text(records: Sequence[Record]) -> str:
     return f"[{','.join(map(record_text, records))}]"
 
 
-def _judgment_row(judgment: Judgment) -> dict[str, object]:
+def _judgment_row(judgment: Judgment) -> Row:
     return {
         "criterion": judgment.criterion,
-        "judge_repeat": judgment.repeat,
         "raw": judgment.raw,
         "value": judgment.value,
         "rationale": judgment.rationale,
@@ -290,10 +229,9 @@ def _judgment_row(judgment: Judgment) -> dict[str, object]:
     }
 
 
-def _failure_row(failure: JudgeFailure) -> dict[str, object]:
+def _failure_row(failure: JudgeFailure) -> Row:
     return {
         "criterion": failure.criterion,
-        "judge_repeat": failure.repeat,
         "judge": failure.judge,
         "cached": failure.cached,
         "cost_usd": failure.cost_usd,
@@ -302,7 +240,7 @@ def _failure_row(failure: JudgeFailure) -> dict[str, object]:
     }
 
 
-def _answer_row(result: CaseResult) -> dict[str, object]:
+def _answer_row(result: CaseResult) -> Row:
     output, found = result.output, [check.passed for check in result.checks]
     usage = output.usage
     return {
@@ -335,38 +273,11 @@ def _checks_usd(asked: Sequence[EmbeddingUsage]) -> float | None:
     return fsum(costs) if asked and len(costs) == len(asked) else None
 
 
-def _safe_rows(results: Iterable[CaseResult]) -> Iterator[dict[str, object]]:
+def _safe_rows(results: Iterable[CaseResult]) -> Iterator[Row]:
     """Rows whose texts any file can hold."""
     for result in results:
         for row in case_result_rows(result):
             yield {k: words_text(v) if isinstance(v, str) else v for k, v in row.items()}
-
-
-def _write_csv(file: IO[bytes], results: Iterable[CaseResult]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    # With other line ends the writer leaves a carriage return inside a cell without its quotes.
-    writer = csv.DictWriter(text, RUN_COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    for row in _safe_rows(results):
-        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
-    text.detach()
-
-
-def _write_parquet(file: IO[bytes], results: Iterable[CaseResult]) -> None:
-    import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
-    import pyarrow.parquet as pq  # noqa: PLC0415 - costs a second; only Parquet files need it
-
-    schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in RUN_COLUMNS.items()])
-    rows = _safe_rows(results)
-    with pq.ParquetWriter(file, schema) as writer:
-        while group := list(islice(rows, _GROUP)):
-            writer.write_table(pa.Table.from_pylist(group, schema=schema))
-
-
-def _counted(results: Iterable[CaseResult], numbers: list[int]) -> Iterator[CaseResult]:
-    for result in results:
-        numbers[0] += 1
-        yield result
 
 
 _COMPARISON_SUFFIXES = (".jsonl", ".json")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
 from judgekit.records import lookup_text, time_text
 from judgekit.store.engine import (
@@ -45,7 +46,7 @@ class Database:
 
     def __init__(
         self,
-        location: str | Path = ".judgekit/judgekit.db",
+        location: str | Path = DEFAULT_STORE_FILE,
         *,
         create: bool = True,
         patience_s: float = 30.0,

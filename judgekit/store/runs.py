@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
 from judgekit.records import lookup_text, time_text
 from judgekit.store import human_queue
@@ -227,7 +228,7 @@ class RunStore(StoredRuns, StoredComparisons):
 
     def __init__(
         self,
-        location: str | Path = ".judgekit/judgekit.db",
+        location: str | Path = DEFAULT_STORE_FILE,
         *,
         create: bool = True,
         patience_s: float = 30.0,

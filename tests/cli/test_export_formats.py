@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.exports import RUN_FORMATS
 from judgekit.store import RunStore
 from tests.store.observing import answer, begun, key

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.cli.label import TypedLines, suggested_name
-from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.store import RunStore
 from tests.evaluation.waiting import waiting_run
 from tests.report.drawing import plain_console

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.store import RunStore
 from tests.cli.bench import RUBRIC, asked, output
 from tests.cli.interrupting import CtrlC

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.options import DEFAULT_STORE_FILE
+from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.records import RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import question

@@ -55,12 +55,12 @@ def test_a_list_of_one_keeps_the_id() -> None:
 
 
 def test_the_same_combination_twice_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"two variants come to the id 'v\[model=m\]'"):
+    with pytest.raises(SettingsError, match=r"two variants would have the id 'v\[model=m\]'"):
         ids({"id": "v", "prompt": "p", "model": ["m", "m"]})
 
 
 def test_an_id_of_a_combination_may_not_be_taken() -> None:
-    with pytest.raises(SettingsError, match="two variants come to the id"):
+    with pytest.raises(SettingsError, match="two variants would have the id"):
         ids(
             {"id": "v", "prompt": "p", "model": ["m", "n"]},
             {"id": "v[model=n]", "outputs": "o.jsonl"},

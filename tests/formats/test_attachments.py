@@ -44,7 +44,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
 def test_all_files_together_have_a_limit() -> None:
     shelf = AttachmentReader(Counting(), _n_bytes=MAX_ATTACHMENT_BYTES)
     shelf.take("a")
-    with pytest.raises(AttachmentError, match="come to more than 256 MiB"):
+    with pytest.raises(AttachmentError, match="larger than 256 MiB in total"):
         shelf.take("b")
 
 

@@ -116,7 +116,7 @@ def test_a_test_with_a_threshold_passes_by_the_mean_of_its_checks(tmp_path: Path
 
 def test_what_a_mean_counts_otherwise_here_is_told(tmp_path: Path) -> None:
     checked, graded = {"type": "bleu", "value": "x"}, {"type": "llm-rubric", "value": "y"}
-    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must hold")):
+    for member, told in ((checked, "the mean counts bleu as passed"), (graded, "must pass")):
         path = write(tmp_path, config(asserting({"type": "is-json"}, member, threshold=0.5)))
         [warning] = warnings_of(path)
         assert told in warning
@@ -195,14 +195,14 @@ def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
         ({"value": "x"}, "an assertion needs a `type`"),
         ("contains: x", "an assertion is a mapping of fields, not a text"),
         ({"$ref": "#/assertionTemplates/x"}, "no assertion template is called 'x'"),
-        ({"type": "not-llm-rubric", "value": "x"}, "cannot be asked as a criterion"),
+        ({"type": "not-llm-rubric", "value": "x"}, "cannot be a criterion"),
         ({"type": "llm-rubric"}, "`llm-rubric` needs a `value`"),
         ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
         ({"type": "equals", "value": "file://bin"}, "is no text"),
         ({"type": "assert-set", "assert": 3}, "`assert` must be a list"),
         ({"type": "assert-set", "threshold": 0.5, "assert": [
             {"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}]},
-         "may hold only checks that are right or wrong"),
+         "may hold only checks that need no model"),
         ({"type": "not-similar"}, "needs a `value`: a text that the output should be like"),
         ({"type": "similar", "value": ["x", 3]}, "needs a `value`: a text that the output should"),
         ({"type": "is-valid-openai-tools-call"}, "needs a `value`: the schemas of the tools"),
@@ -330,7 +330,7 @@ def test_variables_that_come_to_too_many_cases_are_refused(tmp_path: Path) -> No
     many = {f"v{n}": list(range(10)) for n in range(6)}
     path = write(tmp_path, config(asserting({"type": "is-json"}, vars=many)))
     assert 10 ** len(many) > promptfoo.MAX_CASES
-    with pytest.raises(DatasetError, match="come to more than 100000 cases"):
+    with pytest.raises(DatasetError, match="make more than 100000 cases"):
         load_dataset(path)
 
 

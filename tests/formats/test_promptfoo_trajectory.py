@@ -104,5 +104,5 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
     asserted[0]["value"] = {"pattern": "s*"}
     path = write(tmp_path, {"prompts": ["p"], "tests": [test]})
     [problem] = errors_of(path)
-    assert problem.message == "this `trajectory:tool-used` cannot be asked here"
+    assert problem.message == "this `trajectory:tool-used` has no counterpart here"
     assert problem.line == line_with(path, '"value": {')

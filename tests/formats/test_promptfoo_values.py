@@ -74,7 +74,7 @@ def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: P
     assert first == {"type": "any", "assertions": members, "weight": 2}
     assert second["type"] == "not-any"
     check_specs(list(case.assertions))
-    assert any("of each reference on its own" in warning for warning in warnings_of(path))
+    assert any("with each reference separately" in warning for warning in warnings_of(path))
 
 
 def test_meteor_is_read_with_its_parameters_and_told_to_know_no_synonyms(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_cell_longer_than_the_librarys_limit_is_read(tmp_path: Path) -> None:
         ("a,b\n1\n", "1 cells where the header names 2", 2),
         ("a,b\n1,2\n1,2,3\n", "3 cells where", 3),
         ('a,b\n1,2\n3,"x\n4,5\n', "opened here and never closed", 3),
-        ('a\n"x"y\n', "not sound as a table", 2),
+        ('a\n"x"y\n', "not a valid table", 2),
         ("a,b\r1,2\r", "lone carriage return", 1),
         ("a,a\n", "two columns are called 'a'", 1),
         ("a,\n", "column 2 has no name", 1),
@@ -161,12 +161,12 @@ def test_a_parquet_value_without_a_json_form_is_an_error(
 def test_a_parquet_time_that_python_cannot_hold_is_an_error(tmp_path: Path) -> None:
     column = pa.array([1], pa.timestamp("ns"))
     pq.write_table(pa.table({"a": column}), tmp_path / "a.parquet")
-    with pytest.raises(DatasetError, match="not a sound Parquet file: Nanosecond"):
+    with pytest.raises(DatasetError, match="not a valid Parquet file: Nanosecond"):
         list(iter_rows(tmp_path / "a.parquet"))
 
 
 def test_a_damaged_or_missing_parquet_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="not a sound Parquet file"):
+    with pytest.raises(DatasetError, match="not a valid Parquet file"):
         rows(tmp_path, b"PAR1nonsense", "a.parquet")
     with pytest.raises(DatasetError, match="no such file"):
         list(iter_rows(tmp_path / "b.parquet"))

@@ -164,7 +164,7 @@ def test_a_zip_larger_than_any_skill_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "what"),
-    [(None, "no such file"), (b"no zip", "not a sound zip"), (b"", "not a sound zip")],
+    [(None, "no such file"), (b"no zip", "not a valid zip"), (b"", "not a valid zip")],
 )
 def test_what_is_no_zip_is_refused(tmp_path: Path, content: bytes | None, what: str) -> None:
     path = tmp_path / "a.zip"

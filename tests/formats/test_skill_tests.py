@@ -133,7 +133,7 @@ def test_an_id_given_twice_is_told_with_both_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("test", "what"),
     [
-        (skill_test(expected={"output": "R", "patterns": ["R"]}), "`patterns` is not looked at"),
+        (skill_test(expected={"output": "R", "patterns": ["R"]}), "ignores `patterns`"),
         (judged(criterion(weight=0.4)), "the weights add up to 0.4, not 1"),
         (judged(criterion(description="Is proper")), "says 'proper'"),
         (skill_test(expected={}, evaluation={"strategy": "llm_judge"}), "the case has no rubric"),

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import SuiteGroup, suite_from_path
+from judgekit.datasets import Suite, SuiteGroup, suite_from_path
 from judgekit.datasets.settings import RunSettings
-from judgekit.datasets.sources import ForeignSuite, foreign_suite
+from judgekit.datasets.sources import foreign_suite
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats import read_whole_document, skill_tests_of
-from judgekit.records import Case, CaseEvaluation
+from judgekit.records import Case, CaseEvaluation, JsonObject
 from tests.formats import FOREIGN
 from tests.formats.writing import pack, skill_test, skill_tests, write
 
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def opened(path: Path) -> ForeignSuite:
+def opened(path: Path) -> tuple[Suite, JsonObject]:
+    """The suite of a skill's tests, and the file without them."""
     document = read_whole_document(path)
     assert document is not None
-    return foreign_suite(document)
+    assert isinstance(document.value, dict)
+    whole = {name: item for name, item in document.value.items() if name != "testCases"}
+    return foreign_suite(document), whole
 
 
 def test_a_skills_settings_setup_and_groups_are_the_suites() -> None:
@@ -41,15 +44,10 @@ def test_a_skills_settings_setup_and_groups_are_the_suites() -> None:
     assert (suite.name, suite.version, suite.folder) == ("skill", "2.0", FOREIGN / "skill")
 
 
-def test_what_a_suite_has_no_place_for_is_beside_it() -> None:
-    found = opened(FOREIGN / "skill")
-    assert (found.profile, found.dependencies) == ("structured", ("pyyaml",))
-    assert "testCases" not in found.whole
-
-
 def test_a_file_read_and_written_again_is_the_same() -> None:
-    found = opened(FOREIGN / "skill")
-    written, lost = skill_tests_of(found.suite.cases or (), found.whole)
+    suite, whole = opened(FOREIGN / "skill")
+    assert suite.profile == "structured"
+    written, lost = skill_tests_of(suite.cases or (), whole)
     assert written == json.loads((FOREIGN / "skill" / "eval" / "tests.json").read_text())
     assert lost == ()
 
@@ -69,8 +67,8 @@ def test_fields_without_a_place_come_back_where_they_stood(tmp_path: Path) -> No
         w=4,
     )
     value = skill_tests(test, note="kept")
-    found = opened(write(tmp_path, value, "tests.json"))
-    assert skill_tests_of(found.suite.cases or (), found.whole) == (value, ())
+    suite, whole = opened(write(tmp_path, value, "tests.json"))
+    assert skill_tests_of(suite.cases or (), whole) == (value, ())
 
 
 def test_cases_of_another_origin_are_written_and_what_is_lost_is_told() -> None:
