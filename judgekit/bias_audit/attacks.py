@@ -45,24 +45,22 @@ _TOLD = frozenset({"max", "min", "chosen"})
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A text that tells a judge what to do."""
+    """A text that instructs the judge.
+
+    Attributes:
+        family: The kind of attack.
+        payload: The text. `<first>` and `<second>` stand for criteria, `<top>` and `<bottom>` for
+            the best and the worst score, `<best verdict>` and `<best verdicts>` for a reply with
+            the best score on one criterion or on all.
+        place: Its position in the output.
+        goal: What it tries to achieve.
+    """
 
     id: str
-    """Its name in the corpus."""
-
     family: str
-    """What kind it is of."""
-
     payload: str
-    """The text; `<first>` and `<second>` stand for criteria, `<top>` and `<bottom>` for the best
-    and the worst score, `<best verdict>` and `<best verdicts>` for a reply with the best score as a
-    judge of one criterion or of all gives it."""
-
     place: AttackPosition = "end"
-    """Where it stands."""
-
     goal: AttackGoal = "max"
-    """What it wants."""
 
     def on(self, text: str, rubric: Rubric) -> str:
         """An output with the attack in it."""
@@ -89,16 +87,16 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class AttackCorpus:
-    """The attacks of one file."""
+    """The attacks of one file.
+
+    Attributes:
+        n_left_out: Rows without an attack: harmless texts, for detectors.
+        name: The file; None for the shipped attacks.
+    """
 
     attacks: tuple[Attack, ...]
-    """In the order of the file."""
-
     n_left_out: int = 0
-    """Rows that hold no attack: harmless texts, for detectors."""
-
     name: str | None = None
-    """The file; None for those that are shipped."""
 
     @property
     def families(self) -> tuple[str, ...]:

@@ -207,12 +207,7 @@ def find_scale(heard: Sequence[TrialAnswers], material: AuditInputs) -> ProbeEff
         level=material.level,
     )
     top = share_effect(
-        "best score",
-        at_top,
-        cases=cases,
-        margin=MOST_ON_ONE,
-        decides=False,
-        level=material.level,
+        "best score", at_top, cases=cases, margin=MOST_ON_ONE, decides=False, level=material.level
     )
     if clumped.verdict == "small":  # some score is always the commonest
         clumped = replace(clumped, verdict="none_seen")

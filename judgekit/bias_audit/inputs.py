@@ -31,43 +31,35 @@ DEFAULT_N_ATTACKS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditInputs:
-    """Everything that a probe may look at before it asks."""
+    """Everything a probe can use to plan its questions.
+
+    Attributes:
+        items: Cases with their outputs, in order, without outputs that record an error.
+        asks_all: Whether the judge grades all criteria in one call.
+        paraphrases: Templates that paraphrase the judge's own.
+        family: The judge's model family, as a text would name it; None if unknown.
+        is_recorded: Whether the judge's answers are recorded, so that there are none for changed
+            texts.
+        seed: Seed of every random choice.
+        n_askings: Repeats in the stability probe.
+        attacks: The available attacks.
+        n_attacks: Attacks tried on each output.
+        margins: The smallest effects that matter.
+        level: Confidence level of the intervals.
+    """
 
     items: tuple[tuple[Case, Output], ...]
-    """Cases with their outputs, in order; none is an error of the system under test."""
-
     rubric: Rubric
-    """How they are judged."""
-
     asks_all: bool = False
-    """Whether the judge is asked about all criteria at once."""
-
     paraphrases: tuple[str, ...] = ()
-    """Templates that say the same as the judge's in other words."""
-
     family: str | None = None
-    """The judge's own family of models, as a text would name it; None where it is not known."""
-
     is_recorded: bool = False
-    """Whether the judge's answers are recorded, so that they say nothing of changed texts."""
-
     seed: int = 0
-    """Seed of every draw."""
-
     n_askings: int = DEFAULT_N_ASKINGS
-    """How often the probe of stability asks."""
-
     attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
-    """What there is to attack the judge with."""
-
     n_attacks: int = DEFAULT_N_ATTACKS
-    """Attacks that are tried on each output."""
-
     margins: Margins = field(default_factory=Margins)
-    """From which size on an effect matters."""
-
     level: float = 0.95
-    """Confidence level of the intervals."""
 
     def draw(self, *about: str | None) -> random.Random:
         """The draws of one probe for one output; the same for the same seed."""
@@ -103,43 +95,35 @@ def select_cases(
 class AuditOptions:
     """Probes, sizes and margins of an audit.
 
+    Attributes:
+        probes: Names of probes; empty for all.
+        n_cases: Size of a random sample of cases; None takes all.
+        paraphrases: Templates that paraphrase the judge's own; empty for those shipped.
+        family: The judge's model family (GPT, Claude, …); None infers it from the model's name.
+        n_askings: Repeats in the stability probe, 2 or more.
+        attacks: Your own attacks, or a file that `read_attacks` accepts; None for those shipped.
+        n_attacks: Attacks tried on each output, 1 or more.
+        margins: The smallest effects that matter.
+        level: Confidence level of the intervals, in (0, 1).
+        seed: Seed of every random choice.
+        max_cost_usd: The spending limit. A probe of known price that exceeds what the earlier
+            probes leave is skipped.
+
     Raises:
         SettingsError: When one is out of its range.
     """
 
     probes: tuple[str, ...] = ()
-    """Names of probes; empty for all."""
-
     n_cases: int | None = None
-    """So many cases, drawn at random; None takes all."""
-
     paraphrases: tuple[str, ...] = ()
-    """Templates that say the same as the judge's in other words; empty for those shipped."""
-
     family: str | None = None
-    """The judge's own family of models (GPT, Claude, …); None reads it from the model's name."""
-
     n_askings: int = DEFAULT_N_ASKINGS
-    """How often the probe of stability asks, 2 or more."""
-
     attacks: AttackCorpus | Path | str | None = None
-    """Attacks of your own, or a file of them as `read_attacks` takes it; None for those shipped."""
-
     n_attacks: int = DEFAULT_N_ATTACKS
-    """Attacks tried on each output, 1 or more."""
-
     margins: Margins = field(default_factory=Margins)
-    """From which size on an effect matters."""
-
     level: float = 0.95
-    """Confidence level of the intervals, in (0, 1)."""
-
     seed: int = 0
-    """Seed of every draw."""
-
     max_cost_usd: float | None = None
-    """What may be spent; a probe that would not fit into what those before it leave is skipped,
-    where the price is known."""
 
     def __post_init__(self) -> None:
         for name, least in (("n_askings", 2), ("n_attacks", 1), ("n_cases", 1)):

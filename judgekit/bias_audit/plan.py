@@ -26,28 +26,23 @@ _EXACT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedProbe:
-    """One probe with what it would ask; what it shares with an earlier one counts there."""
+    """One probe with its questions; those shared with an earlier probe count there.
+
+    Attributes:
+        trials: Its questions, or why it is skipped.
+        n_questions: Questions that no earlier probe asks.
+        n_owned: Replies that are already cached.
+        n_calls: Calls, if every reply can be parsed at the first attempt.
+        price_usd: The likely price; None if unknown.
+    """
 
     probe: Probe
-    """The probe."""
-
     trials: Trials
-    """What it would ask, or why it is skipped."""
-
     n_questions: int = 0
-    """Questions that no earlier probe asks."""
-
     n_owned: int = 0
-    """Of them, replies that are owned already."""
-
     n_calls: int = 0
-    """Calls that would be made, if every reply is readable at first."""
-
     price_usd: float | None = 0.0
-    """What they would likely cost; None where the price is not known."""
-
     is_too_dear: bool = False
-    """Whether it is skipped for what it would cost."""
 
     @property
     def asks(self) -> Iterable[ProbeQuestion]:
@@ -57,13 +52,15 @@ class PlannedProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """What an audit would ask."""
+    """The questions of an audit and their price.
+
+    Attributes:
+        probes: In the order they run.
+        model: The judge's model.
+    """
 
     probes: tuple[PlannedProbe, ...]
-    """In the order they would be made."""
-
     model: str
-    """Who would be asked."""
 
     @property
     def n_questions(self) -> int:

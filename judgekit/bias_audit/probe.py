@@ -11,12 +11,7 @@ from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
-from judgekit.judge import (
-    BlindPair,
-    Grader,
-    gather_in_order,
-    prepare_pair,
-)
+from judgekit.judge import BlindPair, Grader, gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -29,13 +24,7 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.results import Effect
     from judgekit.judge import Judge, JudgeQuestion
     from judgekit.models.request import ModelRequest
-    from judgekit.records import (
-        Case,
-        Output,
-        PreferenceFailure,
-        PresentationOrder,
-        Rubric,
-    )
+    from judgekit.records import Case, Output, PreferenceFailure, PresentationOrder, Rubric
 
 if TYPE_CHECKING:
     PairSaid: TypeAlias = tuple[Preference | PreferenceFailure, ...]
@@ -43,22 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeProbe:
-    """Grade one text as the judge always does."""
+    """A question that grades one text as the judge always does.
+
+    Attributes:
+        template: Another template than the judge's own.
+        asking: Number of the repeat, from 0; each repeat has cache keys of its own.
+    """
 
     case: Case
-    """What was to be answered."""
-
     output: Output
-    """What is graded."""
-
     rubric: Rubric
-    """By which criteria, in their order."""
-
     template: str | None = None
-    """Another template than the judge's own."""
-
     asking: int = 0
-    """Which time the same is asked, from 0; each has repeats of its own."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -71,22 +56,18 @@ class GradeProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairProbe:
-    """Compare two texts on the whole, whether or not they are the same."""
+    """A question that compares two texts on the whole, also if they are identical.
+
+    Attributes:
+        a: Shown first in order `ab`.
+        b: Shown second in order `ab`.
+    """
 
     case: Case
-    """What was to be answered."""
-
     a: Output
-    """Shown first in order `ab`."""
-
     b: Output
-    """Shown second in order `ab`."""
-
     rubric: Rubric
-    """How they are compared."""
-
     orders: tuple[PresentationOrder, ...] = ("ab", "ba")
-    """The orders they are shown in."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -110,14 +91,14 @@ class _Shown(BlindPair):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRunner:
-    """A judge, and the judge again with another template or asked again."""
+    """Asks the judge, also with another template or for a further repeat.
+
+    Attributes:
+        template_folders: The caller's template folders; they take precedence over the shipped one.
+    """
 
     judge: Judge
-    """Who is audited."""
-
     template_folders: tuple[Path, ...] = ()
-    """The caller's own template folders; they come before the shipped."""
-
     _graders: dict[tuple[str | None, int], Grader] = field(default_factory=dict, repr=False)
 
     async def graded(self, wanted: GradeProbe) -> Verdict:
@@ -200,41 +181,42 @@ _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The questions about one output or pair that belong together, by name."""
+    """The questions about one output or pair that belong together, by name.
+
+    Attributes:
+        arms: The questions by name; a question shared by several trials is asked once.
+        about: What distinguishes it from other trials of the case: an attack or a template.
+    """
 
     case_id: str
-    """The case."""
-
     arms: Mapping[str, ProbeQuestion]
-    """What is asked; the same question in several trials is asked once."""
-
     about: str = ""
-    """What tells it from other trials of the case: an attack, a template."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What a probe would ask, or why it cannot be made."""
+    """What a probe would ask, or why it cannot run.
+
+    Attributes:
+        skipped: Why the probe is skipped.
+        n_left_out: Outputs that the probe does not apply to.
+    """
 
     trials: tuple[Trial, ...] = ()
-    """What it would ask."""
-
     skipped: str | None = None
-    """Why it is skipped."""
-
     n_left_out: int = 0
-    """Outputs it cannot be tried on."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswers:
-    """A trial with the answers that came."""
+    """A trial with its answers.
+
+    Attributes:
+        answers: The answers by arm, without the questions that were not asked.
+    """
 
     trial: Trial
-    """What was asked."""
-
     answers: Mapping[str, Verdict | PairSaid]
-    """What was said, by arm; without those that were not asked any more."""
 
     def verdict(self, arm: str) -> Verdict | None:
         """The verdict of an arm that was graded; None where it was not asked."""
@@ -274,42 +256,39 @@ class TrialAnswers:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffects:
-    """What a probe makes of the answers."""
+    """What a probe measured.
+
+    Attributes:
+        counts: Further figures.
+        parts: The same for each kind of attack, with simultaneous intervals.
+    """
 
     effects: tuple[Effect, ...]
-    """What it measured."""
-
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Further figures."""
-
     parts: tuple[Effect, ...] = ()
-    """The same for each kind of what was tried; their intervals hold for all of them at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One question about a judge, and how it is answered."""
+    """One question about a judge, and how it is answered.
+
+    Attributes:
+        name: Its name on the command line.
+        question: What it tests, in plain words.
+        needs: What it requires.
+        cost: Questions for each output; many are shared with other probes.
+        plan: Plans the questions for these inputs.
+        find: Computes the effects from the answers.
+        changes_texts: Whether it shows the judge texts that have no recorded answers.
+    """
 
     name: str
-    """What it is called on the command line."""
-
     question: str
-    """What it asks about the judge, in plain words."""
-
     needs: str
-    """What it cannot be made without."""
-
     cost: str
-    """What it asks, in questions an output; many are shared with other probes."""
-
     plan: Callable[[AuditInputs], Trials]
-    """What it would ask of this material."""
-
     find: Callable[[Sequence[TrialAnswers], AuditInputs], ProbeEffects]
-    """What the answers come to."""
-
     changes_texts: bool = True
-    """Whether it shows the judge texts that nobody has recorded."""
 
 
 def plain_question(

@@ -38,85 +38,73 @@ at most 0.5; or how often something happens."""
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """From which size on an effect matters."""
+    """The smallest effects that matter.
+
+    Attributes:
+        value: A shift of the value on [0, 1]: five points of a hundred.
+        share: A share of cases, or the distance of a preference from one half.
+    """
 
     value: float = 0.05
-    """A shift of the value on [0, 1]: five points of a hundred."""
-
     share: float = 0.10
-    """A share of cases, or how far a preference is from one half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One thing that should not matter, and what it does."""
+    """The effect of something that should not matter.
+
+    Attributes:
+        name: What is measured, in a few words.
+        estimate: The effect with its interval; a case counts once.
+        scale: The unit of the effect.
+        margin: The size from which it is material.
+        verdict: The conclusion that the interval supports; None for a figure that decides nothing
+            alone.
+        p: The p-value of no effect, by the t of the interval; one-sided if only a rise is a bias.
+            For a rate the exact p-value of at most the margin. None without a verdict or an
+            interval.
+        p_adjusted: The same after Holm's adjustment over all effects and parts of the audit that
+            have a p.
+        n_to_tell: About how many cases would decide an inconclusive effect; None if unknown.
+        note: A caveat for the reader.
+    """
 
     name: str
-    """What is measured, in a few words."""
-
     estimate: Estimate
-    """The effect with its interval; a case counts once."""
-
     scale: EffectScale
-    """What it is measured in."""
-
     margin: float
-    """From which size on it is material."""
-
     verdict: EffectVerdict | None
-    """What the interval allows one to say; None for a figure that decides nothing by itself."""
-
     p: float | None = None
-    """The p of no effect, by the t of the interval, one-sided where only a rise is a bias; of a
-    rate the exact p of no more than the margin. None without a verdict or an interval."""
-
     p_adjusted: float | None = None
-    """The same after Holm, over all effects and parts of the audit that have a p."""
-
     n_to_tell: int | None = None
-    """About how many cases would tell, where that cannot be said; None where nobody knows."""
-
     note: str | None = None
-    """What to bear in mind in reading it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What one probe found."""
+    """The result of one probe.
+
+    Attributes:
+        reason: Why it was skipped or is incomplete.
+        parts: The same for each kind of attack, with simultaneous intervals (Bonferroni). A kind
+            that was tried a few times is rarely conclusive.
+        counts: Further figures by their description.
+        n_left_out: Outputs that the probe does not apply to.
+        n_failed: Questions without a complete usable answer; they are counted and excluded.
+        n_asked: Its questions that were asked, including those shared with other probes.
+    """
 
     name: str
-    """Name of the probe."""
-
     question: str
-    """The question it answers."""
-
     status: ProbeStatus
-    """Whether it was done."""
-
     reason: str | None = None
-    """Why it was skipped or is incomplete."""
-
     effects: tuple[Effect, ...] = ()
-    """What it measured."""
-
     parts: tuple[Effect, ...] = ()
-    """The same for each kind of what was tried, with intervals that hold for all kinds at once
-    (Bonferroni); of a kind that was tried a few times little can be said."""
-
     counts: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Further figures, by what they say."""
-
     n_cases: int = 0
-    """Cases it looked at."""
-
     n_left_out: int = 0
-    """Outputs it cannot be tried on."""
-
     n_failed: int = 0
-    """Questions without a usable answer to all that was asked; they are counted, and no effect."""
-
     n_asked: int = 0
-    """Questions that were put to the judge for it, those shared with other probes included."""
 
     @property
     def verdict(self) -> EffectVerdict | None:
@@ -130,46 +118,33 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What all probes of an audit found."""
+    """The results of all probes of an audit.
+
+    Attributes:
+        judge: Model and template.
+        pair_judge: Model and template for comparisons of two outputs.
+        models: The models that answered, as the providers name them.
+        seed: Seed of every random choice.
+        level: Confidence level of the intervals.
+        probes: In the order they ran.
+        failures: Questions without a usable answer, by kind.
+        failure_messages: The first message of each kind.
+        spent: Calls and money.
+    """
 
     judge: str
-    """Model and template."""
-
     pair_judge: str
-    """Model and template where two outputs are compared."""
-
     models: tuple[str, ...]
-    """The models that answered, in the providers' words."""
-
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Its fingerprint."""
-
     n_cases: int
-    """Cases of the outputs it was tried on."""
-
     n_outputs: int
-    """Outputs."""
-
     seed: int
-    """Seed of every draw."""
-
     level: float
-    """Confidence level of the intervals."""
-
     probes: tuple[ProbeResult, ...]
-    """In the order they were made."""
-
     failures: Mapping[str, int]
-    """Questions without a usable answer, by kind."""
-
     failure_messages: Mapping[str, str]
-    """For each kind, what the first of them says."""
-
     spent: JudgeUsage
-    """Calls and money."""
 
     @property
     def is_complete(self) -> bool:

@@ -66,22 +66,21 @@ _WORTHS = (0.0, 0.25, 0.25, 0.5, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """What every probe said of every judge."""
+    """The verdict of every probe on every simulated judge.
+
+    Attributes:
+        verdicts: By judge (the probe whose bias it has, or `fair`), then by probe.
+        sizes: The largest material effect that each probe measured on the judge with its bias.
+        n_questions: Questions asked over all judges.
+        obeyed: The injection probe's verdict on each kind of attack, for a judge that obeys it.
+        resisted: The same for a judge that obeys other kinds.
+    """
 
     verdicts: Mapping[str, Mapping[str, EffectVerdict | None]]
-    """By judge (the probe whose bias it has, or `fair`), then by probe."""
-
     sizes: Mapping[str, float]
-    """What each probe measured of the judge who has its bias: its largest material effect."""
-
     n_questions: int
-    """Questions that were asked, all judges together."""
-
     obeyed: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
-    """What the probe of injection says of each kind of attack, of a judge that obeys it."""
-
     resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
-    """The same, of a judge that obeys other kinds."""
 
     @property
     def wrong(self) -> tuple[tuple[str, str], ...]:
@@ -180,11 +179,7 @@ async def audit_biased(
         return None if found is None or found.goal == "other" or not obeys(found) else found.goal
 
     model = BiasedModel(
-        _spread if worth is None else worth,
-        biases=biases,
-        own=_OWN,
-        seed=seed,
-        obeys=order_in,
+        _spread if worth is None else worth, biases=biases, own=_OWN, seed=seed, obeys=order_in
     )
     with Judge(model, cache=None, mode="joint") as judge:
         plan = unpriced_plan(material, probes, model.name)

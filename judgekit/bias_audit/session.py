@@ -48,19 +48,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ProbeSession:
-    """How an audit goes, and why it ended. Each audit needs its own."""
+    """The state of a running audit. Each audit needs its own.
+
+    Attributes:
+        in_flight: Questions in flight at a time.
+        watch: Called with each answer as it arrives.
+        stop: Once set, no further question is asked; those in flight are finished.
+        reason: Why it ended early.
+    """
 
     in_flight: int = 32
-    """Questions that are asked at a time."""
-
     watch: Callable[[Said], None] = field(default=lambda _: None)
-    """Told of each answer as it comes."""
-
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    """Once set, nothing further is asked; what is in flight is finished."""
-
     reason: AuditStopReason | None = None
-    """Why it ended early, once it did."""
 
     def end(self, reason: AuditStopReason) -> None:
         """Ask nothing further."""
@@ -144,8 +144,7 @@ def _found(
         )
     heard = [
         TrialAnswers(
-            trial,
-            {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers},
+            trial, {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers}
         )
         for trial in trials.trials
     ]

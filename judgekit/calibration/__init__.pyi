@@ -1,20 +1,8 @@
-from .agreement import (
-    Steadiness as Steadiness,
-)
-from .breakdown import (
-    Disagreement as Disagreement,
-)
-from .confidence import (
-    Reliability as Reliability,
-    Review as Review,
-    Trust as Trust,
-)
-from .correction import (
-    CorrectedFigure as CorrectedFigure,
-)
-from .files import (
-    read_judged_file as read_judged_file,
-)
+from .agreement import Steadiness as Steadiness
+from .breakdown import Disagreement as Disagreement
+from .confidence import Reliability as Reliability, Review as Review, Trust as Trust
+from .correction import CorrectedFigure as CorrectedFigure
+from .files import read_judged_file as read_judged_file
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
@@ -48,9 +36,7 @@ from .join import (
     label_score as label_score,
     labels_by_place as labels_by_place,
 )
-from .pipeline import (
-    calibrate as calibrate,
-)
+from .pipeline import calibrate as calibrate
 from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
@@ -65,6 +51,4 @@ from .sources import (
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )
-from .substitution import (
-    StandInAnswer as StandInAnswer,
-)
+from .substitution import StandInAnswer as StandInAnswer

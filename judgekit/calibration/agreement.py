@@ -45,120 +45,99 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleAgreement:
-    """A judge against the label people come to, on the criterion's scale.
+    """Agreement of judge and human labels on the criterion's scale.
 
-    Kappa, pi, alpha, AC and the rates go by levels: both sides at the nearest level, a half up.
-    Correlations, concordance and ICC take the judge's mean score and the mean of the annotators.
+    Kappa, pi, alpha, AC and the rates compare levels: both sides are rounded to the nearest level,
+    halves up. Correlations, concordance and ICC compare the judge's mean score with the annotators'
+    mean.
+
+    Attributes:
+        exact: Share of items with the same level.
+        within_one: Share of items at most one level apart.
+        kappa: Cohen's kappa, unweighted.
+        kappa_linear: Cohen's kappa, linear weights.
+        kappa_quadratic: Cohen's kappa, quadratic weights (QWK); unweighted for categories.
+        scott_pi: Scott's pi: kappa with common margins.
+        ac: Gwet's AC1 for two levels, AC2 with quadratic weights for more; less sensitive to
+            prevalence.
+        alpha: Krippendorff's alpha of the two: nominal for two levels, ordinal for more.
+        pearson: Pearson's correlation; like every correlation, it does not detect leniency.
+        ccc: Lin's concordance: agreement with the identity line.
+        icc: ICC(2,1): absolute agreement of single raters.
     """
 
     exact: Rate
-    """Share of items with the same level."""
-
     within_one: Rate
-    """Share of items at most one level apart."""
-
     kappa: Estimate
-    """Cohen's kappa, unweighted."""
-
     kappa_linear: Estimate
-    """Cohen's kappa, linear weights."""
-
     kappa_quadratic: Estimate
-    """Cohen's kappa, quadratic weights (QWK); of categories, as the linear one, unweighted."""
-
     scott_pi: Estimate
-    """Scott's pi: kappa with common margins."""
-
     ac: Estimate
-    """Gwet's AC1 of two levels, AC2 with quadratic weights of more: less bound to prevalence."""
-
     alpha: Estimate
-    """Krippendorff's alpha of the two: nominal of two levels, ordinal of more."""
-
     pearson: Estimate
-    """Pearson's correlation; no correlation sees leniency."""
-
     spearman: Estimate
-    """Spearman's rank correlation."""
-
     kendall: Estimate
-    """Kendall's tau-b."""
-
     ccc: Estimate
-    """Lin's concordance: agreement with the identity line."""
-
     icc: Estimate
-    """ICC(2,1): absolute agreement of single raters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassFail:
-    """A judge against people on what passes."""
+    """Agreement of judge and human labels on what passes.
+
+    Attributes:
+        accuracy: Share of equal decisions among the items that both decided.
+        accuracy_of_all: The same among all labelled items; an unusable judge answer counts as
+            wrong.
+        kappa: Cohen's kappa of the two.
+        ac1: Gwet's AC1 of the two.
+        phi: Their correlation.
+        tpr: Share of the human passes that the judge passes (recall).
+        tnr: Share of the human fails that the judge fails.
+        precision: Share of the judge's passes that are human passes.
+        npv: Share of the judge's fails that are human fails.
+        f1: Harmonic mean of precision and recall; nan if neither side passes anything.
+        balanced_accuracy: Mean of TPR and TNR; 0.5 is chance.
+        judge_rate: The judge's pass rate.
+        human_rate: The human pass rate.
+        true_pos: Items both pass.
+        false_pos: Items only the judge passes.
+        false_neg: Items only the humans pass.
+        true_neg: Items both fail.
+    """
 
     accuracy: Rate
-    """Share of the items that both decide where both decide alike."""
-
     accuracy_of_all: Rate
-    """The same of all labelled items; where the judge gave nothing usable, it is wrong."""
-
     kappa: Estimate
-    """Cohen's kappa of the two."""
-
     ac1: Estimate
-    """Gwet's AC1 of the two."""
-
     phi: Estimate
-    """Their correlation."""
-
     tpr: Rate
-    """Share of what people pass that the judge passes (recall)."""
-
     tnr: Rate
-    """Share of what people fail that the judge fails."""
-
     precision: Rate
-    """Share of what the judge passes that people pass."""
-
     npv: Rate
-    """Share of what the judge fails that people fail."""
-
     f1: float
-    """Harmonic mean of precision and recall; nan where neither passes anything."""
-
     balanced_accuracy: float
-    """Mean of TPR and TNR; 0.5 is a coin."""
-
     judge_rate: Rate
-    """Share the judge passes."""
-
     human_rate: Rate
-    """Share people pass."""
-
     true_pos: int
-    """Items both pass."""
-
     false_pos: int
-    """Items only the judge passes."""
-
     false_neg: int
-    """Items only people pass."""
-
     true_neg: int
-    """Items both fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """How often each label of people met each score of the judge."""
+    """How often each human label met each score of the judge.
+
+    Attributes:
+        levels: The levels, lowest first.
+        counts: A row for each human label, a column for each level of the judge.
+        unusable: For each human label, the items without a usable judge answer.
+    """
 
     levels: tuple[float, ...]
-    """The levels, lowest first."""
-
     counts: tuple[tuple[int, ...], ...]
-    """A row for each label of people, a column for each level of the judge."""
-
     unusable: tuple[int, ...]
-    """For each label of people, items on which the judge gave nothing usable."""
 
 
 def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
@@ -378,67 +357,56 @@ _TWICE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leniency:
-    """The judge's scores less the mean of people's, on the criterion's scale."""
+    """The judge's scores minus the annotators' mean, on the criterion's scale.
+
+    Attributes:
+        bias: Mean of judge - human; above 0 the judge is lenient.
+        mae: Mean absolute difference.
+        rmse: Root of the mean squared difference.
+        loa_low: Lower limit of agreement; between the two limits lies a share of the differences
+            equal to the confidence level, if they are normal.
+        loa_high: Upper limit of agreement.
+        trend: Slope of the difference on the mean of both; above 0 the judge stretches the scale.
+        scale_use: Spread of the judge's scores divided by the human spread; below 1 the judge uses
+            less of the scale.
+        judge_levels: How many levels the judge uses.
+        human_levels: How many levels the annotators use.
+    """
 
     judge_mean: Estimate
-    """Mean of the judge's scores."""
-
     human_mean: Estimate
-    """Mean of people's."""
-
     bias: Estimate
-    """Mean of judge - people: above 0 the judge is lenient."""
-
     mae: Estimate
-    """Mean absolute difference."""
-
     rmse: float
-    """Root of the mean squared difference."""
-
     loa_low: float
-    """Lower limit of agreement: as far as differences are normal, as large a share of them as the
-    confidence level lies between it and the upper one."""
-
     loa_high: float
-    """Upper limit of agreement."""
-
     trend: float
-    """Slope of the difference on the mean of both: above 0 the judge stretches the scale."""
-
     scale_use: Estimate
-    """Spread of the judge's scores over that of people's: below 1 it uses less of the scale."""
-
     judge_levels: Granularity | None
-    """How many levels the judge really uses."""
-
     human_levels: Granularity | None
-    """How many people do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steadiness:
-    """The judge against itself, asked several times of the same output."""
+    """Agreement of the judge with itself over repeats.
+
+    Attributes:
+        n_items: Items with two or more usable answers.
+        n_unusable: Unusable answers among all answers.
+        all_equal: Share of these items that got the same score every time.
+        within_sd: Mean standard deviation of the answers about one item, on the scale.
+        alpha_interval: Krippendorff's alpha of the answers, interval level.
+        alpha_ordinal: Krippendorff's alpha, ordinal level.
+        alpha_nominal: Krippendorff's alpha, nominal level.
+    """
 
     n_items: int
-    """Items it answered twice or more."""
-
     n_unusable: int
-    """Of all its answers, those that were not usable."""
-
     all_equal: Rate
-    """Share of these items with the same score every time."""
-
     within_sd: float
-    """Mean over these items of the standard deviation of their answers, on the scale."""
-
     alpha_interval: Estimate
-    """Krippendorff's alpha of the answers, on numbers."""
-
     alpha_ordinal: Estimate
-    """The same on ranks."""
-
     alpha_nominal: Estimate
-    """The same, all differences alike."""
 
 
 def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:

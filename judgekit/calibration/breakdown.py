@@ -41,68 +41,55 @@ _CASE, _VARIANT, _CRITERION = "case", "variant", "criterion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """The items of one group."""
+    """The results of one group of items.
+
+    Attributes:
+        kind: `variant`, `stratum`, `tag`, `criterion`, or a metadata key.
+        n: Items with a score and a label.
+        n_labels: Labels of its items, including items on which the judge failed.
+        right: Share on which the judge is right.
+        kappa: Quadratic kappa (Cohen's for two levels).
+        bias: Mean of judge - human, on the scale.
+        judge_rate: The judge's pass rate; undefined if nothing passes.
+        corrected: The corrected pass rate (win rate for comparisons); for variants only.
+        orders: For comparisons, the results of both orders.
+    """
 
     kind: str
-    """What the group is by: `variant`, `stratum`, `tag`, `criterion`, or an entry of metadata."""
-
     name: str
-    """The group."""
-
     n: int
-    """Items with a score and a label."""
-
     n_labels: int
-    """Labels of its items, also of those the judge failed on."""
-
     right: Rate
-    """Share on which the judge is right."""
-
     kappa: Estimate
-    """Quadratic kappa (of two levels Cohen's)."""
-
     bias: Estimate
-    """Mean of judge - people, on the scale."""
-
     judge_mean: Estimate
-    """Mean of the judge's scores."""
-
     human_mean: Estimate
-    """Mean of people's."""
-
     judge_rate: Rate
-    """Share the judge passes; undefined where nothing passes."""
-
     human_rate: Rate
-    """Share people pass."""
-
     corrected: CorrectedFigure | None
-    """The pass rate, or of comparisons the win rate, corrected; of variants only."""
-
     orders: PairOrders | None
-    """For comparisons, both orders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Correlations that a way of grouping hides or makes."""
+    """Correlations that a grouping hides or creates.
+
+    Attributes:
+        kind: `case`, `variant`, or a metadata key.
+        within: By method, the mean correlation inside the groups, which measures how outputs of one
+            prompt are ranked. Groups in which one side is constant are left out, and `n` counts the
+            others. Groups count as independent unless each lies inside one cluster of `--cluster`.
+        between: By method, the correlation of the group means, which measures how the groups are
+            ranked.
+        order_accuracy: Share of pairs inside a group that the judge orders, or ties, as the
+            annotators do.
+    """
 
     kind: str
-    """What the groups are by: `case`, `variant`, or an entry of the metadata."""
-
     n_groups: int
-    """Groups."""
-
     within: dict[str, Estimate]
-    """Mean over groups of the correlation inside each, by method: what ranking outputs of one
-    prompt goes by. Groups where a side is constant are left out; `n` counts those used. Groups are
-    taken as independent, but for those that lie in one cluster of `--cluster` whole."""
-
     between: dict[str, Estimate]
-    """Correlation of the groups' means: what ranking the groups goes by."""
-
     order_accuracy: Estimate
-    """Share of pairs inside a group that the judge orders, or ties, as people do."""
 
 
 def build_segments(
@@ -266,64 +253,47 @@ _NEAR = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """An item on which judge and people part, with the reasons of both."""
+    """An item on which judge and annotators differ, with the reasons of both.
+
+    Attributes:
+        repeat: Which of the variant's answers.
+        criterion: The criterion; empty for the whole output.
+        human: The annotators' mean.
+        ratings: Each annotator's score.
+        distance: judge - human as a share of the scale; 1 for different categories.
+        rationale: The judge's reason.
+        reasons: The annotators' reasons.
+    """
 
     case_id: str
-    """The case."""
-
     variant: str | None
-    """The variant."""
-
     repeat: int
-    """Which of the variant's answers."""
-
     criterion: str
-    """The criterion; empty for the whole."""
-
     judge: float
-    """The judge's score."""
-
     human: float
-    """The mean of people's."""
-
     ratings: Mapping[str, float]
-    """What each annotator said."""
-
     distance: float
-    """How far apart they are, as a share of the scale; above 0 the judge is higher. Of two
-    categories 1."""
-
     confidence: float | None
-    """How sure the judge is."""
-
     rationale: str | None
-    """Why the judge said so."""
-
     reasons: Mapping[str, str]
-    """Why the annotators did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSuggestion:
-    """An item that a label would help most with."""
+    """An unlabelled item whose label would be most informative.
+
+    Attributes:
+        repeat: Which of the variant's answers.
+        criterion: The criterion; empty for the whole output.
+        score: Expected information, from 0 to 1; used for ordering only.
+    """
 
     case_id: str
-    """The case."""
-
     variant: str | None
-    """The variant."""
-
     repeat: int
-    """Which of the variant's answers."""
-
     criterion: str
-    """The criterion; empty for the whole."""
-
     score: float
-    """How much a label is expected to tell, from 0 to 1; for ordering."""
-
     why: str
-    """The reason."""
 
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:

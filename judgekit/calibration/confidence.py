@@ -45,131 +45,110 @@ _NO_CONFIDENCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """How well a confidence says how often the judge is right."""
+    """How well a stated confidence predicts that the judge is right.
 
-    ece: CalibrationError
-    """Gap of stated and observed, ten bins of equal width, with what chance alone would show.
-
-    It has no interval: the gap is biased upwards, and resampling doubles the bias. Simulated with
-    60 and 200 answers, clustered and not, bootstrap intervals of 95 % (percentile, basic, and
-    corrected for bias) hold the true gap in 0 to 70 % of samples where the confidence is well
-    calibrated, which is where it matters. What chance shows, and how often, is its doubt.
+    Attributes:
+        ece: Gap of stated confidence and observed accuracy in ten bins of equal width, with the gap
+            expected by chance. It has no interval: the gap is biased upwards, and resampling
+            doubles the bias. Simulated with 60 and 200 answers, clustered and not, 95 % bootstrap
+            intervals (percentile, basic and bias-corrected) cover the true gap in 0 to 70 % of
+            samples if the confidence is well calibrated. The expected gap and its p-value express
+            the uncertainty instead.
+        brier: Brier score of being right, with its components.
+        log_loss: Mean surprise, in nats.
+        auroc: Chance that a right answer has a higher confidence than a wrong one; 0.5 is
+            uninformative.
+        bins: The rows of the reliability diagram.
     """
 
+    ece: CalibrationError
     brier: BrierDecomposition
-    """Brier score of being right, and its parts."""
-
     log_loss: Estimate
-    """Mean surprise, in nats."""
-
     auroc: Estimate
-    """Chance that a right answer has more confidence than a wrong one; 0.5 tells nothing."""
-
     bins: tuple[ReliabilityBin, ...]
-    """The rows of the reliability diagram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """From which confidence on the judge's word may stand without a person's look."""
+    """The confidence from which judgments can be accepted without human review.
+
+    Attributes:
+        threshold: The lowest confidence to accept; nan: review everything.
+        coverage: Share of the labelled items that are accepted.
+        error: Share of errors among the accepted items; nan if none is accepted.
+        error_high: Upper bound of the error at 1 - delta; nan if none is accepted.
+        max_error: The error that was allowed.
+        delta: The chance that the error exceeds `max_error` nevertheless.
+        n: Items the bound is computed from: one for each case.
+        reason: Why everything has to be reviewed.
+    """
 
     threshold: float
-    """Take the judge's word from this confidence on; nan: review everything."""
-
     coverage: float
-    """Share of the labelled items that are taken over."""
-
     error: float
-    """Share of errors among them; nan where none is."""
-
     error_high: float
-    """Upper bound of that, at 1 - delta; nan where none is."""
-
     max_error: float
-    """The error that was allowed."""
-
     delta: float
-    """The chance that it is exceeded all the same."""
-
     n: int
-    """Items the proof rests on: one of each case."""
-
     reason: str | None
-    """Why everything is to be reviewed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What a judge's confidence is worth."""
+    """What a judge's confidence is worth.
+
+    Attributes:
+        right: When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`.
+        n: Items with a label and a confidence.
+        accuracy: Share of these items on which the judge is right.
+        accuracy_top_half: The same among the half with the highest confidence.
+        n_top_half: Items in that half.
+        before: The confidence as stated.
+        after: The confidence after cross-fitted logistic recalibration; None below 30 items, or if
+            the judge is always right or always wrong.
+        why_not_after: Why it was not recalibrated.
+        risk: (coverage, error) when only the most confident answers are kept.
+        aurc: Mean of the errors over all coverages.
+        review: What can be accepted without review.
+    """
 
     right: str
-    """When the judge counts as right: `pass`, `exact`, `within_one`, or `winner`."""
-
     n: int
-    """Items with a label and a confidence."""
-
     mean_confidence: float
-    """Mean of the stated confidences."""
-
     accuracy: Rate
-    """Share of these items on which the judge is right."""
-
     accuracy_top_half: float
-    """The same of the half with the most confidence."""
-
     n_top_half: int
-    """Items in that half."""
-
     before: Reliability
-    """The confidence as the judge gives it."""
-
     after: Reliability | None
-    """The confidence recalibrated by logistic regression, each fold by the others; None below 30
-    items, or where the judge is always right or wrong."""
-
     why_not_after: str | None
-    """Why it was not recalibrated."""
-
     risk: tuple[tuple[float, float], ...]
-    """Coverage and error when the least confident are left out, the most confident first."""
-
     aurc: float
-    """Mean of the errors over all coverages."""
-
     review: Review
-    """What may be taken over without review."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalibration:
-    """The judge's scores brought to people's scale, every item by a map fitted without it."""
+    """The judge's scores mapped to the human scale, each by a map fitted without its case.
+
+    Attributes:
+        kind: `shift`, `affine`, `ordinal` or `isotonic`: the simplest that does as well as the
+            best.
+        mae_before: Mean absolute difference of judge and humans.
+        mae_after: The same after the map.
+        rmse_before: Root of the mean squared difference.
+        bias_after: Mean difference after the map.
+        accuracy_before: Share of equal pass decisions.
+    """
 
     kind: str
-    """The map: `shift`, `affine`, `ordinal` or `isotonic`, the simplest that does as well."""
-
     n: int
-    """Items."""
-
     mae_before: float
-    """Mean absolute difference of judge and people."""
-
     mae_after: float
-    """The same after the map."""
-
     rmse_before: float
-    """Root of the mean squared difference."""
-
     rmse_after: float
-    """The same after the map."""
-
     bias_after: float
-    """Mean difference after the map."""
-
     accuracy_before: float
-    """Share of items passed as people pass them."""
-
     accuracy_after: float
-    """The same after the map."""
 
 
 def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.ndarray:
@@ -279,10 +258,7 @@ def _after(
 
 
 def _reliability(
-    x: list[float],
-    y: list[float],
-    clusters: Sequence[Hashable] | None,
-    options: CalibrationOptions,
+    x: list[float], y: list[float], clusters: Sequence[Hashable] | None, options: CalibrationOptions
 ) -> Reliability:
     rng, level = np.random.default_rng(options.seed), options.level
     return Reliability(

@@ -57,65 +57,55 @@ _ALL_LABELLED = "every judged item is labelled: people's own figure needs no cor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedFigure:
-    """A rate or mean of the judge over all it judged, and what labels make of it."""
+    """A rate or mean of the judge over all it judged, corrected by the labels.
+
+    Attributes:
+        what: `pass rate`, `mean value` on [0, 1], or `win rate of a`.
+        raw: The judge's own figure.
+        corrected: The corrected figure; nan with a reason if the labels do not allow a correction.
+        labels_only: The figure of the human labels alone.
+        estimator: `post-stratified`, `ppi++`, `rogan-gladen`, or `people` if everything is
+            labelled.
+        labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
+        n_labels: Labelled items it is computed from.
+        n_unlabelled: Items that only the judge scored.
+        n_labels_saved: Further labels needed for the same precision without the judge, in cases of
+            the same sizes; nan if unknown.
+        looks_random: Whether the judge's scores are consistent with a random subset of labelled
+            items.
+    """
 
     what: str
-    """`pass rate`, `mean value` on [0, 1], or `win rate of a`."""
-
     raw: Estimate
-    """The judge's own."""
-
     corrected: Estimate
-    """Corrected by the labels; nan with the reason where they do not allow that."""
-
     labels_only: Estimate
-    """That of the labelled items by people alone."""
-
     estimator: str
-    """`post-stratified`, `ppi++`, `rogan-gladen`, or `people` where all is labelled."""
-
     labels_are: str
-    """How the labelled items were chosen: `random`, `other`, or `random, assumed`."""
-
     n_labels: int
-    """Labelled items it rests on."""
-
     n_unlabelled: int
-    """Items that only the judge scored."""
-
     n_labels_saved: float
-    """Further labels that would be needed for the same precision without the judge, in cases of
-    the same sizes; nan where that is not known."""
-
     looks_random: bool | None
-    """Whether the judge's scores of labelled and other items allow a random subset."""
-
     warnings: tuple[str, ...]
-    """What to bear in mind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelBudget:
-    """How many labels an interval of a given half-width would take.
+    """How many labels an interval of a given half-width needs.
 
-    Labels of one case tell less than as many of different cases: counted are labels that come in
-    cases as large as those there are.
+    Labels of one case carry less information than labels of different cases. The counts assume that
+    further labels come in cases of the same sizes.
+
+    Attributes:
+        n_needed: Labels needed in total with the judge's help; None if unknown.
+        n_needed_alone: Labels needed without a judge.
+        reason: Why the counts are unknown.
     """
 
     half_width: float
-    """The half-width aimed at."""
-
     n_labels: int
-    """Labels there are."""
-
     n_needed: int | None
-    """Labels needed in all, with the judge's help; None where that is not known."""
-
     n_needed_alone: int | None
-    """Labels needed without a judge."""
-
     reason: str | None
-    """Why it is not known."""
 
     @property
     def n_more(self) -> int | None:
@@ -258,10 +248,7 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         labels=labels[known],
         labeled=labeled[known],
         others=np.array([others[i] for i in rest], dtype=float),
-        clusters=(
-            [both[i].cluster for i in known],
-            [aligned.unlabelled[i].cluster for i in rest],
-        ),
+        clusters=([both[i].cluster for i in known], [aligned.unlabelled[i].cluster for i in rest]),
     )
 
 

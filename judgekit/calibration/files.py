@@ -72,80 +72,52 @@ _SPARE = frozenset({
 
 
 class JudgedScoreRow(Record):
-    """One score of a judge, in a row of its own."""
+    """One score of a judge in a row of its own.
+
+    Attributes:
+        answer: Which of the variant's answers, from 0.
+        criterion: The criterion; optional if there is only one.
+        repeat: The judge's repeat, from 0.
+        raw: The score, or the name of a level; None for an unusable answer.
+        value: The score on [0, 1].
+    """
 
     case_id: Name
-    """The case."""
-
     variant: Name | None = None
-    """The variant."""
-
     answer: Count = 0
-    """Which of the variant's answers, from 0."""
-
     criterion: Name | None = None
-    """The criterion; may be left out where there is one."""
-
     repeat: Count = 0
-    """Which time the judge was asked, from 0."""
-
     raw: Finite | str | None = None
-    """The score, or the name of a level; None where nothing usable was said."""
-
     value: Fraction | None = None
-    """The score on [0, 1]."""
-
     confidence: Fraction | None = None
-    """How sure the judge is."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
-
     failure_kind: str | None = None
-    """Why there is no score."""
-
     metadata: JsonObject | None = None
-    """Whatever else is known of the output."""
 
 
 class JudgedWinnerRow(Record):
-    """One winner a judge named, in a row of its own."""
+    """One winner that a judge chose, in a row of its own.
+
+    Attributes:
+        criterion: The criterion; None for the whole output.
+        order: The order of presentation; None if both orders are already reconciled.
+        winner: The better output, `a` and `b` as named and not as shown; None for an unusable
+            answer.
+        probability: The preference for a.
+    """
 
     case_id: Name
-    """The case."""
-
     variant_a: Name | None = None
-    """The variant output a is of."""
-
     variant_b: Name | None = None
-    """The variant output b is of."""
-
     criterion: Name | None = None
-    """The criterion; None for the whole."""
-
     order: PresentationOrder | None = None
-    """The order asked in; None where both orders have been reconciled already."""
-
     winner: Winner | None = None
-    """The better output, a and b as they are and not as they were shown; None for none usable."""
-
     probability: Fraction | None = None
-    """How far a is preferred."""
-
     confidence: Fraction | None = None
-    """How sure the judge is of the winner."""
-
     rationale: str | None = None
-    """Why."""
-
     judge: str = ""
-    """Which judge."""
-
     metadata: JsonObject | None = None
-    """Whatever else is known of the pair."""
 
 
 def read_judged_file(

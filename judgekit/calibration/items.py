@@ -45,72 +45,59 @@ _TWO_LEVELS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedItem:
-    """One output on one criterion: what the judge said of it, and what people said."""
+    """One output on one criterion, with the judge's scores and the human labels.
+
+    Attributes:
+        cluster: The unit of independence that it belongs to, normally its case.
+        judge: The mean of the judge's usable answers; None if there is none.
+        samples: The judge's answers one by one; None for unusable ones.
+        ratings: Each annotator's score.
+        rationale: The judge's reason.
+        reasons: The annotators' reasons.
+        groups: The groups the output belongs to.
+        judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
+            score.
+        human_passed: Whether the human verdict passes, likewise.
+    """
 
     place: OutputKey
-    """The output."""
-
     criterion: str
-    """The criterion."""
-
     cluster: Hashable
-    """What it shares with others that are not independent of it, as a rule its case."""
-
     judge: float | None
-    """The judge's score, the mean of its usable answers; None where there is none."""
-
     samples: tuple[float | None, ...] = ()
-    """Its answers one by one; None for those that were not usable."""
-
     ratings: Mapping[str, float]
-    """What each annotator said."""
-
     confidence: float | None = None
-    """How sure the judge is."""
-
     rationale: str | None = None
-    """Why the judge said so."""
-
     reasons: Mapping[str, str]
-    """Why the annotators did."""
-
     groups: Groups
-    """What it belongs to."""
-
     judge_passed: bool | None = None
-    """Whether the judge's verdict passes, where a rubric decides that by more than the score."""
-
     human_passed: bool | None = None
-    """Whether people's verdict passes, likewise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignedItems:
-    """Everything said about one criterion, or the whole: labelled items, and those without."""
+    """All items of one criterion or of the whole output, labelled and unlabelled.
+
+    Attributes:
+        name: The criterion; empty for the whole output.
+        criterion: The criterion; calibration maps are bound to its fingerprint.
+        scale: The scale of all scores in it.
+        threshold: The value on [0, 1] from which a score passes; None if nothing passes
+            (comparisons).
+        items: Labelled items; the judge may have failed on them.
+        unlabelled: Items with a judge's score and without a label.
+        consensus: How several annotators combine to one label.
+        is_nominal: Whether the scale has unordered categories, so that only equal scores agree.
+    """
 
     name: str
-    """The criterion; empty for the whole."""
-
     criterion: Criterion | None = None
-    """The criterion, where there is one; its fingerprint is what a map would be bound to."""
-
     scale: Scale
-    """The scale of all scores in it."""
-
     threshold: float | None
-    """The value on [0, 1] from which a score passes; None where nothing passes (comparisons)."""
-
     items: tuple[JudgedItem, ...]
-    """Items that somebody labelled; the judge may have failed on them."""
-
     unlabelled: tuple[JudgedItem, ...] = ()
-    """Items that the judge scored and nobody labelled."""
-
     consensus: Consensus = "median"
-    """How several annotators come to one label."""
-
     is_nominal: bool = False
-    """Whether the scale has categories without an order: then only equal is equal."""
 
     @cached_property
     def both(self) -> tuple[JudgedItem, ...]:

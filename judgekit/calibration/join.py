@@ -39,72 +39,57 @@ WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCounts:
-    """How labels and judgments came together."""
+    """How many labels and judgments matched.
+
+    Attributes:
+        n_labels: Labels read.
+        n_missing: Labels without a score.
+        n_left_out: Labels of annotators that were not selected.
+        n_joined: Labels of judged outputs.
+        n_not_judged: Labels of outputs that were not judged.
+        not_judged: Some of those outputs.
+        n_judged: Judged outputs, including those on which the judge failed.
+        n_not_labelled: Judged outputs without a label.
+        not_labelled: Some of those outputs.
+        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
+        n_judge_failures: Unusable answers.
+        failures: Unusable answers by kind.
+        n_errors: Outputs that record an error of the system under test; they were not judged.
+    """
 
     n_labels: int
-    """Labels read."""
-
     n_missing: int
-    """Of them, those that hold no score: the person gave none."""
-
     n_left_out: int
-    """Of them, those of annotators who were not asked for."""
-
     n_joined: int
-    """Of them, those of an output that was judged."""
-
     n_not_judged: int
-    """Of them, those of outputs that nobody judged."""
-
     not_judged: tuple[str, ...]
-    """Some of those outputs."""
-
     n_judged: int
-    """Outputs that were judged, with those the judge failed on."""
-
     n_not_labelled: int
-    """Outputs that were judged and nobody labelled."""
-
     not_labelled: tuple[str, ...]
-    """Some of those outputs."""
-
     n_answers: int
-    """Answers of the judge, usable or not: one for each criterion, order and repeat."""
-
     n_judge_failures: int
-    """Of them, those that were not usable."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """The same by kind, where the kind is known."""
-
     n_errors: int = 0
-    """Outputs that are errors of the system under test; nobody judged them."""
-
     annotators: tuple[str, ...] = ()
-    """Who labelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationData:
-    """Everything a calibration is made from."""
+    """Everything a calibration is computed from.
+
+    Attributes:
+        criteria: Each criterion that has labels.
+        whole: The rubric's verdicts, with the human verdicts by the same rubric.
+        pooled: All criteria together, one item for each; None for a single criterion.
+        notes: What was assumed.
+    """
 
     criteria: tuple[AlignedItems, ...]
-    """Each criterion that has labels."""
-
     whole: AlignedItems | None
-    """What the rubric concludes, against what people's scores come to."""
-
     pooled: AlignedItems | None
-    """All criteria together, an item for each; None where there is one only."""
-
     joined: JoinCounts
-    """How both sides came together."""
-
     judges: tuple[str, ...]
-    """Who judged."""
-
     notes: tuple[str, ...] = ()
-    """What was assumed."""
 
 
 def join_labels(
@@ -403,28 +388,27 @@ _MOST_NAMED = 5
 
 @dataclass(slots=True)
 class LabelMatcher:
-    """Matches labels with what was judged, and gathers what is wrong with them."""
+    """Matches labels with judged outputs and collects their problems.
+
+    Attributes:
+        places: Everything that was judged.
+        criteria: The criteria that were judged; `WHOLE_OUTPUT` if the whole output was.
+        only: Only these annotators; empty for all.
+        matched: The labels that match.
+        other_criteria: Labels of criteria that were not judged, by criterion.
+        problems: What is wrong with labels; raised by `check`.
+    """
 
     places: Iterable[OutputKey]
-    """Everything that was judged."""
-
     criteria: Sequence[str]
-    """The criteria that were judged; `WHOLE` where the whole was."""
-
     only: Collection[str] = ()
-    """Only these annotators; empty for all."""
-
     matched: list[MatchedLabel] = field(default_factory=list)
-    """The labels that match."""
-
     n_labels: int = 0
     n_missing: int = 0
     n_left_out: int = 0
     not_judged: list[OutputKey | str] = field(default_factory=list)
     other_criteria: Counter[str] = field(default_factory=Counter)
-    """Labels of criteria that were not judged, by criterion."""
     problems: list[DatasetError] = field(default_factory=list)
-    """What is wrong with labels; raised by `check`."""
 
     def take(self, labels: Iterable[LocatedLabel]) -> None:
         """Match labels; those that are ambiguous.

@@ -44,28 +44,21 @@ _NO_LABELS = "nobody labelled it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapInputs:
-    """What maps are fitted on."""
+    """What calibration maps are fitted on.
+
+    Attributes:
+        aligned: Scores and labels by criterion.
+        kappas: Agreement by criterion.
+        pooled: Agreement over all criteria.
+    """
 
     kind: Literal["pointwise", "pairwise"]
-    """Whether single outputs or two at a time were judged."""
-
     rubric: Rubric | None
-    """The rubric, where it is known."""
-
     asked: CalibratedPanel | None
-    """Who judged and how, where that is known."""
-
     aligned: Mapping[str, AlignedItems]
-    """Scores and labels per criterion."""
-
     kappas: Mapping[str, Estimate]
-    """Agreement per criterion."""
-
     pooled: Estimate
-    """Agreement over all of them."""
-
     options: CalibrationOptions
-    """Confidence level and seed."""
 
 
 def fit_maps(material: MapInputs, *, fitted_at: datetime) -> Calibration:
@@ -176,13 +169,15 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Passes:
-    """How values pass, beside how people do."""
+    """How values pass, compared with the human labels.
+
+    Attributes:
+        accuracy: Share of outputs with the human pass decision.
+        share: Share that passes.
+    """
 
     accuracy: float
-    """Share of outputs passed as people do."""
-
     share: float
-    """Share that passes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,13 +61,15 @@ _HINT = "a label of two outputs has `winner`: a, b, tie, or the name of a varian
 
 @dataclass(frozen=True, slots=True)
 class JoinedPairs:
-    """What a calibration of comparisons is made from."""
+    """What a calibration of comparisons is computed from.
+
+    Attributes:
+        material: The pairs as items; 1 is a, 0 is b.
+        pairs: The judge's answers by criterion (`WHOLE_OUTPUT` for the whole output) and pair.
+    """
 
     material: CalibrationData
-    """The pairs as items; 1 is a, 0 is b."""
-
     pairs: Mapping[str, Mapping[OutputKey, PairJudgment]]
-    """What the judge said in each order, by criterion (`WHOLE` for the whole) and place."""
 
 
 def join_pairs(
@@ -194,60 +196,49 @@ _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOrders:
-    """Verdicts of both orders, each turned back to which output it is.
+    """Verdicts of both orders, mapped back to the outputs.
 
-    Where an accuracy counts unusable answers as wrong, the same without them stands beside it.
+    The accuracies count unusable answers as wrong, except `accuracy_usable`.
+
+    Attributes:
+        n: Labelled pairs.
+        n_answers: Answers in both orders, usable or not.
+        n_unusable: Unusable answers.
+        accuracy_ab: Share of pairs judged right with a shown first.
+        accuracy_ba: Share of pairs judged right with b shown first.
+        accuracy_mean: Mean of both.
+        accuracy_both: Share judged right in both orders.
+        accuracy_usable: Share of the usable answers, in both orders, that are right.
+        swap_accuracy: Share of pairs on which more orders choose the label than the other side (Tan
+            et al. 2024, JudgeBench); an unusable answer counts for neither.
+        reconciled_accuracy: Share of pairs whose reconciled verdict equals the label. It is a or b
+            if both orders agree, else a tie, also after an unusable answer.
+        kappa: Cohen's kappa of the reconciled verdict and the label.
+        kappa_orders: Cohen's kappa of the two orders, where both are usable.
+        position_conflict: Share of pairs on which the orders differ; unusable differs from any
+            verdict.
+        first_shown: Share of preferences for the output shown first, among usable answers without a
+            tie.
+        win_rate_a: How often a wins after reconciliation, ties as half.
+        human_win_rate_a: How often a wins by the labels.
     """
 
     n: int
-    """Labelled pairs."""
-
     n_answers: int
-    """Answers, of both orders, usable or not."""
-
     n_unusable: int
-    """Of them, those that were not usable."""
-
     accuracy_ab: Rate
-    """Share of pairs right when a was shown first; an unusable answer is wrong."""
-
     accuracy_ba: Rate
-    """The same when b was shown first."""
-
     accuracy_mean: float
-    """Mean of both."""
-
     accuracy_both: Rate
-    """Share right in both orders."""
-
     accuracy_usable: Rate
-    """Share of usable answers, of both orders, that are right."""
-
     swap_accuracy: Rate
-    """Share where more orders say what the label says than the other side (Tan et al. 2024,
-    JudgeBench); an unusable answer says neither."""
-
     reconciled_accuracy: Rate
-    """Share where both orders together say what the label says: a or b where both say so, else a
-    tie, an unusable answer included."""
-
     kappa: Estimate
-    """Cohen's kappa of that and the label."""
-
     kappa_orders: Estimate
-    """Cohen's kappa of the two orders, where both are usable."""
-
     position_conflict: Rate
-    """Share of pairs on which the orders differ; unusable differs from any verdict."""
-
     first_shown: Rate
-    """Among usable answers that prefer one, the share that prefers the output shown first."""
-
     win_rate_a: Estimate
-    """How often a wins, ties as half, both orders reconciled as above."""
-
     human_win_rate_a: Estimate
-    """How often a wins by the labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,8 +337,7 @@ def _kappa(
     level: float,
 ) -> Estimate:
     return estimate_or_undefined(
-        lambda: cohen_kappa(a, b, labels=_SIDES, clusters=clusters, level=level),
-        level=level,
+        lambda: cohen_kappa(a, b, labels=_SIDES, clusters=clusters, level=level), level=level
     )
 
 

@@ -288,13 +288,10 @@ _Asked = tuple[str | None, str | None, int]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReplies:
-    """A file of recorded replies, and what it holds replies about."""
+    """A file of recorded replies and their subjects."""
 
     path: Path
-    """The file."""
-
     subjects: tuple[Subject, ...]
-    """What each reply is about."""
 
     @property
     def compares(self) -> bool:

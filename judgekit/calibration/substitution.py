@@ -48,22 +48,21 @@ _SLIGHT = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandIn:
-    """Whether a judge may stand in for a person on one criterion, or the whole."""
+    """Whether a judge can replace a human annotator, on one criterion or on the whole.
+
+    Attributes:
+        answer: `yes`, `no`, or `open` if the labels are inconclusive.
+        reason: Why, in one line.
+        test: The alternative-annotator test; None if the labels do not allow one.
+        why_no_test: Why there is no test.
+        scoring: The score that the test uses; None over several criteria.
+    """
 
     answer: StandInAnswer
-    """`yes`, `no`, or `open` where the labels cannot say."""
-
     reason: str
-    """Why, in one line."""
-
     test: AltTest | None
-    """The alternative-annotator test; None where the labels do not allow one."""
-
     why_no_test: str | None
-    """Why there is none."""
-
     scoring: Alignment | None = None
-    """What the test goes by; None over several criteria."""
 
 
 def assess_stand_in(
@@ -175,74 +174,61 @@ _MOST_PAIRED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """One annotator: how many labels, how lenient, and how near the judge comes."""
+    """One annotator: labels, leniency, and agreement with the judge.
+
+    Attributes:
+        n: Items that this annotator and the judge both scored.
+        mean: Mean of the annotator's scores of these items.
+        kappa: Quadratic kappa of annotator and judge (Cohen's for two levels).
+        pearson: Correlation of annotator and judge.
+        bias: Mean of judge - annotator.
+    """
 
     name: str
-    """Who."""
-
     n: int
-    """Items this person and the judge both scored."""
-
     mean: float
-    """Mean of the person's scores of these items."""
-
     kappa: Estimate
-    """Quadratic kappa of person and judge (of two levels Cohen's)."""
-
     pearson: Estimate
-    """Correlation of person and judge."""
-
     bias: Estimate
-    """Mean of judge - person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanCeiling:
-    """People against people, and the judge against the same people."""
+    """Agreement among annotators, and of the judge with the same annotators.
+
+    Attributes:
+        n_annotators: How many annotators labelled.
+        n_doubly: Items with two annotators or more.
+        alpha_nominal: Krippendorff's alpha among annotators, nominal level.
+        alpha_ordinal: The same, ordinal level.
+        alpha_interval: The same, interval level.
+        mean_pair_kappa: Mean quadratic kappa over pairs of annotators; nan for one or more than
+            twenty.
+        gap: Exact agreement of the judge with annotators, minus that of annotators with each other.
+        human: Exact agreement of an annotator with the others.
+        judge: Exact agreement of the judge with the same others.
+        distance_gap: Like `gap` for minus the absolute difference, on the scale; above 0 the judge
+            is closer. For categories equal to `gap`.
+        annotators: Each annotator compared with the judge.
+        mean_pearson: Mean correlation of annotators and judge, among annotators with 30 items or
+            more; the interval treats annotators as a sample.
+        measurement: The level of measurement of the scale.
+    """
 
     n_annotators: int
-    """How many labelled."""
-
     n_doubly: int
-    """Items of two annotators or more."""
-
     alpha_nominal: Estimate
-    """Krippendorff's alpha among people, all differences alike."""
-
     alpha_ordinal: Estimate
-    """The same on ranks."""
-
     alpha_interval: Estimate
-    """The same on numbers."""
-
     fleiss_kappa: Estimate
-    """Kappa of many annotators."""
-
     mean_pair_kappa: float
-    """Mean over pairs of annotators of their quadratic kappa; nan for one, or more than twenty."""
-
     gap: Estimate
-    """Exact agreement of judge and people, less that of people with the same people."""
-
     human: float
-    """Exact agreement of a person with the others."""
-
     judge: float
-    """Exact agreement of the judge with the same others."""
-
     distance_gap: Estimate
-    """The same of minus the absolute difference, on the scale; above 0 the judge is nearer. Of
-    categories the same as `gap`."""
-
     annotators: tuple[Annotator, ...]
-    """Each annotator against the judge."""
-
     mean_pearson: Estimate
-    """Mean of the annotators' correlations with the judge, of those with 30 items or more; the
-    interval takes annotators as drawn from many."""
-
     measurement: AlphaLevel
-    """How far two scores on the scale are apart."""
 
     @property
     def alpha(self) -> Estimate:

@@ -33,22 +33,21 @@ _PLAIN = "pointwise/criterion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One way of asking."""
+    """One wording of the rubric, with or without examples.
+
+    Attributes:
+        wording: Where the words come from: `present`, or the name of a candidate.
+        rubric: The present rubric in these words.
+        n_examples: How many scored outputs it shows with each criterion.
+        anchors: Whether its scoring guides quote scored outputs.
+        template: The template it needs; None for the judge's own.
+    """
 
     wording: str
-    """The rubric its words are from; `present`, or the name of a candidate."""
-
     rubric: Rubric
-    """The present rubric in these words."""
-
     n_examples: int = 0
-    """How many scored outputs it shows with each criterion."""
-
     anchors: bool = False
-    """Whether its scoring guides quote scored outputs."""
-
     template: str | None = None
-    """The template it needs; None for the judge's own."""
 
     @property
     def name(self) -> str:
@@ -172,16 +171,17 @@ _GUIDE = (
 
 @dataclass(frozen=True, slots=True)
 class ExamplePool:
-    """Labelled outputs to take examples from."""
+    """Labelled outputs that examples are chosen from.
+
+    Attributes:
+        labels: All labelled outputs; examples come from the allowed clusters only.
+        mistakes: Distance of judge and label on [0, 1], for items the judge has graded.
+        seed: Seed of the choice among equally good examples.
+    """
 
     labels: LabelledOutputs
-    """All of them; taken are only those of the clusters that are allowed."""
-
     mistakes: Mapping[tuple[OutputKey, str], float] = field(default_factory=dict)
-    """How far the judge was from people's score, where it has been asked; in [0, 1]."""
-
     seed: int = 0
-    """Seed of the choice among equally good ones."""
 
     def examples(self, criterion: str, n: int, among: Collection[Hashable]) -> tuple[Example, ...]:
         """Outputs to show with people's score, the worst first."""

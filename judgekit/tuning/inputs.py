@@ -43,35 +43,30 @@ MOST_EXAMPLES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneOptions:
-    """What is tried, how labels are split, and the error the decision may have.
+    """What is tried, how labels are split, and the error rate of the decision.
+
+    Attributes:
+        few_shot: Numbers of examples to try with each wording; 0 is the wording alone.
+        anchors: Whether to try each wording with anchors: quoted outputs in its scoring guide.
+        holdout: The share of cases held out from the choice, in (0, 1).
+        alpha: The error rate of the decision; intervals have level 1 - alpha.
+        consensus: How several annotators combine to the label that the judge is compared with.
+        annotators: Only these annotators; empty for all.
+        cluster: The unit that is never split: `case`, or a metadata key that several cases share.
+        seed: Seed of the split and of the choice among equally good examples.
 
     Raises:
         SettingsError: When one is out of its range.
     """
 
     few_shot: tuple[int, ...] = (0,)
-    """How many examples to try with each wording; 0 is the wording without any."""
-
     anchors: bool = False
-    """Whether to try each wording with anchors: quoted outputs in its scoring guide."""
-
     holdout: float = 0.4
-    """The share of cases that nothing is chosen by, in (0, 1)."""
-
     alpha: float = 0.05
-    """The error the decision may have; intervals are of 1 - alpha."""
-
     consensus: Consensus = "median"
-    """How several annotators come to the label a judge is held against."""
-
     annotators: tuple[str, ...] = ()
-    """Only these annotators; empty for all."""
-
     cluster: str = CLUSTER_BY_CASE
-    """What is never split: `case`, or an entry of the metadata that several cases share."""
-
     seed: int = 0
-    """Seed of the split and of the choice among examples that are equally good."""
 
     def __post_init__(self) -> None:
         for name in ("holdout", "alpha"):
@@ -88,22 +83,21 @@ class TuneOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledOutputs:
-    """Outputs that people scored."""
+    """Outputs with human labels.
+
+    Attributes:
+        answers: Cases and outputs that have a label.
+        criteria: The labelled items of each criterion; no judge has scored them yet.
+        n_labels: Labels that are used.
+        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
+        n_examples: Cases excluded because a rubric shows their outputs as examples.
+    """
 
     answers: Mapping[OutputKey, tuple[Case, Output]]
-    """Cases and outputs that have a label."""
-
     criteria: tuple[AlignedItems, ...]
-    """Each criterion with labels: its items, which no judge has scored yet."""
-
     n_labels: int
-    """Labels that are used."""
-
     n_unused: int
-    """Labels that are not: without a score, of the whole, or of outputs that are not there."""
-
     n_examples: int
-    """Cases left out, for a rubric shows their outputs already."""
 
     @property
     def items(self) -> Iterable[JudgedItem]:
@@ -217,13 +211,15 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Which cases are chosen by, and which are held out."""
+    """The training and held-out cases.
+
+    Attributes:
+        folds: The training cases in parts; an output is never shown as an example to its own part.
+        held_out: Cases that take no part in the choice.
+    """
 
     folds: tuple[frozenset[Hashable], ...]
-    """The training side, in parts: an output is never shown as an example to its own part."""
-
     held_out: frozenset[Hashable]
-    """Cases that nothing is chosen by."""
 
     @property
     def training(self) -> frozenset[Hashable]:

@@ -35,25 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TuningSetup:
-    """Everything a tuning needs."""
+    """Everything a tuning needs.
+
+    Attributes:
+        candidates: What is tried, the present rubric first.
+    """
 
     bench: ProbeRunner
-    """Who is asked."""
-
     rubric: Rubric
-    """The present rubric."""
-
     labels: LabelledOutputs
-    """Labelled outputs."""
-
     split: Split
-    """What is chosen by, and what is held out."""
-
     candidates: tuple[Candidate, ...]
-    """What is tried, the present rubric first."""
-
     options: TuneOptions
-    """How."""
 
     @cached_property
     def n_gradings(self) -> int:
@@ -90,31 +83,24 @@ class TuningSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunePlan:
-    """What a tuning would ask."""
+    """The questions of a tuning and their price.
+
+    Attributes:
+        n_candidates: Candidates, including the present rubric.
+        n_questions: Questions; equal ones count once.
+        n_owned: Replies that are already cached.
+        n_calls: Calls, if every reply can be parsed at the first attempt.
+        price_usd: The likely price; None if unknown.
+    """
 
     model: str
-    """Who would be asked."""
-
     n_candidates: int
-    """What is tried, with the present rubric."""
-
     n_training: int
-    """Cases that are chosen by."""
-
     n_held_out: int
-    """Cases that are held out."""
-
     n_questions: int
-    """Questions; equal ones count once."""
-
     n_owned: int
-    """Of them, replies that are owned already."""
-
     n_calls: int
-    """Calls, if every reply is readable at first."""
-
     price_usd: float | None
-    """What they would likely cost; None where the price is not known."""
 
 
 def prepare_tuning(

@@ -34,138 +34,120 @@ better, but for what the judge failed on; `none_better` than the present one whi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutAgreement:
-    """How near one way of asking comes to people, on held-out items."""
+    """Agreement of one candidate with human labels on held-out items.
+
+    Attributes:
+        name: The criterion; empty for all of them together.
+        distance: Root of the mean squared distance from the human label, on [0, 1]; 0 is best.
+        kappa: Cohen's kappa with quadratic weights; undefined if scales have no levels or differ.
+        n_items: Labelled items.
+        n_failed: Items without a usable judge answer; excluded.
+    """
 
     name: str
-    """The criterion; empty for all of them together."""
-
     distance: Estimate
-    """Root of the mean squared distance from people's label, on [0, 1]; 0 is best."""
-
     kappa: Estimate
-    """Cohen's kappa with quadratic weights; undefined where scales have no levels, or differ."""
-
     n_items: int
-    """Labelled items."""
-
     n_failed: int
-    """Of them, those the judge gave no usable answer on; left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutResult:
-    """One way of asking on the held-out cases."""
+    """One candidate on the held-out cases.
+
+    Attributes:
+        overall: All criteria together.
+        criteria: Each criterion, if there are several.
+    """
 
     name: str
-    """Which."""
-
     overall: HeldOutAgreement
-    """All criteria together."""
-
     criteria: tuple[HeldOutAgreement, ...]
-    """Each criterion, where there are several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutContrast:
-    """The chosen way of asking less the present one, on the same held-out items."""
+    """The chosen candidate minus the present rubric, on the same held-out items.
+
+    Attributes:
+        distance: Difference of the mean squared distances, a case counting once; below 0 is closer.
+        low: The same if every unusable answer had favoured the chosen candidate as much as
+            possible.
+        high: The same if every unusable answer had favoured the present rubric.
+        kappa: Difference of the kappas; above 0 is closer. Undefined if they are.
+    """
 
     distance: PairedDifference
-    """Difference of the mean squared distances, a case counting once; below 0 is nearer."""
-
     low: float
-    """The same, if all that was not usable had gone as well for the chosen one as it could."""
-
     high: float
-    """The same, if it had gone as badly."""
-
     kappa: Estimate
-    """Difference of the kappas, above 0 is nearer; undefined like these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedCandidate:
-    """A candidate, without the figures it was chosen by: they flatter it."""
+    """A candidate without its training figures, which are optimistic.
+
+    Attributes:
+        place: Its rank on the training cases, from 1; None without a usable answer.
+        n_failed: Training items on which the judge failed; None if interrupted.
+    """
 
     name: str
-    """Its name."""
-
     place: int | None
-    """Its place while choosing, from 1; None where nothing usable was said."""
-
     n_failed: int | None
-    """Items on which the judge failed while choosing; None where that was broken off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """What came of tuning a judge."""
+    """The result of tuning a judge.
+
+    Attributes:
+        rubric: Name of the rubric.
+        rubric_fingerprint: The present rubric.
+        judge: The judge, with the template of the present rubric.
+        decision: What the held-out cases show.
+        chosen: The best candidate on the training cases; None if that is the present rubric.
+        tuned: The chosen candidate as a rubric, with examples from all training cases.
+        template: The template to use with that rubric; None for the judge's own.
+        present_held_out: The present rubric on held-out cases; None if interrupted.
+        chosen_held_out: The chosen candidate on held-out cases.
+        contrast: The difference of the two.
+        tried: All candidates, the present rubric first.
+        training_cases: Cases that the choice and the examples come from.
+        held_out_cases: Cases that took no part in the choice.
+        n_labels: Labels that were used.
+        n_unused: Unused labels: without a score, of the whole output, or of unknown outputs.
+        n_examples: Cases excluded because a rubric shows their outputs as examples.
+        seed: Seed of the split.
+        level: Confidence level of every interval.
+        spent: Calls and money.
+        failures: Unusable answers by kind.
+        failure_messages: The first message of each kind.
+        reason: Why it was interrupted.
+    """
 
     rubric: str
-    """Name of the rubric."""
-
     rubric_fingerprint: str
-    """Which rubric was the present one."""
-
     judge: str
-    """Who was asked, with the template of the present rubric."""
-
     decision: TuningDecision
-    """What is shown."""
-
     chosen: str | None
-    """The candidate that did best while choosing; None where that is the present rubric."""
-
     tuned: Rubric | None
-    """The chosen candidate as a rubric, with examples from all training cases."""
-
     template: str | None
-    """The template to grade with by that rubric; None for the one the judge had."""
-
     present_held_out: HeldOutResult | None
-    """The present rubric on held-out cases; None where it was broken off."""
-
     chosen_held_out: HeldOutResult | None
-    """The chosen candidate on held-out cases."""
-
     contrast: HeldOutContrast | None
-    """One less the other."""
-
     tried: tuple[TriedCandidate, ...]
-    """Everything that was tried, the present rubric first."""
-
     training_cases: tuple[str, ...]
-    """Cases that candidates were chosen by, and that examples are from."""
-
     held_out_cases: tuple[str, ...]
-    """Cases that nothing was chosen by."""
-
     n_labels: int
-    """Labels that were used."""
-
     n_unused: int
-    """Labels that were not: without a score, of the whole, or of outputs that are not there."""
-
     n_examples: int
-    """Cases left out, for a rubric shows their outputs."""
-
     seed: int
-    """Seed of the split."""
-
     level: float
-    """Confidence level of every interval."""
-
     spent: JudgeUsage
-    """What it took."""
-
     failures: dict[str, int] = field(default_factory=dict)
-    """What the judge failed on, by kind."""
-
     failure_messages: dict[str, str] = field(default_factory=dict)
-    """What the first of each kind says."""
-
     reason: AuditStopReason | Literal["frozen"] | None = None
-    """Why it was broken off."""
 
 
 if TYPE_CHECKING:
@@ -253,10 +235,7 @@ def held_out_contrast(
         for new, old in ((0.0, 1.0), (1.0, 0.0))
     ]
     return HeldOutContrast(
-        distance=found,
-        low=ends[0],
-        high=ends[1],
-        kappa=_kappa_difference(present, chosen, level),
+        distance=found, low=ends[0], high=ends[1], kappa=_kappa_difference(present, chosen, level)
     )
 
 
