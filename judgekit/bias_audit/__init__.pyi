@@ -4,7 +4,10 @@ from .api import (
     build_audit_inputs as build_audit_inputs,
     select_probes as select_probes,
 )
-from .attacks import AttackCorpus as AttackCorpus, read_attacks as read_attacks
+from .attacks import (
+    AttackCorpus as AttackCorpus,
+    read_attacks as read_attacks,
+)
 from .inputs import (
     DEFAULT_N_ASKINGS as DEFAULT_N_ASKINGS,
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
@@ -12,8 +15,14 @@ from .inputs import (
     AuditOptions as AuditOptions,
     select_cases as select_cases,
 )
-from .plan import AuditPlan as AuditPlan, plan_audit as plan_audit
-from .probe import GradeProbe as GradeProbe, ProbeRunner as ProbeRunner
+from .plan import (
+    AuditPlan as AuditPlan,
+    plan_audit as plan_audit,
+)
+from .probe import (
+    GradeProbe as GradeProbe,
+    ProbeRunner as ProbeRunner,
+)
 from .results import (
     Audit as Audit,
     Effect as Effect,

@@ -1,8 +1,20 @@
-from .agreement import Steadiness as Steadiness
-from .breakdown import Disagreement as Disagreement
-from .confidence import Reliability as Reliability, Review as Review, Trust as Trust
-from .correction import CorrectedFigure as CorrectedFigure
-from .files import read_judged_file as read_judged_file
+from .agreement import (
+    Steadiness as Steadiness,
+)
+from .breakdown import (
+    Disagreement as Disagreement,
+)
+from .confidence import (
+    Reliability as Reliability,
+    Review as Review,
+    Trust as Trust,
+)
+from .correction import (
+    CorrectedFigure as CorrectedFigure,
+)
+from .files import (
+    read_judged_file as read_judged_file,
+)
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
@@ -16,6 +28,7 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
+    label_reasons as label_reasons,
 )
 from .items import (
     AlignedItems as AlignedItems,
@@ -32,11 +45,12 @@ from .join import (
     add_metadata as add_metadata,
     cluster_of as cluster_of,
     label_problems as label_problems,
-    label_reasons as label_reasons,
     label_score as label_score,
     labels_by_place as labels_by_place,
 )
-from .pipeline import calibrate as calibrate
+from .pipeline import (
+    calibrate as calibrate,
+)
 from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
@@ -51,4 +65,6 @@ from .sources import (
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )
-from .substitution import StandInAnswer as StandInAnswer
+from .substitution import (
+    StandInAnswer as StandInAnswer,
+)

@@ -1,7 +1,6 @@
-"""Options of a calibration and the one form judge answers are brought to: score samples.
+"""Options of a calibration, and the common form of judge answers: score samples and choices.
 
-Pairwise choices, each with the key of its output. See `sources` and `files` for where they come
-from.
+`sources` and `files` read judge answers into this form.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from judgekit.stats.correction import LabelsAre
 
 Consensus = Literal["median", "mean", "majority"]
-"""How several annotators come to one label."""
+"""How several annotators combine to one label."""
 
 Rightness = Literal["pass", "exact", "within_one"]
-"""When a judge is right: it passes what people pass, gives their score, or one level off."""
+"""When a judge is right: same pass decision, same score, or at most one level apart."""
 
 Alignment = Literal["accuracy", "neg_rmse"]
-"""What the alternative-annotator test goes by: equal labels, or squared errors."""
+"""The score of the alternative-annotator test: equal labels, or squared errors."""
 
 CLUSTER_BY_CASE, CLUSTER_BY_ITEM = "case", "item"
 
@@ -99,7 +98,7 @@ class CalibrationOptions:
 
 
 Groups = dict[str, tuple[str, ...]]
-"""What an item belongs to, by kind of group: `stratum`, `tag`, or an entry of the metadata."""
+"""The groups of an item, by kind: `stratum`, `tag`, or a metadata key."""
 
 
 class OutputKey(NamedTuple):
@@ -116,11 +115,11 @@ class OutputKey(NamedTuple):
 
     @property
     def rank(self) -> tuple[str, str, int]:
-        """What places are sorted by, so that the order of rows changes no figure."""
+        """The sort key. Sorted items make every figure independent of the order of rows."""
         return self.case_id, self.variant or "", self.repeat
 
     def __str__(self) -> str:
-        """The place in words: `refund`, `refund of v2`, `refund of v2, answer 1`."""
+        """The key in words: `refund`, `refund of v2`, `refund of v2, answer 1`."""
         which = "" if self.variant is None else f" of {self.variant}"
         return f"{self.case_id}{which}" + (f", answer {self.repeat}" if self.repeat else "")
 
@@ -242,38 +241,41 @@ _HALF = 0.5
 
 
 def pair_key(case_id: str, variant_a: str | None, variant_b: str | None) -> OutputKey:
-    """The key of two outputs of a case; without any variant that of the case alone."""
+    """The key of two outputs of a case; without variants the key of the case alone."""
     both = (variant_a, variant_b)
     return OutputKey(case_id, "::".join(name or "" for name in both) if any(both) else None)
 
 
 def majority_winner(points: Sequence[float]) -> Winner:
-    """The output with more than half of the points of several answers, at least one."""
-    # Points are multiples of a half, so that the mean is exact and may be compared with ==.
+    """The output with more than half of the points of one or more answers."""
+    # Points are multiples of a half, so that the mean is exact and can be compared with ==.
     mean = fsum(points) / len(points)
     return "tie" if mean == _HALF else "a" if mean > _HALF else "b"
 
 
 def share_of_confidence(confidence: float | None, winner: Winner | None) -> float | None:
-    """How far a is preferred by a judge that is so sure of the winner; a tie has no direction."""
+    """The preference for a that corresponds to a confidence; None for a tie."""
+    # Confidence in a tie has no direction: it would not tell how far either output is preferred.
     if confidence is None or winner in (None, "tie"):
         return None
     return confidence if winner == "a" else 1 - confidence
 
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:
-    """What an output belongs to."""
-    found: Groups = {}
+    """The groups of an output."""
+    groups: Groups = {}
     if case is not None:
-        found |= _texts(case.metadata)
+        groups |= _texts(case.metadata)
+        # After the metadata, so that a key named `tag` or `stratum` does not replace the field.
         if case.stratum is not None:
-            found["stratum"] = (case.stratum,)
+            groups["stratum"] = (case.stratum,)
         if case.tags:
-            found["tag"] = case.tags
-    return found | _texts(metadata or {})
+            groups["tag"] = case.tags
+    return groups | _texts(metadata or {})
 
 
 def _texts(metadata: Mapping[str, object]) -> Groups:
+    # Lists and objects are not group names: nearly every output would be a group of its own.
     return {
         name: (str(value),)
         for name, value in metadata.items()
@@ -294,3 +296,9 @@ class MatchedLabel:
     place: OutputKey
     criterion: str
     annotator: str
+
+
+def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
+    """Each annotator's reason, as far as they gave any."""
+    reasons = ((label.annotator, label.placed.label.rationale) for label in labels)
+    return {annotator: reason for annotator, reason in reasons if reason}

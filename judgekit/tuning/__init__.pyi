@@ -1,4 +1,6 @@
-from .inputs import TuneOptions as TuneOptions
+from .inputs import (
+    TuneOptions as TuneOptions,
+)
 from .plan import (
     TunePlan as TunePlan,
     TuningSetup as TuningSetup,
@@ -12,4 +14,8 @@ from .results import (
     Tuning as Tuning,
     TuningDecision as TuningDecision,
 )
-from .search import run_tuning as run_tuning, tune as tune, tune_sync as tune_sync
+from .search import (
+    run_tuning as run_tuning,
+    tune as tune,
+    tune_sync as tune_sync,
+)
