@@ -202,7 +202,7 @@ class OrderedChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairJudgment:
-    """All judgments of one pair of outputs, on one criterion or on the whole.
+    """All judgments of one pair of outputs, on one criterion or overall.
 
     Attributes:
         place: The case and both variants.

@@ -1,6 +1,6 @@
-"""CalibrationReport: every figure of every criterion, its JSON.
+"""CalibrationReport: the figures of every criterion, their JSON, and the comparison of two judges.
 
-The comparison with a second judge. `pipeline` fills it.
+`pipeline` computes it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from judgekit.calibration.pairs import PairOrders
     from judgekit.calibration.substitution import HumanCeiling, StandIn
     from judgekit.records import CalibratedPanel, Calibration, JsonObject, Rubric
+
+    _Right = dict[tuple[OutputKey, str], tuple[JudgedItem, float]]
 
 _CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
 
@@ -181,7 +183,7 @@ class CalibrationReport:
     asked: CalibratedPanel | None = None
 
     def maps(self, *, fitted_at: datetime | None = None) -> Calibration:
-        """The maps that bring the judge's values to people's, for `grade` and `run` to apply.
+        """Fit the maps from the judge's values to human values, for `grade` and `run` to apply.
 
         Args:
             fitted_at: The time (UTC); None for now.
@@ -190,11 +192,11 @@ class CalibrationReport:
             A map for each criterion with enough labels; `save_calibration` writes them.
 
         Raises:
-            InputError: When two outputs were compared, or rubric or judge are not known.
+            InputError: When pairs were judged, or the rubric or the judge is unknown.
             NotEnoughDataError: When no criterion has enough labels.
         """
         parts = self.criteria.items()
-        material = MapInputs(
+        inputs = MapInputs(
             kind=self.kind,
             rubric=self.rubric_record,
             asked=self.asked,
@@ -203,17 +205,17 @@ class CalibrationReport:
             pooled=self.pooled.agreement.kappa_quadratic,
             options=self.options,
         )
-        return fit_maps(material, fitted_at=fitted_at or datetime.now(UTC))
+        return fit_maps(inputs, fitted_at=fitted_at or datetime.now(UTC))
 
     def against(self, other: CalibrationReport) -> dict[str, JudgeContrast]:
-        """Hold this judge and another against the same labels.
+        """Compare this judge and another with the same labels.
 
         Args:
             other: Another judge's report on these items.
 
         Returns:
-            By criterion how much more often this judge is right, with McNemar's test; right is
-            what this report's options say.
+            By criterion how much more often this judge is right, with McNemar's test. This report's
+            options define when a judge is right.
 
         Raises:
             InputError: When no labelled item was judged by both.
@@ -222,48 +224,42 @@ class CalibrationReport:
 
     @property
     def agreement(self) -> ScaleAgreement:
-        """How far judge and people agree on the whole."""
+        """Overall agreement of judge and labels."""
         return self.overall.agreement
 
     @property
     def corrected(self) -> CorrectedFigure:
-        """The pass rate, of comparisons how often a wins, corrected by the labels."""
+        """The pass rate, or the win rate of a, corrected by the labels."""
         return self.overall.corrected_rate or self.overall.corrected_mean
 
     def to_json(self) -> JsonObject:
-        """The report as plain JSON types; what is undefined is null and says why.
+        """The report as plain JSON types; an undefined figure is null, with its reason.
 
         Returns:
             A dict of JSON types, without the items themselves.
         """
-        left_out = {"aligned", "rubric_record", "asked"}
+        # These are the inputs of the calibration, not its results.
+        excluded = {"aligned", "rubric_record", "asked"}
         return {
             field.name: _plain(getattr(self, field.name))
             for field in fields(self)
-            if field.name not in left_out
+            if field.name not in excluded
         }
 
 
 def _plain(value: object) -> Any:
     if isinstance(value, Estimate):
-        return _estimate(value)
+        # Optional fields are written only if they have a value: most estimates have few of them.
+        found = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {k: v for k, v in found.items() if k in _CORE or v is not None}
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    # nan is no JSON.
     return None if isinstance(value, float) and isnan(value) else value
-
-
-def _estimate(value: Estimate) -> dict[str, object]:
-    """An estimate without what it does not have."""
-    found = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    return {k: v for k, v in found.items() if k in _CORE or v is not None}
-
-
-if TYPE_CHECKING:
-    _Right = dict[tuple[OutputKey, str], tuple[JudgedItem, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,24 +291,25 @@ def compare_judges(
     others: Mapping[str, AlignedItems],
     options: CalibrationOptions,
 ) -> dict[str, JudgeContrast]:
-    """Hold two judges against each other."""
-    found = {}
+    """Two judges compared with the same labels, by criterion."""
+    contrasts = {}
     for name in (name for name in these if name in others):
         mine, theirs = _right(these[name], options), _right(others[name], options)
         shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
         if shared:
             items = [mine[key][0] for key in shared]
             right = [(mine[key][1], theirs[key][1]) for key in shared]
-            found[name] = _judge_contrast(items, right, options.level)
-    if not found:
+            contrasts[name] = _judge_contrast(items, right, options.level)
+    if not contrasts:
         raise InputError("no labelled item was judged by both judges")
-    return found
+    return contrasts
 
 
 def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
     judged = zip(aligned.both, judge_correctness(aligned, options).tolist(), strict=True)
-    found = {(item.place, item.criterion): (item, 0.0) for item in aligned.items}
-    return found | {(item.place, item.criterion): (item, float(x == 1)) for item, x in judged}
+    # A failure counts as wrong; otherwise a judge would gain by failing on hard items.
+    failed = {(item.place, item.criterion): (item, 0.0) for item in aligned.items}
+    return failed | {(item.place, item.criterion): (item, float(x == 1)) for item, x in judged}
 
 
 def _judge_contrast(

@@ -108,24 +108,24 @@ def test_rows_will_do_in_place_of_records() -> None:
     assert report.corrected is report.overall.corrected_rate
     pairs = jk.calibrate([{"case_id": "1", "winner": "b"}], winners({"1": "b"}))
     assert pairs.corrected is pairs.overall.corrected_mean
-    with pytest.raises(InputError, match="not mixed"):
+    with pytest.raises(InputError, match="cannot be mixed"):
         jk.calibrate([*rows, *verdicts(FOUR)], labels(FOUR))
 
 
 def test_nothing_judged_and_no_labels_are_errors() -> None:
-    with pytest.raises(InputError, match="nothing was judged"):
+    with pytest.raises(InputError, match="there are no judgments"):
         jk.calibrate([], labels(FOUR))
     with pytest.raises(InputError, match="there are no labels"):
         jk.calibrate(verdicts(FOUR), [])
 
 
 def test_scores_and_comparisons_are_not_mixed() -> None:
-    with pytest.raises(InputError, match="calibrated apart"):
+    with pytest.raises(InputError, match="calibrated separately"):
         jk.calibrate([*verdicts(FOUR), *comparisons({"a": "a"})], labels(FOUR))
 
 
 def test_a_judgment_of_no_case_is_an_error() -> None:
-    with pytest.raises(InputError, match="does not say of which case"):
+    with pytest.raises(InputError, match="does not name its case"):
         jk.calibrate([judgment(3)], labels(FOUR))
 
 
@@ -138,7 +138,7 @@ def test_labels_without_any_score_are_an_error() -> None:
     with pytest.raises(InputError, match="no label has a score"):
         jk.calibrate(verdicts(FOUR), labels({"a": None}), rubric=RUBRIC)
     only = CalibrationOptions(annotators=("Eve",))
-    with pytest.raises(InputError, match="no label of Eve holds a score"):
+    with pytest.raises(InputError, match="no label of Eve has a score"):
         jk.calibrate(verdicts(FOUR), labels(FOUR), rubric=RUBRIC, options=only)
 
 

@@ -48,9 +48,9 @@ def test_one_judgment_and_one_label_by_themselves_are_lists_of_one() -> None:
 
 @pytest.mark.parametrize("given", [None, 3, [1, 2], ["results.jsonl"]])
 def test_what_is_neither_judgment_nor_label_is_refused(given: Any) -> None:
-    with pytest.raises(InputError, match=r"judgments: \w+ is nothing of the kind"):
+    with pytest.raises(InputError, match=r"judgments: \w+ is not accepted"):
         jk.calibrate(given, labels(FOUR))
-    with pytest.raises(InputError, match=r"labels: \w+ is nothing of the kind"):
+    with pytest.raises(InputError, match=r"labels: \w+ is not accepted"):
         jk.calibrate(verdicts(FOUR), given)
 
 
@@ -99,7 +99,7 @@ def test_criteria_of_one_assumed_scale_share_a_line() -> None:
 
 def test_two_winners_of_a_pair_without_their_orders_are_refused() -> None:
     said = [{"case_id": "a", "winner": name} for name in ("a", "b")]
-    with pytest.raises(InputError, match="case 'a': 2 rows name its winner and none its `order`"):
+    with pytest.raises(InputError, match="case 'a': 2 rows name its winner without an `order`"):
         jk.calibrate(said, winners({"a": "a"}))
 
 
