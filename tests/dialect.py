@@ -60,6 +60,11 @@ ALLOWED = {
     "people_alpha": "a key of the JSON of `calibrate --json`",
     "people_fleiss_kappa": "a key of the JSON of `calibrate --json`",
     "passed_by_people": "a key of calibration files",
+    "n_askings": "a field of `AuditOptions`",
+    "REPEATS_COUNT": "a key of the JSON of `audit --json`",
+    "_PADDING": "a text shown to the judge: another wording would make cached replies useless",
+    "_GUIDE": "a text shown to the judge: another wording would make cached replies useless",
+    "_ANCHOR": "a text shown to the judge: another wording would make cached replies useless",
     "_LABELS_ALONE": "a value in the JSON of `calibrate --json`",
 }
 

@@ -9,8 +9,8 @@ from .attacks import (
     read_attacks as read_attacks,
 )
 from .inputs import (
-    DEFAULT_N_ASKINGS as DEFAULT_N_ASKINGS,
     DEFAULT_N_ATTACKS as DEFAULT_N_ATTACKS,
+    DEFAULT_N_REPEATS as DEFAULT_N_REPEATS,
     AuditInputs as AuditInputs,
     AuditOptions as AuditOptions,
     select_cases as select_cases,

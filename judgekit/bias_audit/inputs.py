@@ -1,7 +1,4 @@
-"""Options of an audit and what its probes work on: outputs, pairs, rubric, attacks.
-
-What is known of the judge.
-"""
+"""Options of an audit, and the inputs of its probes: outputs, pairs, rubric and attacks."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.attacks import Attack, AttackCorpus
     from judgekit.records import Case, Output, Rubric
 
-DEFAULT_N_ASKINGS = 3
-"""How often the probe of stability asks."""
+DEFAULT_N_REPEATS = 3
+"""Repeats in the stability probe."""
 
 DEFAULT_N_ATTACKS = 3
-"""Attacks that are tried on each output."""
+"""Attacks tried on each output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +52,20 @@ class AuditInputs:
     family: str | None = None
     is_recorded: bool = False
     seed: int = 0
-    n_askings: int = DEFAULT_N_ASKINGS
+    n_askings: int = DEFAULT_N_REPEATS
     attacks: tuple[Attack, ...] = field(default_factory=lambda: shipped_corpus().attacks)
     n_attacks: int = DEFAULT_N_ATTACKS
     margins: Margins = field(default_factory=Margins)
     level: float = 0.95
 
     def draw(self, *about: str | None) -> random.Random:
-        """The draws of one probe for one output; the same for the same seed."""
+        """The random generator of one probe for one output."""
+        # One for each output, so that adding outputs or probes changes no other choice.
         return random.Random(f"judgekit audit {self.seed} {about}")
 
     @property
     def pairs(self) -> tuple[OutputPair, ...]:
-        """Every two outputs of one case whose texts differ, in order."""
+        """All pairs of different outputs of one case, in order."""
         by_case: dict[str, list[tuple[Case, Output]]] = {}
         for case, output in self.items:
             by_case.setdefault(case.id, []).append((case, output))
@@ -85,8 +83,8 @@ def select_cases(
     """The outputs of some of the cases; all outputs of a case stay together."""
     names = list(dict.fromkeys(case.id for case, _ in answers))
     if sample is not None and sample < len(names):
-        drawn = set(random.Random(seed).sample(names, sample))
-        names = [name for name in names if name in drawn]
+        sampled = set(random.Random(seed).sample(names, sample))
+        names = [name for name in names if name in sampled]
     wanted = set(names[:limit])
     return tuple((case, output) for case, output in answers if case.id in wanted)
 
@@ -117,7 +115,7 @@ class AuditOptions:
     n_cases: int | None = None
     paraphrases: tuple[str, ...] = ()
     family: str | None = None
-    n_askings: int = DEFAULT_N_ASKINGS
+    n_askings: int = DEFAULT_N_REPEATS
     attacks: AttackCorpus | Path | str | None = None
     n_attacks: int = DEFAULT_N_ATTACKS
     margins: Margins = field(default_factory=Margins)
@@ -127,8 +125,8 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         for name, least in (("n_askings", 2), ("n_attacks", 1), ("n_cases", 1)):
-            given = getattr(self, name)
-            if given is not None and given < least:
-                raise SettingsError(f"{name} is {given}; it is {least} or more")
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SettingsError(f"{name} is {value}; it is {least} or more")
         if not 0 < self.level < 1:
             raise SettingsError(f"level is {self.level:g}; it lies between 0 and 1")

@@ -66,8 +66,8 @@ class CorrectedFigure:
         raw: The judge's own figure.
         corrected: The corrected figure; nan with a reason if the labels do not allow a correction.
         labels_only: The figure of the human labels alone.
-        estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled, the labels
-            alone.
+        estimator: `post-stratified`, `ppi++` or `rogan-gladen`; if everything is labelled,
+            the labels alone.
         labels_are: How the labelled items were chosen: `random`, `other`, or `random, assumed`.
         n_labels: Labelled items it is computed from.
         n_unlabelled: Items that only the judge scored.
