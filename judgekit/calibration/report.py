@@ -61,7 +61,6 @@ class CriterionCalibration:
         n_unlabelled: Items with a judge's score and without a label.
         agreement: Agreement of judge and humans on the scale.
         pass_fail: Agreement on what passes; None for comparisons and categories.
-        people: Agreement among the annotators, and of the judge with the same annotators.
         leniency: Bias and use of the scale.
         confusion: Labels by scores; None for a scale without levels.
         orders: For comparisons, the results of both orders.
